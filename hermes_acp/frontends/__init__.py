@@ -1,1 +1,1 @@
-"""The ways in: editors, terminals, scripts. Faces do not know each other."""
+"""The frontends: editors, terminals, scripts. No frontend depends on another."""

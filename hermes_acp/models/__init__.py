@@ -1,1 +1,1 @@
-"""Models: connections to endpoints, vendors' formats, what is known of each model, and which one to ask next."""
+"""Connections to model endpoints, vendors' formats, facts on each model, and the choice of which one to try next."""

@@ -1,4 +1,4 @@
-"""Open the connection for a chosen model, by its provider's preset and the user's settings."""
+"""Open the connection for a chosen model, using its provider's preset and the user's settings."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Connection:
     """Bind to a choice without touching the network. Imports the plugin, so call it in a worker thread.
 
-    Raises ConfigError.
+    Raise ConfigError.
     """
     from hermes_acp.models.providers import PROVIDERS
 
@@ -37,12 +37,12 @@ def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Conne
     takes_calls = quirks.tool_calls == "text"
     if not (takes_calls or quirks.reads_think_marks or quirks.begins_thinking):
         return connection
-    # Imported here, since most connections do without.
+    # Imported here because most connections do not need it.
     from hermes_acp.models.text_tools.text_tool_calls import TextToolConnection
 
     return TextToolConnection(connection, takes_calls=takes_calls, begins_thinking=quirks.begins_thinking)
 
 
 def _quirks(quirks: Quirks, section: "ProviderSettings") -> Quirks:
-    """Return the preset's quirks with the user's settings over them."""
+    """Return the preset's quirks, overridden by the user's settings."""
     return quirks if section.tool_calls is None else structs.replace(quirks, tool_calls=section.tool_calls)

@@ -1,6 +1,6 @@
-"""Public facts on current models: windows, output limits, prices, levels of reasoning.
+"""Public facts on current models: context windows, output limits, prices, reasoning levels.
 
-Source: the vendors' model, pricing and reasoning pages, read on 2026-11-22; for short prompts, standard speed.
+Source: the vendors' model, pricing and reasoning pages, read on 2026-11-22; for short prompts at standard speed.
 """
 
 import re
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = ModelInfo(window_tokens=128_000)
 LEVELS: Final[tuple[Effort, ...]] = get_args(Effort)
 
-# Levels of reasoning, lowest first. Few of Anthropic's models can be told not to think at all.
+# Reasoning levels, lowest first. Few of Anthropic's models can be told not to think at all.
 _GUESSED: Final[tuple[Effort, ...]] = ("low", "medium", "high")
 _TO_MAX: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 _NONE_TO_XHIGH: Final[tuple[Effort, ...]] = ("none", "low", "medium", "high", "xhigh")
@@ -29,7 +29,7 @@ _NO_XHIGH: Final[tuple[Effort, ...]] = ("low", "medium", "high", "max")
 
 
 class CatalogRow(Struct, frozen=True):
-    """A model by its exact name; `thinks` where adaptive thinking is on by default."""
+    """A model by its exact name; `thinks` if adaptive thinking is on by default."""
 
     name: str
     provider: str
@@ -60,7 +60,7 @@ def _gemini(name: str, prices: tuple[float, ...], efforts: tuple[Effort, ...]) -
     return CatalogRow(name, "gemini", ModelInfo(1_048_576, 65_536, *prices, sees=True), efforts)
 
 
-# Prices are (input, output, cached input), in dollars a million tokens.
+# Prices are (input, output, cached input), in dollars per million tokens.
 MODELS: Final = (
     _claude("claude-fable-5-2", 1_000_000, 128_000, None, _TO_MAX),
     _claude("claude-fable-5-1", 1_000_000, 128_000, (10, 50, 1), _TO_MAX),
@@ -100,7 +100,7 @@ MODELS: Final = (
     _gemini("gemini-2.5-pro", (1.25, 10, 0.125), ("low", "medium", "high")),
     _gemini("gemini-2.5-flash-lite", (0.1, 0.4, 0.01), ("none", "low", "medium", "high")),
     _gemini("gemini-2.5-flash", (0.3, 2.5, 0.03), ("none", "low", "medium", "high")),
-    # Its vendor's prices change with the hour of the day and are in another currency.
+    # The vendor's prices vary with the time of day and are in another currency.
     CatalogRow("deepseek-v4-pro", "deepseek", ModelInfo(1_000_000, 384_000), ("none", "low", "high", "max")),
     CatalogRow("deepseek-flash", "deepseek", ModelInfo(1_000_000, 384_000), ("none", "low", "high", "max")),
 )
@@ -130,9 +130,9 @@ _VENDOR_PREFIX = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)?(?:anthropic|openai|deep
 
 
 def model_info_of(model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None) -> ModelInfo:
-    """Return the facts on a model: all of them by name (dates and tags aside), the window alone by family.
+    """Return the facts on a model: all of them by name (ignoring dates and tags), only the window by family.
 
-    `own` holds the user's settings by name of model, which win.
+    `own` maps model names to the user's settings, which take precedence.
     """
     facts = _public_facts(model, provider)
     if (known := _own_row(model, own)) is None:
@@ -144,7 +144,7 @@ def model_info_of(model: str, provider: str, own: "Mapping[str, ModelSettings] |
 def efforts_of(
     model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None
 ) -> tuple[Effort, ...]:
-    """Return the levels of reasoning a model can be asked for, lowest first; empty where it has none."""
+    """Return the reasoning levels a model supports, lowest first, or an empty tuple if it has none."""
     if (known := _own_row(model, own)) is not None and known.efforts is not None:
         return known.efforts
     public = _public_efforts(model, provider)
@@ -152,9 +152,9 @@ def efforts_of(
 
 
 def effort_for(wanted: Effort | None, efforts: Sequence[Effort]) -> Effort | None:
-    """Return the level to ask for: the wanted one, else the nearest below it, else the lowest.
+    """Return the level to request: the wanted one, or else the nearest below it, or else the lowest.
 
-    None where nothing was wanted or there are no levels.
+    Return None if no level is wanted or there are no levels.
     """
     if wanted is None or not efforts:
         return None
@@ -163,27 +163,27 @@ def effort_for(wanted: Effort | None, efforts: Sequence[Effort]) -> Effort | Non
 
 
 def level_of(request: ModelRequest, provider: str) -> Effort | None:
-    """Return the level to ask for by public facts; for an unknown model, the level the user wants."""
+    """Return the level to request according to public facts; for an unknown model, the level the user wants."""
     public = _public_efforts(request.model, provider)
     return request.effort if public is None else effort_for(request.effort, public)
 
 
 def thinks_adaptively(model: str) -> bool:
-    """Return whether this Anthropic model thinks on its own and can be asked to show it."""
+    """Return whether this Anthropic model thinks by itself and can be asked to show its thinking."""
     row = _find(model, "anthropic")
     return row is not None and row.thinks
 
 
 def default_model(provider: str) -> str | None:
-    """Return the model used at a provider's own address where none is named."""
+    """Return the model used at a provider's own endpoint if none is named."""
     preset = presets().get(provider)
     return preset.model or None if preset is not None else None
 
 
 def cost_usd(usage: Usage, facts: ModelInfo) -> float | None:
-    """Return the price of one step; None where prices are unknown.
+    """Return the price of one step, or None if prices are unknown.
 
-    A lower bound: surcharges for cache writes and very long prompts are not counted.
+    The price is a lower bound: surcharges for cache writes and very long prompts are not counted.
     """
     if facts.input_usd is None or facts.output_usd is None:
         return None
@@ -205,7 +205,7 @@ def _public_facts(model: str, provider: str) -> ModelInfo:
 
 
 def _public_efforts(model: str, provider: str) -> tuple[Effort, ...] | None:
-    """Return the levels of the endpoint, else of the model; None where neither is known."""
+    """Return the levels of the endpoint, or else of the model, or None if neither is known."""
     preset = presets().get(provider)
     if preset is not None and (preset.quirks.efforts or not preset.quirks.effort):
         return preset.quirks.efforts
@@ -221,9 +221,9 @@ def _own_row(model: str, own: "Mapping[str, ModelSettings] | None") -> "ModelSet
 
 @cache
 def _find(model: str, provider: str) -> CatalogRow | None:
-    """Return the row with the longest name the model's begins with, where only a date or tag follows.
+    """Return the row with the longest name that starts the model's name, if only a date or tag follows.
 
-    A vendor's own endpoint has no other vendor's models; all other endpoints may have any.
+    A vendor's own endpoint has no other vendors' models; any other endpoint may have any model.
     """
     name = _plain(model)
     rows = [
@@ -237,6 +237,6 @@ def _find(model: str, provider: str) -> CatalogRow | None:
 
 
 def _plain(model: str) -> str:
-    """Return a name as the table spells it: without a gateway's vendor prefix, with dashes for dots."""
+    """Return a name as spelled in the table: without a gateway's vendor prefix, with dashes for dots."""
     name = model.rpartition("/")[2].lower()
     return _VENDOR_PREFIX.sub("", name).replace(".", "-")

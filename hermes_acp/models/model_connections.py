@@ -1,4 +1,4 @@
-"""Connections to the configured models, and the routes of turns over them."""
+"""Connections to the configured models, and the routes that turns take over them."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class ModelConnections:
-    """The connections of one reading of the configuration: the one in use first, then its fallbacks.
+    """The connections of one loaded configuration: the current one first, then its fallbacks.
 
-    A connection is opened when it is first used, one for each provider and key, and kept until all are closed.
+    One connection per provider and key is opened on first use and stays open until all are closed.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class ModelConnections:
         self._listed: tuple[str, ...] = ()
 
     async def prepare(self) -> str:
-        """Open the connection in use, and ask it for a model where none is named. Raises ConfigError, ModelError.
+        """Open the current connection, asking it for a model if none is named. Raise ConfigError, ModelError.
 
-        One that does not even say which models it has is left out where another stands behind it; give the sentence
+        If it cannot even list its models and there is a fallback, it is left out; return the sentence
         that says so.
         """
         choice = self.choices[0]
@@ -65,7 +65,7 @@ class ModelConnections:
         return ""
 
     def routing(self) -> "Routing":
-        """Make the routes out of the choices; none of them is tried."""
+        """Build the routes from the choices without trying any of them."""
         from hermes_acp.models.routing.fallback_plan import Cooldowns, RetryPolicy
         from hermes_acp.models.routing.routes import Routing
 
@@ -90,7 +90,7 @@ class ModelConnections:
         )
 
     def offers(self) -> tuple[AvailableModel, ...]:
-        """List what can be chosen: the configured model, the others of its endpoint as far as known, the fallbacks."""
+        """List the choices: the configured model, the known models of its endpoint, and the fallbacks."""
         from hermes_acp.models.model_catalog import efforts_of
 
         first, *fallbacks = self.choices
@@ -103,12 +103,12 @@ class ModelConnections:
         )
 
     async def list_models(self) -> None:
-        """Ask the endpoint in use which models it has. Raises ModelError."""
+        """Ask the current endpoint which models it has. Raise ModelError."""
         choice = self.choices[0]
         self._listed = await (await self._connection(choice, choice.keys[0])).models()
 
     def inherit(self, former: "ModelConnections") -> None:
-        """Know the models that these connections have listed, where the endpoint is still the same."""
+        """Take over the models listed by former connections if the endpoint is still the same."""
         ours, theirs = self.choices[0], former.choices[0]
         if (ours.provider, ours.base_url) == (theirs.provider, theirs.base_url):
             self._listed = former._listed
@@ -156,7 +156,7 @@ class ModelConnections:
 
 
 def with_usual_model(choice: "ModelChoice") -> "ModelChoice":
-    """Name the vendor's usual model where nobody named one and the vendor itself is asked."""
+    """Fill in the vendor's default model if none is named and the vendor's own endpoint is used."""
     from hermes_acp.config.model_choice import DEFAULT_BASE_URLS
     from hermes_acp.models.model_catalog import default_model
 
@@ -166,7 +166,7 @@ def with_usual_model(choice: "ModelChoice") -> "ModelChoice":
 
 
 async def _first_model(choice: "ModelChoice", connection: "Connection") -> str:
-    """Choose where nobody did and no model is usual: the first one the endpoint lists."""
+    """Return the first model the endpoint lists, if none was named and there is no default."""
     listed = await connection.models()
     if not listed:
         raise ConfigError(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")
@@ -174,7 +174,7 @@ async def _first_model(choice: "ModelChoice", connection: "Connection") -> str:
 
 
 def connect_provider(settings: "Settings", choice: "ModelChoice") -> "Connection":
-    """Bind the leaf that speaks a provider's format to its endpoint; belongs in a worker thread. Raises ConfigError."""
+    """Bind the plugin for a provider's format to its endpoint; call it in a worker thread. Raise ConfigError."""
     from hermes_acp.config.settings import ProviderSettings
     from hermes_acp.models.connection_factory import open_connection
 

@@ -1,1 +1,1 @@
-"""The tools a model may call, and what they share."""
+"""The tools a model can call, and the helpers they share."""

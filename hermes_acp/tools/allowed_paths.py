@@ -1,4 +1,4 @@
-"""Decide which files of a folder a running call may show: denied and secret files are checked one by one."""
+"""Decide which files in a folder a running call may show: denied and secret files are checked one by one."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -8,11 +8,11 @@ from anyio.to_thread import run_sync
 from hermes_acp.core.proposals import Progress, Reads
 
 PER_FILE_LIMIT: Final = 200
-"""So many paths are judged in less than a hundredth of a second."""
+"""Checking this many paths takes less than 10 ms."""
 
 
 async def allowed_among(paths: Iterable[str], named: str, progress: Progress) -> frozenset[str]:
-    """Return those resolved paths that may be read without asking, and the one a call `named` itself."""
+    """Return the resolved paths that may be read without asking, plus the path the call itself `named`."""
     ordered = sorted(set(paths))
     if len(ordered) <= PER_FILE_LIMIT:
         return _open_among(ordered, named, progress)
@@ -20,7 +20,7 @@ async def allowed_among(paths: Iterable[str], named: str, progress: Progress) ->
 
 
 def _open_among(ordered: Sequence[str], named: str, progress: Progress) -> frozenset[str]:
-    """Check groups of neighbours, halving a group in which something is denied."""
+    """Check runs of neighbouring paths, halving each run that contains a denied path."""
     found: set[str] = set()
     waiting = [ordered]
     while waiting:
@@ -36,6 +36,6 @@ def _open_among(ordered: Sequence[str], named: str, progress: Progress) -> froze
 
 
 def omission_note(count: int) -> str:
-    """Say that files were left out, where any were."""
+    """Return a note that files were left out, or an empty string if none were."""
     files = "1 file" if count == 1 else f"{count:,} files"
     return f"\n[{files} left out: rules deny them, or they usually contain secrets]" if count else ""

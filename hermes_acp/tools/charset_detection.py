@@ -1,7 +1,7 @@
 """Detect the code page of text that is not UTF-8 and does not declare one.
 
-A guess counts only where the text it gives is written back as the very same bytes, so that what is not
-changed stays.
+A guess counts only if encoding the decoded text again yields exactly the same bytes, so that unchanged
+passages stay unchanged.
 """
 
 import re

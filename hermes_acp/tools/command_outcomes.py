@@ -1,4 +1,4 @@
-"""Describe the state and the end of commands for a model."""
+"""Describe the state and the end of a command to the model."""
 
 import re
 from typing import Final
@@ -8,7 +8,7 @@ from hermes_acp.core.proposals import Result
 
 
 def describe_end(end: CommandResult, timeout_s: float) -> Result:
-    """Return the output and, as the last line, how the command ended."""
+    """Return the output, followed by a last line that says how the command ended."""
     output = end.output.rstrip("\n")
     is_plain = not end.timed_out and (end.signal != "" or end.exit_code is not None)
     return Result(
@@ -24,7 +24,7 @@ _ORDERS: Final = re.compile(
     r"\x1b(?:\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[PX^_][^\x1b]{0,65536}(?:\x1b\\)?"
     r"|\[[0-9;:?<>=!]{0,64}[ -/]{0,4}[@-ln-~]|[()*+][A-Z0-9]|[=>c78DEHMNOZ])"
 )
-"""What tells a terminal to do something, such as to set its title or a clipboard; colours stay."""
+"""Terminal control sequences, such as those that set the title or the clipboard; colours are not included."""
 
 
 def describe_output(name: str, sight: OutputSnapshot) -> Result:

@@ -1,8 +1,8 @@
 """Query an untrusted git repository safely.
 
-A repository's configuration can name programs that git runs for looking alone: monitors, hooks, pagers,
-filters, converters, signers, transports. None of them may run here, and git looks at no other repository than
-the one in the session's folders. Source: the man pages of git, git-config and gitattributes.
+A repository's configuration can name programs that git runs even for read-only commands: monitors, hooks, pagers,
+filters, converters, signers, transports. None of them may run here, and git reads only the repository in the
+session's folders. Source: the man pages of git, git-config and gitattributes.
 """
 
 import os
@@ -22,7 +22,7 @@ from hermes_acp.tools.safe_display import shown_path
 
 TIMEOUT_S: Final = 60.0
 MAX_LISTING_BYTES: Final = 16_384
-"""Less than what is kept of any command's output, so that nothing is missing of it."""
+"""Less than the output limit of any command, so that a listing is never truncated."""
 UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
 _PLACES: Final = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 _VARIABLES: Final = MappingProxyType(
@@ -43,7 +43,7 @@ _PARTS: Final = (
     "HEAD", "config", "config.worktree", "packed-refs", "shallow", "index", "refs", "logs", "logs/HEAD", "objects",
     "objects/info", "objects/info/alternates", "info", "info/attributes", "info/exclude", "info/sparse-checkout",
 )  # fmt: skip
-"""What git reads of a repository line by line, and shows where it does not understand it."""
+"""What git reads from a repository line by line, showing whatever it does not understand."""
 
 
 class Repository(Struct, frozen=True):
@@ -54,7 +54,7 @@ class Repository(Struct, frozen=True):
 
 
 async def find_repository(files: Files, folder: str) -> Repository:
-    """Find the repository that holds a folder. Raises WorkspaceError where none is, or git would be led elsewhere."""
+    """Find the repository of a folder. Raise WorkspaceError if there is none, or if it redirects git elsewhere."""
     start = folder
     while True:
         names = {entry.name for entry in await files.entries(folder)}
@@ -104,9 +104,9 @@ async def _git_dir(files: Files, top: str, *, is_file: bool) -> str:
 async def run_git(
     workspace: Workspace, repository: Repository, arguments: Sequence[str], progress: Progress
 ) -> CommandResult:
-    """Run git in the workspace with these arguments, disabling every program its repository could start.
+    """Run git in the workspace with these arguments, with every program its repository could start disabled.
 
-    Raises WorkspaceError where not all of its filters are known.
+    Raise WorkspaceError if not all of its filters are known.
     """
     # No more of a pattern: what is no UTF-8 fits none.
     listing = ("config", "--name-only", "--get-regexp", r"^filter\.")
@@ -124,9 +124,9 @@ async def run_git(
 
 
 def _confined(command: Command, workspace: Workspace) -> Command:
-    """Run git in a sandbox where there is one, whatever else runs outside.
+    """Run git in a sandbox if there is one, even if other commands run outside.
 
-    A filter configured after the check runs inside it, too, and gains nothing; or a person approved it.
+    A filter configured after the check then runs inside the sandbox and gains nothing, unless a person approved it.
     """
     within = structs.replace(command, confinement="must")
     return within if workspace.confines(within) else command
@@ -141,7 +141,7 @@ def _without_filters(names: Iterable[str]) -> Mapping[str, str]:
 
 
 def _command(repository: Repository, arguments: Sequence[str], further: Mapping[str, str]) -> Command:
-    """Return the command: the system's git, never one of the workspace, with our variables alone."""
+    """Return the command: the system's git, never one from the workspace, with only our variables."""
     settings = (*_SETTINGS, ("core.worktree", repository.top), *further.items())
     variables = {
         **_VARIABLES,

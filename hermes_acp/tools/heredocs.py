@@ -4,7 +4,7 @@
 def with_heredoc(line: str, text: str) -> str:
     """Return a command line that feeds `text` to `line`, as to a shell or an interpreter.
 
-    Of several commands any may be the one that reads it.
+    If `line` has several commands, any of them may read the text.
     """
     mark = "INPUT"
     line = f"{{ {line}\n}}" if any(sign in line for sign in ";&|\n") else line

@@ -1,4 +1,4 @@
-"""Read image files in the form a model is shown."""
+"""Read image files in the form shown to a model."""
 
 import base64
 from typing import Final
@@ -8,11 +8,11 @@ from hermes_acp.core.messages import ImagePart
 from hermes_acp.tools.image_sizes import is_whole, too_large
 
 MAX_IMAGE_BYTES: Final = 3_750_000
-"""In base64 this is five million characters, the most that any vendor takes."""
+"""Five million characters in base64, the most that any vendor accepts."""
 
 
 def image_type(content: bytes) -> str:
-    """Return the MIME type of a picture that models take; empty for all other bytes."""
+    """Return the MIME type of an image that models accept, or an empty string for any other content."""
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if content.startswith(b"\xff\xd8\xff"):
@@ -25,7 +25,7 @@ def image_type(content: bytes) -> str:
 
 
 def to_image(content: bytes, mime_type: str, shown: str) -> ImagePart:
-    """Return bytes as a picture. Raises WorkspaceError for one that is too large or too damaged to be shown."""
+    """Return bytes as an image. Raise WorkspaceError if it is too large or too damaged to show."""
     if len(content) > MAX_IMAGE_BYTES:
         raise WorkspaceError(
             f"{shown} is a picture of {len(content):,} bytes; at most {MAX_IMAGE_BYTES:,} can be shown.",
@@ -44,9 +44,9 @@ def to_image(content: bytes, mime_type: str, shown: str) -> ImagePart:
 
 
 def image_from_base64(data_base64: str) -> ImagePart | None:
-    """Return what somebody wrote down in base64 as the picture that it is; None for what no model would take.
+    """Return the image encoded in base64, or None for content no model accepts.
 
-    Once in the history, such a thing would be refused in every later turn too.
+    Once in the history, such content would make every later turn fail too.
     """
     try:
         content = base64.b64decode(data_base64, validate=True)

@@ -1,6 +1,6 @@
-"""Read an image's size in pixels from its header, without unpacking it.
+"""Read an image's size in pixels from its header, without decoding the image.
 
-A picture of a few kilobytes can unpack to gigabytes, here, in an editor or at a vendor's. Source: RFC 2083
+An image of a few kilobytes can decode to gigabytes, here, in an editor or at a vendor. Source: RFC 2083
 (PNG), ITU T.81 (JPEG), the GIF89a specification, RFC 9649 (WebP).
 """
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from typing import Final
 
 MAX_SIDE_PIXELS: Final = 8_000
-"""More pixels a side no vendor takes."""
+"""No vendor accepts more pixels per side."""
 _FRAME_STARTS: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _BARE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 _MAX_FRAMES: Final = 10_000
 
 
 def size_of(content: bytes) -> tuple[int, int]:
-    """Return the width and the height of a picture, of several in one the largest; zeros where none is told."""
+    """Return an image's width and height, the largest of several frames, or zeros if unknown."""
     if content.startswith(b"\x89PNG"):
         sizes = _of_png(content)
     elif content.startswith(b"\xff\xd8"):
@@ -29,16 +29,15 @@ def size_of(content: bytes) -> tuple[int, int]:
 
 
 def is_whole(content: bytes) -> bool:
-    """Return whether a picture says how large it is, and as PNG is there to its end: what does not is refused by
-    vendors.
+    """Return whether an image states its size and, if it is a PNG, is complete; vendors refuse others.
 
-    Once in the history, it would be refused in every later turn too.
+    Once in the history, an incomplete image would make every later turn fail too.
     """
     return all(size_of(content)) and (not content.startswith(b"\x89PNG") or b"IEND" in content)
 
 
 def too_large(content: bytes) -> str:
-    """Say how many pixels a picture has where those are too many to be shown; empty where they are not."""
+    """Describe an image's size if it has too many pixels to show; otherwise return an empty string."""
     width, height = size_of(content)
     if max(width, height) <= MAX_SIDE_PIXELS:
         return ""
@@ -59,7 +58,7 @@ def _of_png(content: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _of_jpeg(content: bytes) -> Iterator[tuple[int, int]]:
-    """Go from segment to segment up to the first with pixels in it."""
+    """Walk the segments up to the first one that contains pixels."""
     at = 2
     while at + 4 <= len(content):
         if content[at] != 0xFF:
@@ -77,7 +76,7 @@ def _of_jpeg(content: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _of_gif(content: bytes) -> Iterator[tuple[int, int]]:
-    """Go through all frames: each has a size of its own, whatever the screen's is."""
+    """Walk all frames: each has its own size, independent of the screen's."""
     if len(content) < 13:
         return
     yield _little(content, 6, 2), _little(content, 8, 2)
@@ -94,7 +93,7 @@ def _of_gif(content: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _table(content: bytes, at: int) -> int:
-    """Return how long the table of colours is that a byte of flags announces."""
+    """Return the length of the colour table announced by a flags byte."""
     flags = _little(content, at, 1)
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 

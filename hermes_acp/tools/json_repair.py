@@ -1,7 +1,7 @@
-"""Repair arguments that are nearly JSON.
+"""Repair arguments that are almost valid JSON.
 
-A repair may change how something is written, never what: no string's end was guessed, all strings of the text
-are in the result as they were, all else is there sign by sign, and the object's end was seen.
+A repair may change the notation but never the content: no string end is guessed, every string of the text is in
+the result unchanged, everything else is there character by character, and the object's end was seen.
 """
 
 import json
@@ -24,7 +24,7 @@ _BARE_QUOTE = re.compile(r'(?<!\\)"')
 
 
 def repair_json(text: str) -> dict[str, object] | None:
-    """Return the object that a faulty text can only mean; None where there might be another."""
+    """Return the only object a malformed text can mean, or None if it is ambiguous."""
     if len(text) > MAX_CHARS:
         return None
     if text.lstrip().startswith('"'):
@@ -37,7 +37,7 @@ def repair_json(text: str) -> dict[str, object] | None:
 
 
 def _unwrapped(text: str) -> dict[str, object] | None:
-    """Read an object that was written once more, as a string of JSON."""
+    """Parse an object that was encoded twice, as a JSON string."""
     try:
         plain = json.loads(json.loads(text), parse_constant=_refuse)
     except (ValueError, TypeError, RecursionError):
@@ -47,10 +47,10 @@ def _unwrapped(text: str) -> dict[str, object] | None:
 
 
 def json_shape(text: str) -> tuple[JsonShape, str]:
-    """Return whether one object stands in the text from its first brace to its last; give that object's text.
+    """Return whether a text contains one object from its first brace to its last, and that object's text.
 
-    `unclear` is what cannot be told: words around the object, a quote that may or may not end a string, brackets that
-    do not match.
+    `unclear` means that this cannot be decided: words around the object, a quote that may or may not end a string, or
+    mismatched brackets.
     """
     start = text.find("{")
     if start < 0 or not _OPENING.fullmatch(text, 0, start):
@@ -82,7 +82,7 @@ def json_shape(text: str) -> tuple[JsonShape, str]:
 
 
 def has_lone_surrogate(text: str) -> bool:
-    """Return whether a text is JSON but for half a surrogate pair in it."""
+    """Return whether a text is valid JSON except for a lone surrogate."""
     try:
         msgspec.json.encode(json.loads(text))
     except UnicodeEncodeError:
@@ -93,7 +93,7 @@ def has_lone_surrogate(text: str) -> bool:
 
 
 def _end_of_string(text: str, start: int) -> int | None:
-    """Return the place behind the quote that matches the one at `start`; None where none does."""
+    """Return the position after the quote that matches the one at `start`, or None if there is none."""
     at = start + 1
     while at < len(text):
         if text[at] == "\\":
@@ -110,7 +110,7 @@ def _ends_a_value(text: str, at: int) -> bool:
 
 
 def _read_leniently(core: str) -> dict[str, object] | None:
-    """Read JSON whose strings hold line breaks and tabs as they are."""
+    """Parse JSON whose strings contain unescaped line breaks and tabs."""
     try:
         plain = json.loads(core, strict=False, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -143,7 +143,7 @@ def _mend(core: str) -> dict[str, object] | None:
 
 
 def _string_values(plain: object) -> Iterator[str]:
-    """Yield every string that is a value: only a name may stand without quotes."""
+    """Yield every string value: only names may be unquoted."""
     if isinstance(plain, str):
         yield plain
     elif isinstance(plain, dict):
@@ -155,12 +155,12 @@ def _string_values(plain: object) -> Iterator[str]:
 
 
 def _content(text: str) -> str:
-    """Return a text without what only gives it structure; Python's names of constants are read as JSON's."""
+    """Return a text without its structural characters; Python constants are read as JSON's."""
     return _STRUCTURE.sub("", text).lower().replace("none", "null")
 
 
 def _strings(text: str) -> Iterator[str]:
-    """Yield each quoted string as it reads. Raises ValueError for one that cannot be read."""
+    """Yield the value of each quoted string. Raise ValueError for an unreadable one."""
     at = 0
     while at < len(text):
         end = _end_of_string(text, at) if text[at] in "\"'" else None
@@ -175,7 +175,7 @@ def _strings(text: str) -> Iterator[str]:
 
 
 def _can_be_written(plain: dict[str, object]) -> bool:
-    """Return whether all strings are whole characters: half a surrogate pair cannot be recorded."""
+    """Return whether all strings can be encoded: a lone surrogate cannot be recorded."""
     try:
         msgspec.json.encode(plain)
     except (UnicodeEncodeError, RecursionError):

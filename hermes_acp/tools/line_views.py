@@ -12,20 +12,20 @@ from hermes_acp.tools.text_files import TextFile, kind_of_binary
 MAX_LINE_CHARS: Final = 2000
 MAX_OUTPUT_CHARS: Final = 200_000
 LINE_NUMBER_MARGIN: Final = 16
-"""What a line number takes at the most."""
+"""The most characters a line number takes."""
 PIECE_BYTES: Final = 4 * 1024 * 1024
 _LINE_BYTES: Final = 4 * MAX_LINE_CHARS
 
 
 class LineView(Struct):
-    """Numbered lines that were gathered so far."""
+    """The numbered lines collected so far."""
 
     first: int
     pieces: list[str]
     size: int = 0
 
     def add(self, line: str, cut: int = 0) -> bool:
-        """Take a line, of which `cut` characters are missing already; tell whether there is room for more."""
+        """Add a line from which `cut` characters are already missing; return whether there is room for more."""
         shown = line[: slice_at_breaks(line, 0, MAX_LINE_CHARS)[1]]
         missing = cut + len(line) - len(shown)
         note = f" [… {missing:,} more characters]" if missing else ""
@@ -36,7 +36,7 @@ class LineView(Struct):
 
 
 def show_lines(file: TextFile, shown: str, first: int, limit: int) -> str:
-    """Return numbered lines and a note on what is left. Raises WorkspaceError for a start beyond the end."""
+    """Return numbered lines and a note on what was left out. Raise WorkspaceError for a start beyond the end."""
     text = file.text
     if not text:
         return f"({shown} is empty)"
@@ -64,7 +64,7 @@ def show_lines(file: TextFile, shown: str, first: int, limit: int) -> str:
 
 
 def _lines_from(text: str, first: int, limit: int) -> list[str]:
-    """Return so many lines from the one numbered `first` on, which is there."""
+    """Return up to `limit` lines, starting at line `first`, which must exist."""
     *lines, rest = text.split("\n", first - 1 + limit)
     if rest and len(lines) < first - 1 + limit:
         lines.append(rest)
@@ -73,9 +73,9 @@ def _lines_from(text: str, first: int, limit: int) -> list[str]:
 
 
 async def show_large_file(files: Files, path: str, shown: str, first: int, limit: int) -> str:
-    """Return numbered lines of a file that is too large to be read whole; it is read piece by piece up to their end.
+    """Return numbered lines of a file too large to be read whole; it is read in chunks up to the last line needed.
 
-    Raises WorkspaceError for a start beyond the end, and for what is no text in UTF-8 or a code page.
+    Raise WorkspaceError for a start beyond the end, and for content that is neither UTF-8 nor code-page text.
     """
     view, number, start, size_bytes = LineView(first, []), 1, 0, 0
     begun, cut = bytearray(), 0
@@ -118,7 +118,7 @@ async def show_large_file(files: Files, path: str, shown: str, first: int, limit
 
 
 def _after_lines(content: bytes, count: int) -> int:
-    """Return the place behind so many line ends."""
+    """Return the position after a number of line endings."""
     at = 0
     for _ in range(max(0, count)):
         at = content.index(b"\n", at) + 1

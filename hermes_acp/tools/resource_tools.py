@@ -1,6 +1,6 @@
 """The tools that list and read external resources, such as those of MCP servers.
 
-They are no plugins of the plugin folder: a turn has them only when there is a place to read from.
+They are not in the plugin folder: a turn has them only if there is a server to read from.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ READING = "resources/read"
 
 
 def resource_tools(libraries: Mapping[str, ResourceLibrary]) -> dict[str, Tool]:
-    """Return both tools over the libraries of one turn, by their short names."""
+    """Return both tools for the libraries of one turn, by their short names."""
     tools: tuple[Tool, ...] = (ListResources(libraries), ReadResource(libraries))
     return {tool.name: tool for tool in tools}
 
@@ -45,7 +45,7 @@ class ReadResourceArguments(BaseModel):
 
 
 class ListResources:
-    """Lists what can be read."""
+    """List the available resources."""
 
     name = "list_mcp_resources"
     kind: ToolKind = "search"
@@ -63,7 +63,7 @@ class ListResources:
         return schema_of(self.name, about, ListResourcesArguments)
 
     async def propose(self, arguments: ListResourcesArguments, workspace: Workspace) -> Proposal:
-        """Understand a call; a server's list is asked for like that of its tools, and touches nothing."""
+        """Propose a call; a server's resource list is requested like its tool list and has no effects."""
         del workspace
         chosen = [_find(self._libraries, arguments.server)] if arguments.server else self._libraries.values()
 
@@ -76,7 +76,7 @@ class ListResources:
 
 
 class ReadResource:
-    """Reads one resource."""
+    """Read one resource."""
 
     name = "read_mcp_resource"
     kind: ToolKind = "fetch"
@@ -92,7 +92,7 @@ class ReadResource:
         return schema_of(self.name, about, ReadResourceArguments)
 
     async def propose(self, arguments: ReadResourceArguments, workspace: Workspace) -> Proposal:
-        """Understand a call; that a server only reads is its own promise."""
+        """Propose a call; only the server itself promises that it does nothing but read."""
         del workspace
         library = _find(self._libraries, arguments.server)
 
@@ -104,7 +104,7 @@ class ReadResource:
 
 
 def _find(libraries: Mapping[str, ResourceLibrary], name: str) -> ResourceLibrary:
-    """Find a library by its short name or the user's. Raises BadRequest."""
+    """Find a library by its short name or the user's. Raise BadRequest."""
     if name in libraries:
         return libraries[name]
     for library in libraries.values():

@@ -1,7 +1,7 @@
 """Show commands and paths so that nothing in them can deceive the reader.
 
-Source: Unicode general categories; the fillers that are letters by category and blank on screen; letters of
-other scripts that pass for Latin ones within a word (UTS 39, mixed scripts).
+Source: Unicode general categories; filler characters that are letters by category but blank on screen; letters of
+other scripts that pass for Latin letters within a word (UTS 39, mixed scripts).
 """
 
 import re
@@ -18,7 +18,7 @@ _SHORT = MappingProxyType({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 def escape_invisible(text: str) -> str:
-    """Write control, zero-width, direction-changing and look-alike characters as escapes."""
+    """Escape control, zero-width, direction-changing and look-alike characters."""
     if text.isascii() and text.isprintable():
         return text
     text = _WORD.sub(lambda word: _unmixed(word[0]), text)
@@ -26,7 +26,7 @@ def escape_invisible(text: str) -> str:
 
 
 def shown_path(path: str, workspace: Files) -> str:
-    """Return a resolved path as a reader wants it: relative where it lies in cwd, and with nothing hidden."""
+    """Return a resolved path for display: relative inside the working directory, with nothing hidden."""
     inside = workspace.cwd.rstrip("/") + "/"
     if path == workspace.cwd:
         return "."
@@ -34,7 +34,7 @@ def shown_path(path: str, workspace: Files) -> str:
 
 
 def _unmixed(word: str) -> str:
-    """Write letters as escapes that pass for the Latin ones beside them, as in a `sudo` that is none."""
+    """Escape letters that pass for the Latin letters next to them, as in a fake `sudo`."""
     if word.isascii() or not any(letter.isascii() for letter in word):
         return word
     return "".join(

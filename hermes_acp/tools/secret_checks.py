@@ -1,4 +1,4 @@
-"""Find out whether a file holds keys, by its name and its content, before a tool reads it."""
+"""Detect secrets in a file by its name and content before a tool reads it."""
 
 from collections.abc import Collection
 from typing import Final
@@ -13,26 +13,26 @@ MAX_LOOKED_INTO: Final = 200
 
 
 async def secret_in_file(workspace: Files, path: str, named: str = "") -> str:
-    """Say what a file holds that is a secret, in a few words; empty where nothing tells that it holds one.
+    """Describe the secret in a file in a few words, or return an empty string if none is found.
 
-    `path` is where it lies, with links followed, `named` how it was asked for.
+    `path` is the file with links followed, `named` the path as requested.
     """
     if named and is_sensitive(named):
         return "secrets, as its name says"
     try:
         piece = await workspace.read_range(path, 0, MAX_BYTES + 1)
     except HermesError:
-        return ""  # whoever reads it says why it cannot be read
+        return ""  # the read that follows reports why it fails
     return "" if piece is None or piece.size_bytes > MAX_BYTES else secret_in(piece.content)
 
 
 async def without_secret_files(
     workspace: Files, paths: Collection[str], named: str, progress: Progress
 ) -> frozenset[str]:
-    """Return those files of which lines may be shown, and the one that a call `named` itself: it was judged by that.
+    """Return the files whose lines may be shown, plus the file a call `named` itself, which was already checked.
 
-    Files on another machine, and those beyond the first `MAX_LOOKED_INTO`, are not looked into; keys of a known shape
-    are masked in them too.
+    Files on another machine, and those beyond the first `MAX_LOOKED_INTO`, are not inspected; keys of a known shape are
+    masked in them too.
     """
     if workspace.is_remote:
         return frozenset(paths)

@@ -1,4 +1,4 @@
-"""Errors of the agent's own stores, as answers for the model."""
+"""Convert errors of the agent's own stores into answers for the model."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from hermes_acp.core.errors import BadRequest, StorageError
 
 @contextmanager
 def store_errors_as_refusals() -> Generator[None]:
-    """Make what a store cannot do a refusal of the call. Raises BadRequest."""
+    """Turn storage errors into refusals of the call. Raise BadRequest."""
     try:
         yield
     except StorageError as error:

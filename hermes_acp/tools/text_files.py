@@ -1,4 +1,4 @@
-"""Decode text files with their encoding and line ends, and encode them back the same way."""
+"""Decode text files with their encoding and line endings, and encode them back the same way."""
 
 import difflib
 import os
@@ -32,7 +32,7 @@ _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
 
 class TextFile(Struct, frozen=True):
-    """A file's text as it stands, line ends untouched; `mark` is its byte-order mark, not in the text."""
+    """A file's text with its original line endings; `mark` is its byte-order mark, which is not in the text."""
 
     text: str
     encoding: str = "utf-8"
@@ -40,13 +40,13 @@ class TextFile(Struct, frozen=True):
 
     @property
     def newline(self) -> str:
-        """Return the line end most lines have."""
+        """Return the most frequent line ending."""
         if "\r" not in self.text:
             return "\n"
         return "\r\n" if 2 * self.text.count("\r\n") > self.text.count("\n") else "\n"
 
     def encode(self, text: str, path: str) -> bytes:
-        """Return other text as bytes in this file's manner. Raises WorkspaceError for what it cannot hold."""
+        """Encode a text like this file. Raise WorkspaceError for characters its encoding lacks."""
         try:
             return self.mark + text.encode(self.encoding)
         except UnicodeEncodeError as error:
@@ -57,7 +57,7 @@ class TextFile(Struct, frozen=True):
 
 
 def decode(content: bytes, path: str) -> TextFile:
-    """Read bytes as text. Raises WorkspaceError naming size and kind where they are none."""
+    """Decode bytes as text. Raise WorkspaceError with the size and kind if they are not text."""
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             try:
@@ -88,12 +88,12 @@ def _binary_file_error(content: bytes, path: str) -> WorkspaceError:
 
 
 def kind_of_binary(content: bytes) -> str:
-    """Name what bytes are that are no text, by how they begin."""
+    """Return the kind of binary content, judging by its first bytes."""
     return next((kind for magic, kind in _KINDS if content.startswith(magic)), "a binary file")
 
 
 async def read_content(workspace: Files, path: str, *, to_change: bool = False) -> bytes:
-    """Return the bytes of a file that must be there. Raises WorkspaceError saying what is there instead."""
+    """Return the bytes of a file that must exist. Raise WorkspaceError saying what is there instead."""
     content = await read_if_present(workspace, path, to_change=to_change)
     if content is None:
         raise WorkspaceError(f"There is no file {path}.", hint=await _name_alikes(workspace, path))
@@ -101,9 +101,9 @@ async def read_content(workspace: Files, path: str, *, to_change: bool = False) 
 
 
 async def read_if_present(workspace: Files, path: str, *, to_change: bool = False) -> bytes | None:
-    """Return a file's bytes or None, with certainty where they are `to_change`.
+    """Return a file's bytes, or None if it is missing; if `to_change`, the result is certain.
 
-    Raises WorkspaceError, for a folder with the tool that lists it.
+    Raise WorkspaceError; for a folder, the error names the tool that lists it.
     """
     try:
         return await (workspace.read_for_edit(path) if to_change else workspace.read(path))

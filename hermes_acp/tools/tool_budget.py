@@ -1,4 +1,4 @@
-"""Decide how many further tools fit into each request to a model."""
+"""Decide how many additional tools fit into each request to a model."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,18 +9,18 @@ from msgspec import Struct
 from hermes_acp.core.ports.tool_ports import Tool
 
 MAX_BYTES: Final = 128 * 1024
-"""Some thirty thousand tokens."""
+"""About thirty thousand tokens."""
 MARK: Final = "mcp__"
 
 
 class ToolBudget(Struct, frozen=True):
-    """The tools that fit, and how many of each server's do not, of how many."""
+    """The tools that fit and, for each server, how many of its tools do not, out of how many."""
 
     tools: Mapping[str, Tool]
     left: tuple[tuple[str, int, int], ...] = ()
 
     def told(self) -> str:
-        """Say what is left out and how to choose; nothing where all fit."""
+        """Describe what is left out and how to choose, or return an empty string if everything fits."""
         if not self.left:
             return ""
         each = ", ".join(f"{left} of the {count} tools of {server}" for server, left, count in self.left)
@@ -32,7 +32,7 @@ class ToolBudget(Struct, frozen=True):
 
 
 def apply_tool_budget(tools: Mapping[str, Tool]) -> ToolBudget:
-    """Take what fits: the servers with the least first, of each its first tools."""
+    """Select the tools that fit: servers with the fewest tools first, and each server's first tools."""
     sizes = {name: _size_bytes(tool) for name, tool in tools.items()}
     groups: dict[str, list[str]] = {}
     for name in tools:
@@ -54,7 +54,7 @@ def apply_tool_budget(tools: Mapping[str, Tool]) -> ToolBudget:
 
 
 def _server_of(name: str) -> str:
-    """Return the server that a tool belongs to by its name; nothing for tools that are nobody's."""
+    """Return the server a tool belongs to, by its name, or an empty string if it belongs to none."""
     return name.removeprefix(MARK).partition("__")[0] if name.startswith(MARK) else ""
 
 

@@ -1,4 +1,4 @@
-"""Turn a tool's argument model into the small JSON Schema a model is shown."""
+"""Turn a tool's argument model into the compact JSON Schema shown to a model."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
@@ -12,7 +12,7 @@ _DROPPED = frozenset({"title", "additionalProperties", "$defs"})
 
 
 def schema_of(name: str, description: str, model: "type[BaseModel]") -> ToolSchema:
-    """Describe a tool: references put in place, titles, docstrings and null alternatives left out."""
+    """Describe a tool, with references inlined and without titles, docstrings and null alternatives."""
     full = model.model_json_schema()
     definitions = cast("Mapping[str, object]", full.get("$defs", {}))
     return ToolSchema(name, description, cast("dict[str, object]", _compact(full, definitions)))

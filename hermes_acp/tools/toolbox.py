@@ -1,7 +1,7 @@
 """The tools of one session.
 
-What a model got wrong is answered in words it can act on; only what can mean one thing alone is put right
-here: how a name is spelled, and faults of JSON (`repair`).
+A model's mistakes are answered with messages it can act on; only unambiguous faults are fixed here: the spelling
+of a name, and malformed JSON (`repair`).
 """
 
 import re
@@ -28,19 +28,19 @@ _SEPARATORS = re.compile(r"[-_\s]+")
 
 
 class ParsedCall(Struct, frozen=True):
-    """A call that can be carried out: its tool, its arguments as the tool wants them, and as plain JSON."""
+    """A call that can be performed: its tool, the arguments as the tool expects them, and as plain JSON."""
 
     tool: Tool
     arguments: Any
     plain: dict[str, object]
 
     def spelled(self) -> str:
-        """Return the call in one spelling, the same for equal calls."""
+        """Return the call in canonical form, identical for equal calls."""
         return f"{self.tool.name} {msgspec.json.encode(self.plain, order='deterministic').decode()}"
 
 
 class Toolbox:
-    """Named tools, in a fixed order so that a prompt's bytes never change."""
+    """Named tools in a fixed order, so that the bytes of a prompt never change."""
 
     def __init__(
         self,
@@ -49,10 +49,10 @@ class Toolbox:
         *,
         described: Mapping[str, ToolSchema] | None = None,
     ) -> None:
-        """Hold the tools by name, and further ones behind them; a name is given to the first that has it.
+        """Hold the tools by name, followed by further ones; the first tool with a name wins.
 
-        A tool that needs another which is not there is left out, and what needs that one. Tools are asked to describe
-        themselves here, but for those that are `described` already: that is most of what a toolbox costs.
+        A tool whose required tool is missing is left out, as are those that need it. Tools describe themselves here
+        unless they are already `described`; this is most of the cost of a toolbox.
         """
         own = dict(sorted(tools.items()))
         own |= {name: tool for name, tool in sorted((further or {}).items()) if name not in own}
@@ -62,20 +62,20 @@ class Toolbox:
         self.schemas: tuple[ToolSchema, ...] = tuple(self._described.values())
 
     def extended(self, further: Mapping[str, Tool]) -> "Toolbox":
-        """Return a toolbox with further tools behind these; this one stays as it is."""
+        """Return a toolbox with further tools after these, leaving this one unchanged."""
         return Toolbox(self._tools, further, described=self._described)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The tools there are, in their order."""
+        """The names of the tools, in order."""
         return tuple(self._tools)
 
     def only(self, names: Iterable[str]) -> "Toolbox":
-        """Return a toolbox with these of its tools alone."""
+        """Return a toolbox with only these tools."""
         return Toolbox({name: self._tools[name] for name in names}, described=self._described)
 
     def find(self, name: str) -> Tool | None:
-        """Find a tool by its name, or by one that differs in case, separators or a namespace alone."""
+        """Find a tool by its name, ignoring case, separators and namespaces."""
         if name in self._tools:
             return self._tools[name]
         bare = _folded(_NAMESPACE.sub("", name, count=1))
@@ -83,7 +83,7 @@ class Toolbox:
         return alike[0] if len(alike) == 1 else None
 
     def parse_call(self, call: ToolCall) -> ParsedCall:
-        """Return the tool and its checked arguments. Raises BadRequest, in words for the model."""
+        """Return the tool and its checked arguments. Raise BadRequest with a message for the model."""
         tool = self.find(call.name)
         if tool is None and call.name in ("", UNNAMED):
             raise BadRequest(
@@ -104,11 +104,11 @@ class Toolbox:
         return ParsedCall(tool, _check(tool, plain), plain)
 
     def mended(self, call: ToolCall) -> ToolCall:
-        """Return a call with its arguments as they are understood where they are only nearly JSON."""
+        """Return a call whose almost valid JSON arguments are replaced by their interpretation."""
         try:
             _read(call)
         except UnicodeError:
-            return call  # half a character: recorded as a whole one, and read again then
+            return call  # a lone surrogate: recorded as a whole character, then read again
         except BadRequest:
             with suppress(BadRequest):
                 plain = self.parse_call(call).plain
@@ -122,7 +122,7 @@ class Toolbox:
         return f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self._tools)}."
 
     def kind_of(self, call: ToolCall) -> ToolKind:
-        """Return the kind of the tool a call names; `other` for a name that is none."""
+        """Return the kind of the tool a call names, or `other` for an unknown name."""
         tool = self.find(call.name)
         return tool.kind if tool else "other"
 
@@ -159,7 +159,7 @@ def _read(call: ToolCall) -> dict[str, object]:
 
 
 def _check(tool: Tool, plain: dict[str, object]) -> Any:
-    """Return the arguments as the tool wants them; a tool with a JSON Schema of its own checks them itself."""
+    """Return the arguments as the tool expects them; a tool with its own JSON Schema checks them itself."""
     from pydantic import ValidationError
 
     if isinstance(tool.arguments, dict):
@@ -171,7 +171,7 @@ def _check(tool: Tool, plain: dict[str, object]) -> Any:
 
 
 def _fitting(tool: Tool, mended: dict[str, object]) -> Any:
-    """Return mended arguments as the tool wants them; None where they do not fit."""
+    """Return repaired arguments as the tool expects them, or None if they do not fit."""
     schema = tool.arguments
     if isinstance(schema, dict):
         required = cast("list[str]", schema.get("required") or [])

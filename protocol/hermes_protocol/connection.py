@@ -1,8 +1,8 @@
-"""One peer: reads in order, answers in any order, writes through one coalescing writer.
+"""A JSON-RPC peer: reads in order, answers in any order, and writes through one coalescing writer.
 
 Knows: requests in flight, their cancellation, replies to our own calls.
-Does not know: any method; its handler does. It is the boundary where an exception nobody foresaw becomes an
-error reply.
+Does not know: any method; the handler does. Unexpected exceptions are turned into
+error replies here.
 Source: JSON-RPC 2.0; `$/cancel_request` of the Agent Client Protocol.
 """
 
@@ -43,16 +43,16 @@ CANCEL_REQUEST: Final = "$/cancel_request"
 
 
 class Limits(Struct, frozen=True):
-    """How much one connection may hold.
+    """The limits of one connection.
 
     Streams should pause above `high_water_bytes` of unsent output until `low_water_bytes` are left. Reading
-    itself pauses only above `stop_reading_bytes`: a cancel must get through while the output is blocked.
+    pauses only above `stop_reading_bytes`: a cancel must get through while the output is blocked.
 
-    That pause is what bounds memory, so two peers that both stop reading while they have more than
-    `stop_reading_bytes` unsent would wait for each other for ever. It takes that much backlog in both directions at
-    once, from a peer that reads nothing while it writes: streams stop 64 times below it, and one that reads on while
-    its output is blocked, as every event loop does, always lets the other go on. Reading on here without a bound would
-    let a peer that never reads fill the memory with answers instead.
+    That pause bounds memory, but two peers that both stop reading with more than `stop_reading_bytes` unsent would
+    wait for each other for ever. That takes this backlog in both directions at once, from a peer that does not read
+    while it writes: streams stop 64 times below it, and a peer that keeps reading while its output is blocked, as
+    every event loop does, always lets the other continue. If reading here were unbounded, a peer that never reads
+    could fill the memory with answers.
     """
 
     max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES
@@ -64,7 +64,7 @@ class Limits(Struct, frozen=True):
 
 
 class IncomingRequest:
-    """A call of the other side while it is being served."""
+    """A call from the other side while it is being served."""
 
     def __init__(self, request: Request) -> None:
         self.id = request.id
@@ -74,14 +74,14 @@ class IncomingRequest:
 
 
 class Handler(Protocol):
-    """What a connection needs from whoever serves it."""
+    """What a connection needs from the side that serves it."""
 
     async def request(self, call: IncomingRequest) -> object:
-        """Serve a call in its own task; return what msgspec can encode, or raise PeerError."""
+        """Serve a call in its own task; return a value msgspec can encode, or raise PeerError."""
         ...
 
     def notification(self, method: str, params: Raw) -> Awaitable[None] | None:
-        """Take a notification, in the order of reading; an awaitable holds up reading until it is done."""
+        """Handle a notification, in reading order; reading waits for a returned awaitable."""
         ...
 
 
@@ -108,10 +108,10 @@ class Connection:
         pending: bytes = b"",
         framing: FramingName = "lines",
     ) -> None:
-        """Prepare; nothing is read before `run`.
+        """Prepare the connection; nothing is read before `run`.
 
-        `on_bug` gets every exception the handler should not have raised, with the trace id the other side
-        was told. `pending` is what was read from the wire before this connection took over.
+        `on_bug` receives every unexpected exception from the handler, with the trace ID sent to the other
+        side. `pending` is what was read from the wire before this connection took over.
         """
         self._transport = transport
         self._handler = handler
@@ -136,10 +136,10 @@ class Connection:
         self._finished: anyio.Event | None = None
 
     async def run(self) -> None:
-        """Serve until the end of input, `close_soon`, or the loss of the peer; then close the transport.
+        """Serve until end of input, `close_soon` or the loss of the peer; then close the transport.
 
-        At the end every running request is cancelled and answered, every call of ours fails with PeerGone,
-        and what is queued is flushed within the limit. Call it once.
+        At the end, every running request is cancelled and answered, every call of ours fails with PeerGone,
+        and queued output is flushed within the limit. Call this once.
         """
         self._finished = anyio.Event()
         try:
@@ -162,8 +162,8 @@ class Connection:
     ) -> T:
         """Call the other side and wait for its result.
 
-        Raises PeerError for an error reply or one of the wrong shape, PeerGone when no reply can come,
-        TimeoutError. A call given up, by time or by cancellation, is cancelled on the other side too.
+        Raise PeerError for an error reply or an invalid result, PeerGone if no reply can arrive,
+        TimeoutError. A call abandoned by timeout or cancellation is cancelled on the other side too.
         """
         if self._is_ending:
             raise PeerGone(f"{method} was not sent: the connection is closed")
@@ -184,13 +184,13 @@ class Connection:
     def notify(self, method: str, params: object) -> None:
         """Queue a notification; never blocks.
 
-        It is dropped when the peer is gone. Streams await `drained` too.
+        It is dropped if the peer is gone. Streams must also await `drained`.
         """
         if not self._writer.is_lost:
             self._enqueue(envelope.encode_notification(method, params))
 
     async def drained(self) -> None:
-        """Return at once below the high-water mark, else when the output has sunk to the low-water mark."""
+        """Return at once below the high-water mark, otherwise once the output is down to the low-water mark."""
         await self._writer.drained()
 
     def close_soon(self) -> None:
@@ -198,7 +198,7 @@ class Connection:
         self._reading.cancel()
 
     async def aclose(self) -> None:
-        """Close and wait until `run` is over; without a run, just close the transport."""
+        """Close and wait until `run` has ended; if it never started, just close the transport."""
         self.close_soon()
         if self._finished is None:
             self._is_ending = True
@@ -223,7 +223,7 @@ class Connection:
             return
 
     def _take(self, frame: Frame) -> Awaitable[None] | None:
-        """Act on one frame; what has to be awaited before the next one is returned."""
+        """Process one frame; return what must be awaited before the next one."""
         if isinstance(frame, TooLong):
             text = f"the message is longer than {frame.max_frame_bytes} bytes"
             self._enqueue(envelope.encode_error(None, INVALID_REQUEST, text))
@@ -261,7 +261,7 @@ class Connection:
             self._group.start_soon(self._serve, call)
 
     async def _serve(self, call: IncomingRequest) -> None:
-        """Run one request to its answer: there always is exactly one."""
+        """Run one request and send exactly one answer."""
         self._unbegun -= 1
         frame: bytes | None = None
         try:
@@ -301,18 +301,18 @@ class Connection:
             return None
 
     async def _notice_after_requests(self, message: Notification) -> None:
-        """Let the requests read before it reach their handler first: a cancel must find what it is to stop."""
+        """Let requests read earlier reach their handler first: a cancel must find what it is to stop."""
         while self._unbegun:
             await anyio.lowlevel.checkpoint()
         if (waiting := self._notice(message)) is not None:
             await waiting
 
     async def see_through(self, waiting: Awaitable[None]) -> None:
-        """Await what nobody is answered for; what its maker did not foresee is reported."""
+        """Await work that has no reply, and report its unexpected exceptions."""
         try:
             await waiting
         except PeerError:
-            return  # there is no answer to carry it
+            return  # there is no reply to carry it
         except Exception as error:
             self._report(error)
 
@@ -335,7 +335,7 @@ class Connection:
                 message.spoiled_reply_to, ErrorObject(message.code, f"bad reply: {message.message}")
             )
             return
-        # An error with the id of a request that is running would pass for that request's answer.
+        # An error with the ID of a running request would be taken for that request's answer.
         answer_id = None if message.id in self._running else message.id
         self._enqueue(envelope.encode_error(answer_id, message.code, message.message))
 
@@ -366,7 +366,7 @@ class Connection:
         self._reading.cancel()
 
     def _lose_peer(self) -> None:
-        """Forget all output, and let everybody go who waits for a reply: none will come."""
+        """Discard all output and release everyone waiting for a reply: none will arrive."""
         self._writer.lose()
         for call_id in list(self._calls):
             self._settle_call(call_id, None)

@@ -1,6 +1,6 @@
-"""Taking the wire out of everybody else's reach.
+"""Keep the wire out of reach of all other code.
 
-Knows: file descriptors 0, 1 and 2. Does not know: event loops, frames; it imports next to nothing, because
+Knows: file descriptors 0, 1 and 2. Does not know: event loops, frames. It imports next to nothing, because
 it is called before anything else is imported.
 """
 
@@ -9,12 +9,12 @@ import stat
 
 
 def claim(*, is_silent: bool = True) -> tuple[int, int]:
-    """Move the wire off descriptors 0 and 1 and return where it is now: (in_fd, out_fd), not inheritable.
+    """Move the wire off descriptors 0 and 1; return its new descriptors (in_fd, out_fd), not inheritable.
 
     Call it once, first thing in the process. Afterwards descriptor 0 reads /dev/null and descriptor 1 is
-    standard error, so that no print, C library or child process can reach the wire or eat from it. Standard error
-    is silenced where it is the wire's own pipe, unless what is written there is for people and need not be silent.
-    Raises OSError when standard input or output is closed.
+    standard error, so that no print, C library or child process can write to the wire or read from it. Standard error
+    is silenced if it is the wire's own pipe, unless its output is for people and need not be silent.
+    Raise OSError if standard input or output is closed.
     """
     in_fd = _duplicate(0)
     out_fd = _duplicate(1)
@@ -49,6 +49,6 @@ def _is_closed(fd: int) -> bool:
 
 
 def _is_same_wire(one_fd: int, other_fd: int) -> bool:
-    """Return whether both lead into the same pipe or socket: a log line there would break the stream."""
+    """Return whether both descriptors use the same pipe or socket: a log line there would break the stream."""
     one, other = os.fstat(one_fd), os.fstat(other_fd)
     return (stat.S_ISFIFO(one.st_mode) or stat.S_ISSOCK(one.st_mode)) and os.path.samestat(one, other)

@@ -1,7 +1,7 @@
-"""One frame's bytes to what it is, and back.
+"""Convert one frame's bytes to a message and back.
 
-Knows: the JSON-RPC 2.0 envelope, strictly. Does not know: frames' limits, connections, any method's
-parameters (they stay undecoded, for the face to decode with the right type).
+Knows: the JSON-RPC 2.0 envelope, strictly. Does not know: frame limits, connections, any method's
+parameters (they stay undecoded, for the frontend to decode with the right type).
 Source: JSON-RPC 2.0 sections 4 and 5; batches are refused, as the Agent Client Protocol does.
 """
 
@@ -43,7 +43,7 @@ class Notification(Struct, frozen=True):
 
 
 class ErrorObject(Struct, frozen=True):
-    """The error member of a reply, as it came in."""
+    """The error member of a received reply."""
 
     code: int
     message: str
@@ -51,16 +51,16 @@ class ErrorObject(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """The answer to one of our calls; `id` is None when the other side could not tell which."""
+    """The answer to one of our calls; `id` is None if the other side could not tell which."""
 
     id: RequestId | None
     outcome: Raw | ErrorObject
 
 
 class Malformed(Struct, frozen=True):
-    """A frame that is none of the above; `encode` gives the error to send.
+    """A frame that is none of the above; `encode` returns the error to send.
 
-    `id` is the id to answer with. `spoiled_reply_to` is set when the frame looks like the reply to a call
+    `id` is the ID to answer with. `spoiled_reply_to` is set if the frame looks like the reply to a call
     of ours.
     """
 
@@ -70,7 +70,7 @@ class Malformed(Struct, frozen=True):
     spoiled_reply_to: RequestId | None = None
 
     def encode(self) -> bytes:
-        """Encode the error reply this frame deserves."""
+        """Encode the error reply to this frame."""
         return encode_error(self.id, self.code, self.message)
 
 
@@ -111,9 +111,9 @@ class _ErrorFrame(Struct, tag_field="jsonrpc", tag="2.0"):
 
 
 def classify(frame: bytes) -> Request | Notification | Reply | Malformed:
-    """Return what one frame is; never raises, and never quotes the frame in an error.
+    """Return the message in a frame; never raises, and never quotes the frame in an error.
 
-    Lone surrogate escapes, which JavaScript writes for a cut emoji, are read as U+FFFD.
+    Lone surrogate escapes, which JavaScript writes for a truncated emoji, are read as U+FFFD.
     """
     if not _is_utf8(frame):
         return Malformed(PARSE_ERROR, "the message is not valid UTF-8")
@@ -132,7 +132,7 @@ def classify(frame: bytes) -> Request | Notification | Reply | Malformed:
 
 
 def decode_params(params: Raw, shape: type[T]) -> T:
-    """Decode a call's params; raises PeerError(INVALID_PARAMS) that names the place but not the content."""
+    """Decode a call's params; raise PeerError(INVALID_PARAMS) with the location but not the content."""
     try:
         return msgspec.json.decode(params, type=shape)
     except msgspec.ValidationError as error:
@@ -144,22 +144,22 @@ def decode_params(params: Raw, shape: type[T]) -> T:
 
 
 def encode_request(call_id: RequestId, method: str, params: object) -> bytes:
-    """Encode a call, newline included; a member that is UNSET is left out, as in every encoder here."""
+    """Encode a call with its newline; UNSET members are left out, as in every encoder here."""
     return _encode(_RequestFrame(call_id, method, params))
 
 
 def encode_notification(method: str, params: object) -> bytes:
-    """Encode a call without an answer, newline included."""
+    """Encode a notification with its newline."""
     return _encode(_NotificationFrame(method, params))
 
 
 def encode_result(call_id: RequestId, result: object) -> bytes:
-    """Encode a successful reply, newline included."""
+    """Encode a successful reply with its newline."""
     return _encode(_ResultFrame(call_id, result))
 
 
 def encode_error(call_id: RequestId | None, code: int, message: str, data: object = None) -> bytes:
-    """Encode an error reply, newline included; without `data` it says the stable name of its code."""
+    """Encode an error reply with its newline; without `data`, it contains the stable name of its code."""
     return _encode(_ErrorFrame(call_id, _ErrorBody(code, message, data_of(code) if data is None else data)))
 
 
@@ -190,7 +190,7 @@ def _read_reply(wire: _Wire, call_id: RequestId | UnsetType | None) -> Reply | M
         return Malformed(
             INVALID_REQUEST, "a message needs a method, a result or an error", known_id, known_id
         )
-    # From here on the id belongs to our own calls: answering with it could end a call of the other side.
+    # From here on the ID belongs to our own calls: answering with it could end a call by the other side.
     if not _has_version(wire):
         return Malformed(INVALID_REQUEST, 'the member jsonrpc must be "2.0"', None, known_id)
     if wire.result is not UNSET and has_error:
@@ -206,7 +206,7 @@ def _read_reply(wire: _Wire, call_id: RequestId | UnsetType | None) -> Reply | M
 
 
 def _read_id(raw: Raw | UnsetType) -> RequestId | UnsetType | None:
-    """Return the id, UNSET when the frame has none, None when it cannot be answered with."""
+    """Return the ID, UNSET if the frame has none, or None if it cannot be used in an answer."""
     if raw is UNSET:
         return UNSET
     try:
@@ -237,7 +237,7 @@ def _mend_surrogate(match: re.Match[bytes]) -> bytes:
 
 
 def _is_utf8(frame: bytes) -> bool:
-    """Check without holding a decoded copy of a large frame."""
+    """Check for valid UTF-8 without holding a decoded copy of a large frame."""
     if frame.isascii():
         return True
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -265,7 +265,7 @@ def _plain_raw(value: object) -> object:
 
 
 def _without_surrogates(value: Any) -> Any:
-    """Join surrogate pairs and put U+FFFD for lone ones, in every string of a plain JSON value."""
+    """Join surrogate pairs and replace lone surrogates with U+FFFD in every string of a plain JSON value."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What can go wrong between two peers.
+"""The errors that can occur between two peers.
 
 Knows: the code table and the two exceptions of the peer. Does not know: envelopes, connections, the agent's
 errors.
@@ -32,12 +32,12 @@ NAMES: Final[Mapping[int, str]] = MappingProxyType(
 
 
 def data_of(code: int) -> dict[str, object]:
-    """Return the data of an error that says nothing closer of itself: a stable name for its code."""
+    """Return the default data of an error: a stable name for its code."""
     return {"code": NAMES.get(code, "error")}
 
 
 class PeerError(Exception):
-    """An error reply: raised by a handler to send one, raised to a caller who received one.
+    """An error reply: raised by a handler to send one, and in a caller that received one.
 
     `data` is anything msgspec encodes; None sends a stable name for the code, as `{"code": name}`.
     """
@@ -53,4 +53,4 @@ class PeerError(Exception):
 
 
 class PeerGone(Exception):
-    """The other side went away: nothing can be sent any more and no reply will come."""
+    """The other side is gone: nothing can be sent any more and no reply will arrive."""

@@ -1,4 +1,4 @@
-"""Bytes off the wire to frames, with bounded memory.
+"""Split bytes from the wire into frames, with bounded memory.
 
 Knows: newline-delimited and Content-Length framing, size limits, CRLF, byte order marks. Does not know:
 JSON, I/O.
@@ -17,30 +17,30 @@ FramingName = Literal["lines", "content-length"]
 
 
 class TooLong(Struct, frozen=True):
-    """Stands in the list of frames where one over the limit was dropped."""
+    """Takes the place of a frame that was dropped for exceeding the limit."""
 
     max_frame_bytes: int
 
 
 class BadHeader(Struct, frozen=True):
-    """Stands where a header block gave no usable Content-Length."""
+    """Takes the place of a header block without a usable Content-Length."""
 
 
 Frame = bytes | TooLong | BadHeader
 
 
 class FrameReader(Protocol):
-    """Cuts a stream of bytes into frames, however the stream is split."""
+    """Splits a byte stream into frames, however the stream arrives."""
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Take what was read and return the frames it completes."""
+        """Add bytes and return the frames they complete."""
         ...
 
 
 class LineReader:
-    """One frame a line.
+    """Reads one frame per line.
 
-    Blank lines are skipped; what follows the last newline at the end of input is no frame.
+    Blank lines are skipped; text after the last newline at the end of input is not a frame.
     """
 
     def __init__(self, max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> None:
@@ -50,7 +50,7 @@ class LineReader:
         self._is_at_start = True
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Take what was read and return the frames it completes."""
+        """Add bytes and return the frames they complete."""
         frames: list[Frame] = []
         lines = data.split(b"\n")
         rest = lines.pop()
@@ -74,7 +74,7 @@ class LineReader:
         return frames
 
     def _limit(self) -> int:
-        """Return the longest line before its newline: the frame, a carriage return, and at the start a mark."""
+        """Return the maximum line length before the newline: the frame, a carriage return, and an initial mark."""
         return self._max_frame_bytes + 1 + (len(_BYTE_ORDER_MARK) if self._is_at_start else 0)
 
     def _room(self) -> int:
@@ -92,7 +92,7 @@ class LineReader:
 
 
 class ContentLengthReader:
-    """Frames behind `Content-Length: n` headers; a bad header block is reported and the next line tried."""
+    """Reads frames after `Content-Length: n` headers; a bad header block is reported and the next line tried."""
 
     def __init__(self, max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> None:
         self._max_frame_bytes = max_frame_bytes
@@ -104,7 +104,7 @@ class ContentLengthReader:
         self._is_skipping_line = False
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Take what was read and return the frames it completes."""
+        """Add bytes and return the frames they complete."""
         frames: list[Frame] = []
         self._buffer += data
         while self._skip() and (
@@ -114,7 +114,7 @@ class ContentLengthReader:
         return frames
 
     def _skip(self) -> bool:
-        """Drop what is left of an over-long body; True when none of it is still to come."""
+        """Drop the rest of an overlong body; return True once all of it has arrived."""
         dropped = min(self._skip_bytes, len(self._buffer))
         if dropped:
             del self._buffer[:dropped]
@@ -131,7 +131,7 @@ class ContentLengthReader:
         return True
 
     def _take_line(self, frames: list[Frame]) -> bool:
-        """Read one header line; False when more bytes are needed."""
+        """Read one header line; return False if more bytes are needed."""
         end = self._buffer.find(b"\n")
         if end < 0:
             if self._is_skipping_line or self._header_bytes + len(self._buffer) > _MAX_HEADER_BYTES:
@@ -186,10 +186,10 @@ class ContentLengthReader:
 
 
 def open_reader(framing: FramingName, max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> FrameReader:
-    """Return a fresh reader for a framing by its name."""
+    """Return a new reader for a framing, by name."""
     return LineReader(max_frame_bytes) if framing == "lines" else ContentLengthReader(max_frame_bytes)
 
 
 def add_length(payload: bytes) -> bytes:
-    """Put a payload behind its Content-Length header."""
+    """Prefix a payload with its Content-Length header."""
     return b"Content-Length: %d\r\n\r\n%b" % (len(payload), payload)

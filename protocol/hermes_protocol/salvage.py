@@ -1,11 +1,10 @@
-"""Decode wire objects, strictly at first and then with the leniency the schema asks of a receiver.
+"""Decode wire objects, first strictly and then with the leniency the schema asks of a receiver.
 
-A frame that fits is decoded once, by a cached decoder. One that does not is read as plain JSON and
-repaired: values the schema marks lenient are left out, emptied, or freed of the items that do not fit; then
-it is decoded again. A required array that is null becomes an empty one where the schema marks it
-(`mcpServers`, `args`, `env`, `headers`); one that is absent stays an error. A float without fraction is the
-integer it stands for. Unknown fields are ignored at every depth. Errors name the place and the expected
-type, never the value.
+A valid frame is decoded once, by a cached decoder. Any other frame is read as plain JSON and repaired: values the
+schema marks lenient are left out, emptied, or stripped of their invalid items; then the frame is decoded again. A
+null for a required array becomes an empty array if the schema marks it (`mcpServers`, `args`, `env`,
+`headers`); an absent one stays an error. A float without a fraction is read as an integer. Unknown fields are
+ignored at every depth. Errors name the location and the expected type, never the value.
 
 Knows: marks, open unions, how msgspec reports. Does not know: any definition of any protocol version.
 """
@@ -32,11 +31,11 @@ def decode(type_: type[T], data: bytes | msgspec.Raw, *, is_stable: bool = False
 @overload
 def decode(type_: UnionType, data: bytes | msgspec.Raw, *, is_stable: bool = False) -> Any: ...
 def decode(type_: Any, data: bytes | msgspec.Raw, *, is_stable: bool = False) -> Any:
-    """Decode one JSON value, repairing what the schema allows to repair.
+    """Decode one JSON value, making the repairs the schema allows.
 
-    `is_stable` leaves out an unstable field of the outermost record when the value would be refused: for a peer that
-    speaks the stable schema alone it is an unknown field, whatever it holds.
-    Raises `msgspec.ValidationError` if the value does not fit or is nested too deeply,
+    `is_stable` leaves out an unstable field of the outermost record if the value would be refused: to a peer that
+    speaks only the stable schema, it is an unknown field, whatever its value.
+    Raise `msgspec.ValidationError` if the value is invalid or nested too deeply,
     `msgspec.DecodeError` if it is not JSON.
     """
     try:
@@ -69,7 +68,7 @@ def _convert_open(type_: type, value: object) -> Any:
     try:
         return _convert(type_.choose(value), value)
     except ValidationError as error:
-        raise ValueError(str(error)) from None  # msgspec adds the outer place to a plain ValueError alone
+        raise ValueError(str(error)) from None  # msgspec adds the outer location only to a plain ValueError
 
 
 def _without_unstable(type_: Any, value: Any) -> Any:
@@ -88,7 +87,7 @@ def _fits(type_: Any, value: object) -> bool:
 
 
 def _describe(report: str) -> str:
-    """Rewrite a msgspec report: one place instead of nested ones, and nothing of the value."""
+    """Rewrite a msgspec report: one location instead of nested ones, and without the value."""
     places: list[str] = []
     while report.endswith("`") and _PLACE in report:
         report, _, place = report.rpartition(_PLACE)
@@ -100,7 +99,7 @@ def _describe(report: str) -> str:
 
 
 def _repair(type_: Any, value: Any) -> Any:
-    """Copy a plain JSON value with all repairs made that its type allows."""
+    """Copy a plain JSON value, making all the repairs its type allows."""
     for member in _alternatives(type_):
         if isinstance(member, OpenUnion):
             return _repair_open(member, value)

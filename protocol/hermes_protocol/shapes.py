@@ -1,6 +1,6 @@
-"""What the generated protocol modules are made of: open unions, leniency marks, rows of the method table.
+"""Building blocks of the generated protocol modules: open unions, leniency marks, method table rows.
 
-Knows: how a wire object tells its variant. Does not know: any definition of any protocol version.
+Knows: how a wire object identifies its variant. Does not know: any definition of any protocol version.
 """
 
 from typing import Any, ClassVar, Final, Literal, cast
@@ -16,13 +16,13 @@ ON_NULL: Final = 4
 class WireRecord(Struct, frozen=True):
     """An object of the protocol.
 
-    `wire_marks` pairs a wire name with what a receiver may do about its value: `ON_ERROR` (leave it out, or
-    empty if required, when it does not fit), `SKIP_ITEMS` (leave out the items that do not fit), `ON_NULL`
-    (take null for left out or empty).
+    `wire_marks` pairs a wire name with how a receiver may treat its value: `ON_ERROR` (leave out an invalid value, or
+    empty it if required), `SKIP_ITEMS` (leave out invalid items), `ON_NULL`
+    (read null as left out or empty).
     `_meta` is `ON_ERROR` everywhere and not listed.
-    `wire_unstable` lists the wire names that only the unstable half of the version has; a record it has as a
-    whole is in its module's `UNSTABLE`. `wire_constants` pairs the names that have one value only, the tag aside,
-    with it.
+    `wire_unstable` lists the wire names found only in the unstable half of the version; a wholly unstable record
+    is in its module's `UNSTABLE`. `wire_constants` pairs each name that has a single value, except the tag,
+    with that value.
     """
 
     wire_marks: ClassVar[tuple[tuple[str, int], ...]] = ()
@@ -31,7 +31,7 @@ class WireRecord(Struct, frozen=True):
 
 
 class Method(Struct, frozen=True):
-    """One wire method: who serves it and what it carries; without `result` it is a notification."""
+    """One wire method: who serves it and what it carries; without `result`, it is a notification."""
 
     name: str
     key: str
@@ -42,16 +42,16 @@ class Method(Struct, frozen=True):
 
 
 class OpenUnion(type):
-    """A union in which some variant has no tag, so that its members must be told apart by looking.
+    """A union in which some variant has no tag, so that its members must be identified by their content.
 
-    To a type checker such a name is the plain union of its members; at run time it is a class that
-    `isinstance` understands and that the salvage decodes.
+    To a type checker, the name is the plain union of its members; at run time, it is a class that
+    `isinstance` understands and `salvage` decodes.
     """
 
     members: tuple[Any, ...]
 
     def __new__(cls, name: str, *_members: Any) -> "OpenUnion":
-        """Make the union; members are records or `list[record]`, in the order in which they are tried."""
+        """Create the union; members are records or `list[record]`, in the order in which they are tried."""
         return super().__new__(cls, name, (), {"__slots__": ()})
 
     def __init__(cls, name: str, *members: Any) -> None:
@@ -62,7 +62,7 @@ class OpenUnion(type):
         return any(isinstance(instance, getattr(member, "__origin__", member)) for member in cls.members)
 
     def choose(cls, value: object) -> Any:
-        """Return the member a plain JSON value is meant to be; raises `msgspec.ValidationError`."""
+        """Return the member that a plain JSON value represents; raise `msgspec.ValidationError`."""
         for member in cls.members:
             if _fits(member, value):
                 return member
@@ -73,7 +73,7 @@ class OpenUnion(type):
 
 
 def required_names(record: type[Struct]) -> frozenset[str]:
-    """List the wire names a record cannot do without, its tag aside."""
+    """Return a record's required wire names, except its tag."""
     names = record.__struct_encode_fields__
     return frozenset(
         name for name, default in zip(names, _defaults(record), strict=True) if default is NODEFAULT
@@ -81,13 +81,13 @@ def required_names(record: type[Struct]) -> frozenset[str]:
 
 
 def require_any(record: Struct, *fields: str) -> None:
-    """Raise ValueError unless one of the optional fields is there."""
+    """Raise ValueError unless at least one of the optional fields is set."""
     if not any(field_is_set(record, field) for field in fields):
         raise ValueError(f"Object is missing one of {', '.join(fields)}")
 
 
 def field_is_set(record: Struct, field: str) -> bool:
-    """Return whether a field is there, null included."""
+    """Return whether a field is present, even as null."""
     defaults = dict(zip(record.__struct_fields__, _defaults(type(record)), strict=True))
     return getattr(record, field) is not defaults[field]
 

@@ -1,6 +1,6 @@
-"""Ways to move bytes between two peers: stdio descriptors, a pair in memory, a socket.
+"""Transports that move bytes between two peers: stdio descriptors, a pair in memory, a socket.
 
-Knows: bytes in, bytes out, end of input, a peer that left. Does not know: frames, JSON, who talks.
+Knows: bytes in, bytes out, end of input, a peer that left. Does not know: frames, JSON, the peers.
 """
 
 import os
@@ -26,11 +26,11 @@ class Transport(Protocol):
     """A two-way stream of bytes. One task receives, one task sends."""
 
     async def receive(self) -> bytes:
-        """Wait for bytes; b"" means that no more will come. Raises PeerGone when the stream broke."""
+        """Wait for bytes; b"" means that no more will arrive. Raise PeerGone if the stream broke."""
         ...
 
     async def send(self, data: bytes) -> None:
-        """Send all of data; raises PeerGone when the other side does not read any more."""
+        """Send all of `data`; raise PeerGone if the other side no longer reads."""
         ...
 
     async def aclose(self) -> None:
@@ -39,14 +39,14 @@ class Transport(Protocol):
 
 
 class StdioTransport:
-    """The wire behind two descriptors, which it owns from now on and closes at the end.
+    """A wire over two descriptors, which the transport owns and finally closes.
 
-    Pipes, sockets and terminals are waited for on the event loop; anything else, such as a regular file, is
+    Pipes, sockets and terminals are awaited on the event loop; anything else, such as a regular file, is
     read and written in a worker thread.
     """
 
     def __init__(self, in_fd: int, out_fd: int) -> None:
-        # Both saved before either is changed: the two may share one file description, as on a terminal.
+        # Both are saved before either is changed: they may share one file description, as on a terminal.
         shared_modes: dict[int, bool] = {}
         self._in_fd, self._is_in_pollable = _make_pollable(in_fd, os.O_RDONLY, shared_modes)
         self._out_fd, self._is_out_pollable = _make_pollable(out_fd, os.O_WRONLY, shared_modes)
@@ -54,11 +54,11 @@ class StdioTransport:
             os.set_blocking(fd, False)
         self._shared_modes = shared_modes
         self._is_closed = False
-        # A disk may keep a reader or a writer for ever: such a wait takes nobody else's place among the threads.
+        # A disk may block for ever: such a wait must not take up a thread that others need.
         self._reading, self._writing = anyio.CapacityLimiter(1), anyio.CapacityLimiter(1)
 
     async def receive(self) -> bytes:
-        """Read what is there, waiting for the first byte."""
+        """Read the available bytes, waiting for the first one."""
         if self._is_closed:
             return b""
         try:
@@ -73,7 +73,7 @@ class StdioTransport:
             raise PeerGone(f"reading from the peer failed: {error}") from error
 
     async def send(self, data: bytes) -> None:
-        """Write all of data, however little the descriptor takes at a time."""
+        """Write all of `data`, however little the descriptor accepts at a time."""
         if self._is_closed:
             raise PeerGone("the transport is closed")
         rest = memoryview(data)
@@ -84,7 +84,7 @@ class StdioTransport:
             raise PeerGone(f"writing to the peer failed: {error}") from error
 
     async def aclose(self) -> None:
-        """Give shared file descriptions their blocking mode back and close both descriptors."""
+        """Restore the blocking mode of shared file descriptions and close both descriptors."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -109,7 +109,7 @@ class SocketTransport:
         self._stream = stream
 
     async def receive(self) -> bytes:
-        """Read what is there, waiting for the first byte."""
+        """Read the available bytes, waiting for the first one."""
         try:
             return await self._stream.receive(_READ_BYTES)
         except anyio.EndOfStream:
@@ -130,18 +130,18 @@ class SocketTransport:
 
 
 class MemoryTransport:
-    """One end of a pair in one process; `memory_pair` makes both."""
+    """One end of an in-process pair; `memory_pair` creates both."""
 
     def __init__(self, incoming: "_Channel", outgoing: "_Channel") -> None:
         self._incoming = incoming
         self._outgoing = outgoing
 
     async def receive(self) -> bytes:
-        """Take what the other end sent, waiting for the first byte."""
+        """Read what the other end sent, waiting for the first byte."""
         return await self._incoming.take()
 
     async def send(self, data: bytes) -> None:
-        """Hand data over; waits while the buffer is full."""
+        """Pass on `data`, waiting while the buffer is full."""
         await self._outgoing.put(data)
 
     async def send_eof(self) -> None:
@@ -155,13 +155,13 @@ class MemoryTransport:
 
 
 def memory_pair(buffer_bytes: int = _MEMORY_BUFFER_BYTES) -> tuple[MemoryTransport, MemoryTransport]:
-    """Make two connected transports, each direction holding at most buffer_bytes."""
+    """Create two connected transports, each direction buffering at most `buffer_bytes`."""
     there, back = _Channel(buffer_bytes), _Channel(buffer_bytes)
     return MemoryTransport(back, there), MemoryTransport(there, back)
 
 
 class _Channel:
-    """Bytes on their way in one direction."""
+    """Bytes in transit in one direction."""
 
     def __init__(self, buffer_bytes: int) -> None:
         self._buffer_bytes = buffer_bytes
@@ -216,11 +216,11 @@ class _Channel:
 
 
 def _make_pollable(fd: int, access: int, shared_modes: dict[int, bool]) -> tuple[int, bool]:
-    """Return (descriptor, whether the event loop can wait for it), never blocking in the latter case.
+    """Return (descriptor, whether the event loop can wait for it); in the latter case it never blocks.
 
     O_NONBLOCK belongs to the file description, which a parent, a shell or our own standard error may share.
-    Linux can open a pipe or a terminal anew, as a description of our own; where that fails the shared one
-    is noted in `shared_modes` with its mode, for the caller to switch now and to restore at the end.
+    Linux can reopen a pipe or a terminal with a separate description; if that fails, the shared one
+    is noted in `shared_modes` with its mode, for the caller to switch now and restore at the end.
     """
     mode = os.fstat(fd).st_mode
     if sys.platform == "win32" or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd)):
@@ -235,7 +235,7 @@ def _make_pollable(fd: int, access: int, shared_modes: dict[int, bool]) -> tuple
 
 
 async def _retry_when_ready(attempt: Callable[[], T], wait: Callable[[], Awaitable[None]]) -> T:
-    """Try at once, wait for readiness only when there is none; lets other tasks run in either case."""
+    """Try at once and wait for readiness only if not ready; other tasks may run in either case."""
     await anyio.lowlevel.checkpoint()
     while True:
         try:

@@ -1,6 +1,6 @@
-"""The output of one connection: frames queued at once, sent together, counted while they wait.
+"""The output of one connection: frames are queued at once, sent together, and counted while they wait.
 
-Knows: how much is unsent, where producers should pause, that a peer may leave. Does not know: what a frame says.
+Knows: how much is unsent, where producers should pause, that a peer may leave. Does not know: a frame's content.
 """
 
 from typing import Final
@@ -12,11 +12,11 @@ from hermes_protocol.errors import PeerGone
 from hermes_protocol.transport import Transport
 
 TURN_BYTES: Final = 1 << 16
-"""What a producer may queue before it lets other tasks run, the sending one among them."""
+"""How much a producer may queue before it lets other tasks run, including the sender."""
 
 
 class Writer:
-    """Coalesces what is queued into as few sends as the peer's reading allows."""
+    """Coalesces queued frames into as few sends as the peer's reading allows."""
 
     def __init__(self, transport: Transport, *, high_water_bytes: int, low_water_bytes: int) -> None:
         self.unsent_bytes = 0
@@ -31,7 +31,7 @@ class Writer:
         self._empty: anyio.Event | None = None
 
     def put(self, frame: bytes) -> None:
-        """Queue a frame; never blocks. Dropped when the peer is gone."""
+        """Queue a frame without blocking; it is dropped if the peer is gone."""
         if self.is_lost:
             return
         self._queue.append(frame)
@@ -42,7 +42,7 @@ class Writer:
             self._work = None
 
     async def run(self) -> None:
-        """Send whatever is queued, all of it at once, until the peer is gone."""
+        """Send everything queued, all at once, until the peer is gone."""
         try:
             while True:
                 if not self._queue:
@@ -58,9 +58,9 @@ class Writer:
             self.lose()
 
     async def drained(self) -> None:
-        """Return at once below the high-water mark, else when the output has sunk to the low-water mark.
+        """Return at once below the high-water mark, otherwise once the output is down to the low-water mark.
 
-        Now and then others get their turn first: a replay that never waits must not hold them up.
+        Other tasks get a turn now and then: a replay that never waits must not hold them up.
         """
         if self.is_lost:
             await anyio.lowlevel.checkpoint()  # a producer that never stops must still be cancellable
@@ -75,14 +75,14 @@ class Writer:
         await self._low_water.wait()
 
     async def flushed(self) -> None:
-        """Wait until nothing is unsent, or nobody will read it."""
+        """Wait until everything is sent, or nobody will read it."""
         while self.unsent_bytes:
             if self._empty is None:
                 self._empty = anyio.Event()
             await self._empty.wait()
 
     def lose(self) -> None:
-        """Forget all output, now and later: nobody will read it."""
+        """Discard all output, now and later: nobody will read it."""
         self.is_lost = True
         self._queue = []
         self.unsent_bytes = 0

@@ -1,6 +1,6 @@
-"""The injection scanner: scans a context file before the model reads it, and cuts out attacks.
+"""The injection scanner: scan a context file before the model reads it, and cut out attacks.
 
-It is a filter, not a boundary: permission for every effect is still asked elsewhere. Every pass is linear.
+It is a filter, not a security boundary: every effect still needs permission. Every pass is linear.
 Source: OWASP LLM01:2025 (prompt injection); Trojan Source (CVE-2021-42574).
 """
 
@@ -32,7 +32,7 @@ BEFORE_WORD = re.compile(r"\w{0,40}\Z")
 
 
 class Passage(Struct, frozen=True):
-    """A stretch of the visible text to cut, for one rule."""
+    """A span of the visible text to cut, for one rule."""
 
     start: int
     end: int
@@ -41,12 +41,12 @@ class Passage(Struct, frozen=True):
 
 
 def examine(text: str, source: Source, deadline: Deadline) -> ScanReport:
-    """Check a text by rules and classifier, and cut out what attacks. Raise ScanTimeoutError past the deadline."""
+    """Check a text by rules and classifier, and cut out attacks. Raise ScanTimeoutError past the deadline."""
     return TextScan(text, source, deadline).report()
 
 
 class TextScan:
-    """One text on its way through the rules."""
+    """The scan of one text."""
 
     def __init__(self, text: str, source: Source, deadline: Deadline) -> None:
         self._source: Source = source
@@ -58,7 +58,7 @@ class TextScan:
         self.passages: list[Passage] = []
 
     def report(self) -> ScanReport:
-        """Run every pass and gather what came of them."""
+        """Run every pass and collect the results."""
         strays = 0
         for sighting in self.sightings:
             self._find(sighting.rule, sighting.line, sighting.excerpt)
@@ -84,7 +84,7 @@ class TextScan:
     def _find(
         self, rule_id: str, line: int, excerpt: str, severity: Severity | None = None, detail: str = ""
     ) -> None:
-        """Keep one finding a line and rule, the severest."""
+        """Keep one finding per line and rule, the most severe."""
         rule = self.rules[rule_id]
         why = f"{rule.why.removesuffix('.')} {detail}." if detail else rule.why
         found = Finding(rule_id, severity or rule.severity, line, excerpt, why, rule.category)
@@ -131,7 +131,7 @@ class TextScan:
         return [found.start() for found in INTERLEAVED.finditer(self.text)]
 
     def _check_styled(self) -> None:
-        """Block prose in letters of another style: bold of mathematics, small capitals, letters in boxes."""
+        """Block prose in styled letters: mathematical bold, small capitals, boxed letters."""
         if self.text.isascii():
             return
         from injection_scanner.text.styled_letters import (
@@ -155,7 +155,7 @@ class TextScan:
             self._note(Hit("styled-letters", 0, 0, "block"), spelt[0].start(), spelt[-1].end())
 
     def _check_encoded(self, variant: "Variant") -> None:
-        """Block an encoded order; warn of encoded prose, which honest files have no reason to hold."""
+        """Block an encoded order; warn about encoded prose, which honest files have no reason to contain."""
         verdict = classify_decoded(variant.text, 1, is_encoded=variant.how != "escapes")
         detail = f"({variant.how})"
         if verdict == "block":
@@ -177,7 +177,7 @@ class TextScan:
 
 
 def _reveal(text: str) -> "tuple[str, tuple[HiddenCharacterFinding, ...]]":
-    """Take hidden characters out; a text of plain ASCII signs has none."""
+    """Remove hidden characters; plain ASCII text has none."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text, ()
     from injection_scanner.obfuscation.hidden_characters import reveal
@@ -193,11 +193,11 @@ def _show(text: str) -> str:
 
 
 def is_prose(text: str) -> bool:
-    """Tell a sentence from data: six words or more, and hardly anything but letters and blanks."""
+    """Return whether a text is a sentence rather than data: six words or more, and almost only letters and blanks."""
     head = text[:400]
     return len(head.split()) >= 6 and sum(map(str.isalpha, head)) + head.count(" ") >= 0.93 * len(head)
 
 
 def removal_marker(rule_id: str, line: int) -> str:
-    """Word the mark that stands where a passage was cut."""
+    """Return the marker that replaces a removed passage."""
     return f"[removed by the injection scanner: {rule_id}, line {line}]"

@@ -9,13 +9,13 @@ from injection_scanner.scan_failures import NOT_SCANNED, Deadline
 
 Severity = Literal["info", "warn", "block"]
 Source = Literal["text", "output"]
-"""Who a text is written for: a reader, or (output of a command) nobody in particular."""
+"""Who a text is written for: a reader or, for command output, nobody in particular."""
 
 Verdict = Literal["allow", "warn", "block"]
 
 
 class Finding(Struct, frozen=True):
-    """One thing the scanner saw; `line` counts from 1 in the text as it was given."""
+    """One finding of the scanner; `line` counts from 1 in the original text."""
 
     rule: str
     severity: Severity
@@ -26,27 +26,27 @@ class Finding(Struct, frozen=True):
 
 
 class ScanReport(Struct, frozen=True):
-    """What was found, and the text with blocked passages and hidden characters taken out."""
+    """The findings, and the text without blocked passages and hidden characters."""
 
     findings: tuple[Finding, ...]
     clean_text: str
 
     @property
     def verdict(self) -> Verdict:
-        """The severest of the findings, as what to do."""
+        """The verdict that follows from the most severe finding."""
         severities = {finding.severity for finding in self.findings}
         return "block" if "block" in severities else "warn" if "warn" in severities else "allow"
 
     @property
     def failure(self) -> str:
-        """Say why the text was not scanned; empty where it was."""
+        """Why the text was not scanned, or an empty string if it was."""
         return next((finding.why for finding in self.findings if finding.rule == NOT_SCANNED), "")
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """What kinds of attack the warnings and blocks are about."""
+        """The attack categories of the warnings and blocks."""
         return tuple(sorted({finding.category for finding in self.findings if finding.severity != "info"}))
 
 
 ScanEngine = Callable[[str, Source, Deadline], ScanReport]
-"""What looks through a text, knows who it is written for, and gives up once its time is up."""
+"""Scans a text for its kind of reader, and gives up once its time is up."""

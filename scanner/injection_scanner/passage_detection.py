@@ -33,10 +33,10 @@ from injection_scanner.text.word_marks import RULE
 MAX_DEPTH = 2
 MIN_UNSPACED_CHARS = 16
 MIN_LETTERS_PER_WORD = 2.25
-"""Letters that fall into words have at least so many a word, with the blank behind it."""
+"""The minimum average length of a word with its trailing blank in real text."""
 
 RARE = 16
-"""One blank in so many letters is too few for words."""
+"""One blank per this many letters is too few for words."""
 
 UNSPACED = re.compile(r"[A-Za-z\s.,:;!?'-]+")
 
@@ -44,20 +44,20 @@ MAX_BLOCK_CHARS = 3000
 WHOLE = 6000
 MIN_SQUEEZED_CHARS = 12
 MIN_REPEATED = 3
-"""So many passages that come near to an attack are one."""
+"""This many passages that come close to an attack count as one."""
 
 NOTHING: WeighedPassage = (0, 0)
 DOUBTFUL, CERTAIN = "speaks-like-an-order", "speaks-like-an-attack"
 A_FEW = 1000
 NUMBERING = re.compile(r"\b\d{1,2}(?: ?/ ?\d{1,2}|[.):])")
 MAX_HIDDEN_REGIONS = 8
-"""So many regions that no reader sees may be one order in pieces."""
+"""Up to this many hidden regions may form one split order."""
 
 ADJUSTED = 1.0
-"""How much lower the bar is for markup that no reader sees where it names a deed, in log odds."""
+"""How much lower the threshold is for hidden markup that names a deed, in log odds."""
 
 ENCODED = 0.3
-"""How much lower the bar is for prose that was encoded, in log odds."""
+"""How much lower the threshold is for prose that was encoded, in log odds."""
 
 FOREIGN_LETTER = re.compile(r"[^\x00-\x7f\W\d_]|[\u0300-\u0fff]")
 SMALL_WORDS = (
@@ -68,7 +68,7 @@ ENGLISH = frozenset(SMALL_WORDS.split())
 
 @cache
 def load_classifier() -> Classifier:
-    """Read the weights once, and know words by their marks."""
+    """Read the weights once, and set up the marks of words."""
     from injection_scanner.rules.language_tables import pair_bits_of
     from injection_scanner.rules.lexicon import marks_of
 
@@ -77,7 +77,7 @@ def load_classifier() -> Classifier:
 
 @cache
 def load_words() -> frozenset[str]:
-    """Return the words that the classifier knows."""
+    """Return the words the classifier knows."""
     from injection_scanner.obfuscation.deobfuscation import COMMON
 
     weights = load_classifier().weights
@@ -89,7 +89,7 @@ def load_words() -> frozenset[str]:
 
 
 def makes_sense(disguise: Obfuscation) -> bool:
-    """Return whether what a disguise hid is worth judging: letters at random look disguised in every way."""
+    """Return whether deobfuscated text is worth classifying: random letters match every kind of obfuscation."""
     from injection_scanner.rules.lexicon import is_word
 
     return disguise.makes_words(
@@ -98,7 +98,7 @@ def makes_sense(disguise: Obfuscation) -> bool:
 
 
 class TextDetector:
-    """One folded text on its way through all that is asked of words; `original` is what was folded."""
+    """Run all word-based checks on one folded text; `original` is the unfolded text."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class TextDetector:
         self._deadline = deadline
 
     def hits(self) -> Iterator[Hit]:
-        """Yield everything found, in no order; a stretch may be found more than once."""
+        """Yield all hits, in no particular order; a span may be found more than once."""
         yield from match_signs(self.text)
         harmless = load_benign_passages(self.level, self._source)
         doubtful: list[Hit] = []
@@ -156,7 +156,7 @@ class TextDetector:
             self._deadline.check()
 
     def _check_run(self, passages: list[str], weighed: list[WeighedPassage]) -> Iterator[Hit]:
-        """Judge passages that follow one another as one: none may be loud, and together they are."""
+        """Classify consecutive passages as one: each may score low, but together they may score high."""
         run = self.classifier.best_run(weighed)
         if run.score < self.bars.long_warn_at:
             return
@@ -182,7 +182,7 @@ class TextDetector:
             yield from self._check_together(regions)
 
     def _check_together(self, regions: list[tuple[int, int]]) -> Iterator[Hit]:
-        """Judge what hidden regions say one after another, for an order may be dealt out to several."""
+        """Classify the joined text of hidden regions, since an order may be split among several."""
         whole = NUMBERING.sub(" ", " ".join(self.text[start:end] for start, end in regions))
         if len(whole) <= A_FEW and classify_decoded(whole, self.depth + 1, is_certain=False) == "block":
             yield from (Hit("hidden-order", start, end, "block") for start, end in regions)
@@ -239,7 +239,7 @@ class TextDetector:
     def _check_obfuscated(
         self, passage: str, tokens: list[str], marks: list[str], start: int
     ) -> Iterator[Hit]:
-        """Judge what a passage says when the disguises its words show are undone."""
+        """Classify a passage after undoing the obfuscations its words show."""
         if not looks_obfuscated(passage, tokens, marks):
             return
         from injection_scanner.obfuscation.deobfuscation import deobfuscate
@@ -258,9 +258,9 @@ class TextDetector:
     def _explained(
         self, reading: PassageScore, start: int, end: int, loudness: Severity, others: list[Hit]
     ) -> Hit:
-        """Name the words that weigh most, and weigh what stands around them.
+        """Name the words that weigh most, and weigh the context.
 
-        Where rules spoke of the passage and each was lowered, since it warns or quotes, this is lowered too.
+        If rules matched the passage and each was lowered because it warns or quotes, this hit is lowered too.
         """
         rule_id = CERTAIN if loudness == "block" else DOUBTFUL
         rules = load_scan_rules().rules
@@ -280,7 +280,7 @@ class TextDetector:
                 yield Hit("hidden-order", start, end, "block")
 
     def _check_split_payloads(self) -> Iterator[Hit]:
-        """Join quoted pieces that lie together, where a text says to."""
+        """Join nearby quoted parts if a text asks for it."""
         from injection_scanner.obfuscation.split_payloads import (
             follow_instructions,
             join_columns,
@@ -309,7 +309,7 @@ class TextDetector:
             at += len(block)
 
     def _check_fragments(self) -> Iterator[Hit]:
-        """Judge what fragments that lie apart say together."""
+        """Classify the joined text of separate fragments."""
         from injection_scanner.obfuscation.split_fragments import joined_fragments
 
         known: set[str] = set()
@@ -334,7 +334,7 @@ def milder_severity(one: Severity, two: Severity) -> Severity:
 
 
 def blocks_of(text: str) -> Iterator[str]:
-    """Cut a text into blocks between blank lines, none longer than `MAX_BLOCK_CHARS`; together they are the text."""
+    """Split a text into blocks at blank lines, none longer than `MAX_BLOCK_CHARS`; joined, they are the text."""
     start = 0
     while start < len(text):
         end = text.find("\n\n", start, start + MAX_BLOCK_CHARS)
@@ -346,9 +346,9 @@ def blocks_of(text: str) -> Iterator[str]:
 def classify_decoded(
     plain: str, depth: int, *, is_certain: bool = True, is_encoded: bool = False
 ) -> Severity | None:
-    """Judge a text that was hidden by a notation or a disguise.
+    """Classify a text that was hidden by an encoding or obfuscation.
 
-    Where it certainly was, the bar is lower, for honest text is not hidden; and prose is hardly ever encoded.
+    If it certainly was, the threshold is lower, since honest text is not hidden and prose is hardly ever encoded.
     """
     if len(plain) < 8:
         return None
@@ -386,11 +386,11 @@ def classify_decoded(
 
 
 def _is_english(tokens: list[str], least_percent: int) -> bool:
-    """Tell by the share of its small words that a passage is English prose, and no list of names."""
+    """Return whether a passage is English prose rather than a list of names, by its share of function words."""
     return sum(map(ENGLISH.__contains__, tokens)) * 100 >= len(tokens) * least_percent
 
 
 def hidden_score(judge: TextDetector) -> float:
-    """Return the loudest score of a text as one passage."""
+    """Return the highest score of a text as one passage."""
     text = judge.text[:MAX_BLOCK_CHARS].replace("\n", " ")
     return judge.classifier.listen(text, tokenize(text))

@@ -1,11 +1,11 @@
-"""Name a failed scan, and limit how long one may take; checked cooperatively between passages."""
+"""Name failed scans, and limit scan time with a deadline checked cooperatively between passages."""
 
 import time
 from collections.abc import Callable
 from typing import Final
 
 NOT_SCANNED: Final = "not-scanned"
-"""The rule and the category of the one finding of a text that the scanner failed on."""
+"""The rule and category of the only finding of a text on which the scanner failed."""
 
 BASE_TIMEOUT_S: Final = 10.0
 S_PER_MB: Final = 8.0
@@ -16,7 +16,7 @@ class ScanTimeoutError(Exception):
 
 
 class Deadline:
-    """A moment after which `check` raises ScanTimeoutError. Safe to share between threads."""
+    """A time after which `check` raises ScanTimeoutError. Safe to share between threads."""
 
     def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now

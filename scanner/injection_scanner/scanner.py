@@ -1,4 +1,4 @@
-"""Scan a text; the engine is loaded with the first text."""
+"""Scan a text; the engine is loaded for the first text."""
 
 from injection_scanner.findings import Finding, ScanEngine, ScanReport, Source
 from injection_scanner.scan_failures import NOT_SCANNED, ScanTimeoutError, deadline_for
@@ -7,8 +7,8 @@ from injection_scanner.scan_failures import NOT_SCANNED, ScanTimeoutError, deadl
 def scan(text: str, source: Source = "text", engine: ScanEngine | None = None) -> ScanReport:
     """Check a whole text and clean it, in time linear in its length; never raise.
 
-    `engine` is the built-in one unless given. Where it fails or takes too long, nothing of the text is left and the
-    one finding says so: `NOT_SCANNED`.
+    `engine` defaults to the built-in one. If it fails or takes too long, the cleaned text is empty and the
+    only finding is `NOT_SCANNED`.
     """
     try:
         if engine is None:

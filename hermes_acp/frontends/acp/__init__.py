@@ -1,1 +1,1 @@
-"""The Agent Client Protocol frontend: the only package that knows the wire types."""
+"""The Agent Client Protocol frontend: the only package that uses the wire types."""

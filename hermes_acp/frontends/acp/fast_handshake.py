@@ -1,9 +1,9 @@
 """Answer initialize before the event loop is imported.
 
-Knows: initialize, and a session/new that follows at once. Does not know: anything that comes after.
-An editor shows the agent when these two are answered. Importing the event loop and the rest of the app takes
-longer than everything else until then, so it is done when the editor already has its answers. Whatever is not one of
-these two, or not quite in order, is left for the connection to answer.
+This covers initialize, and a session/new that follows immediately.
+An editor shows the agent once these two are answered. Importing the event loop and the rest of the app takes
+longer than everything before, so it is done once the editor has its answers. Any other frame, or one of these
+two that is malformed, is left for the connection to answer.
 """
 
 import os
@@ -31,7 +31,7 @@ NEXT_FRAME_TIMEOUT_S: Final = 0.02
 class Handshake(Struct, frozen=True):
     """What is left for the connection: unanswered bytes, and a session that was created.
 
-    `servers` are the MCP servers that the begun session is to use.
+    `servers` are the MCP servers that the new session is to use.
     """
 
     unread: bytes
@@ -40,9 +40,9 @@ class Handshake(Struct, frozen=True):
 
 
 def greet(client: ClientConnection, environment: Environment, in_fd: int, out_fd: int) -> Handshake:
-    """Answer a valid initialize, then a valid session/new if it follows at once.
+    """Answer a valid initialize, then a valid session/new if it follows immediately.
 
-    The second needs a model in the environment and no settings file: that would have to be read first.
+    The second needs a model in the environment and no settings file, which would have to be read first.
     """
     read = _read_frame(in_fd, b"")
     frame, _, rest = read.partition(b"\n")
@@ -116,7 +116,7 @@ def _read_frame(in_fd: int, read: bytes) -> bytes:
 
 
 def _write(out_fd: int, answer: bytes) -> None:
-    """Write all of it; the connection notices a client that left."""
+    """Write all of the data; the connection notices if the client has left."""
     try:
         while answer:
             answer = answer[os.write(out_fd, answer) :]

@@ -1,6 +1,6 @@
 """The server's event loop and its signals.
 
-Knows: that SIGTERM, SIGINT and SIGHUP end it as a closed input does. Does not know: what is served.
+SIGTERM, SIGINT and SIGHUP end it like a closed input.
 """
 
 import anyio

@@ -1,6 +1,6 @@
-"""The server an editor starts: one client over standard input and output.
+"""The server started by an editor: one client over standard input and output.
 
-Knows: that the greeting comes before the event loop. Does not know: what is served.
+The handshake is answered before the event loop is imported.
 """
 
 import sys
@@ -18,7 +18,7 @@ from hermes_acp.storage.descriptor_limit import raise_limit
 def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
     """Serve until the client closes its end or a signal asks to stop; return the exit code.
 
-    `allows_bypass`: the mode that asks about nothing may be chosen.
+    `allows_bypass`: the mode that never asks may be chosen.
     """
     client = ClientConnection()
     guard = ShutdownGuard(in_fd)

@@ -1,4 +1,4 @@
-"""The command `hermes-acp chat`.
+"""The `hermes-acp chat` command.
 
 It starts the agent as soon as the flags are valid, and imports the rest of the chat afterwards.
 """

@@ -78,7 +78,7 @@ class EventPresenter:
         await self._change.wait()
 
     def notify_change(self) -> None:
-        """Wake whoever waits in `changed`."""
+        """Wake everyone waiting in `changed`."""
         self._change.set()
         self._change = anyio.Event()
 
@@ -104,7 +104,7 @@ class EventPresenter:
             self.notify_change()
 
     def live(self, rows: int, columns: int) -> str:
-        """Draw what is still moving, with the waiting prompts below."""
+        """Draw the live part, with the waiting prompts below."""
         fate = messages.STEERING if self._is_steering else messages.QUEUED
         waiting = [
             self._layout.transient(

@@ -1,8 +1,7 @@
-"""hermes-acp checkpoints and undo: what turns changed in files, and taking it back.
+"""The `hermes-acp checkpoints` and `undo` commands: list and undo the file changes of turns.
 
-Knows: the flags, which session is meant, how changes are shown. Does not know: how anything is kept or put back.
-An undo holds the session's record meanwhile, as its model must be told of it; where an editor has that open, it is
-undone there.
+An undo locks the session's record meanwhile, because the session's model must be informed; if an editor has the
+record open, the undo is done there.
 """
 
 import argparse
@@ -84,7 +83,7 @@ _count.__name__ = "number"
 
 
 def run_checkpoints(options: argparse.Namespace) -> int:
-    """Do what was asked; give the exit code: 1 where something was in the way of an undo."""
+    """Run the subcommand and return the exit code: 1 if something prevented an undo."""
     import anyio
 
     return anyio.run(_run, options)
@@ -196,7 +195,7 @@ async def _diff(keeper: "CheckpointManager", session_id: str, options: argparse.
 
 
 def _patch(each: FileTexts) -> str:
-    """Return one file's change as a patch; control characters of what is shown do nothing to a terminal."""
+    """Return one file's change as a patch, with control characters made harmless to a terminal."""
     path = each.path
     if each.is_binary:
         return checkpoint_messages.binary_differs(escaped(path))
@@ -237,5 +236,5 @@ async def _restore(begin: "Begin", record: "Path", options: argparse.Namespace) 
 
 
 def plain_lines(text: str) -> str:
-    """Return a text of several lines with nothing in it that a terminal obeys."""
+    """Return a multi-line text without anything a terminal would interpret."""
     return "\n".join(escaped(line) for line in text.splitlines())

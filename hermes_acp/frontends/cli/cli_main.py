@@ -33,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run one subcommand; give the exit code. A reader that left, such as `head`, ends it without a word."""
+    """Run one subcommand and return the exit code. A reader that left, such as `head`, ends it silently."""
     options = _parser().parse_args(arguments)
     try:
         code = _run(options)

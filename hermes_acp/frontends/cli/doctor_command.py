@@ -1,6 +1,6 @@
-"""hermes-acp doctor: is all well with what is stored, and can commands be confined?
+"""The `hermes-acp doctor` command: check stored data, and whether commands can be sandboxed.
 
-Knows: how findings are shown, and that a problem is exit code 4. Does not know: what is looked at.
+A problem is exit code 4.
 """
 
 import argparse
@@ -25,14 +25,14 @@ def add_doctor(parser: argparse.ArgumentParser) -> None:
 
 
 def run_doctor(options: argparse.Namespace) -> int:
-    """Print the findings; give the exit code."""
+    """Print the findings and return the exit code."""
     import anyio
 
     return anyio.run(_run, options)
 
 
 async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> None:
-    """Make the vectors anew where `recall.embeddings` is set; without its model all else is as well as before."""
+    """Rebuild the vectors if `recall.embeddings` is set; without its model, everything else still works."""
     from hermes_acp.app.service_factories import recall_by_settings
     from hermes_acp.core.errors import ConfigError, ModelError, StorageError
 
@@ -49,7 +49,7 @@ async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> N
 
 
 def _settings(environment: Environment) -> "Settings | None":
-    """Return the settings; None where they cannot be read, which is for others to tell."""
+    """Return the settings, or None if they cannot be read, which other checks report."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.core.errors import ConfigError
 

@@ -1,4 +1,4 @@
-"""hermes-acp mcp: the user's own MCP servers, how they stand, and signing in at one.
+"""The `hermes-acp mcp` command: the user's own MCP servers, their status, and signing in.
 
 Knows: how they are shown, that a page is opened for its user. Does not know: how a server is spoken to.
 """
@@ -33,7 +33,7 @@ def add_mcp(parser: argparse.ArgumentParser) -> None:
 
 
 def run_mcp(options: argparse.Namespace) -> int:
-    """Do what was asked for; give the exit code."""
+    """Run the subcommand and return the exit code."""
     import anyio
 
     match options.action:
@@ -113,7 +113,7 @@ async def _log_out(environment: Environment, name: str) -> int:
 
 
 def _spec_of(environment: Environment, name: str) -> "HttpServer | SseServer":
-    """Find a server at which one can sign in. Raises BadRequest."""
+    """Find a server that supports signing in. Raise BadRequest."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.mcp.server_definitions import HttpServer, SseServer
     from hermes_acp.mcp.server_manager import server_specs

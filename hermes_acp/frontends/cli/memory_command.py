@@ -1,4 +1,4 @@
-"""hermes-acp memory: the notes that wait for a person's approval."""
+"""The `hermes-acp memory` command: the notes that wait for the user's approval."""
 
 import argparse
 
@@ -21,7 +21,7 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 
 def run_memory(options: argparse.Namespace) -> int:
-    """Show what waits, or decide; return the exit code."""
+    """List the waiting notes, or approve or reject them; return the exit code."""
     from hermes_acp.memory.memory_store import MemoryStore
     from hermes_acp.memory.pending_notes import chosen, described
 

@@ -1,7 +1,6 @@
-"""hermes-acp setup: choose a provider, its key and a model.
+"""The `hermes-acp setup` command: choose a provider, its key and a model.
 
-Knows: the questions and where the answers are kept. Does not know: how a model is reached.
-The key goes to `.env`, everything else to `config.yaml`; both are readable by their owner alone.
+The key goes to `.env`, everything else to `config.yaml`; only their owner can read them.
 """
 
 import getpass
@@ -20,7 +19,7 @@ from hermes_acp.storage.private_files import private_folder, storage_error, writ
 
 
 def run_setup() -> int:
-    """Ask, check, write; give the exit code. Raises BadRequest when the input ends early, ConfigError, StorageError."""
+    """Ask, check, write; return the exit code. Raise BadRequest if input ends early, ConfigError, StorageError."""
     environment = read_environment()
     load_settings(environment)
     print(setup_messages.WHICH_PROVIDER)
@@ -32,7 +31,7 @@ def run_setup() -> int:
     key_variable = next(iter(preset.key_variables), "")
     key = _ask_secret(setup_messages.key_prompt(key_variable)) if key_variable else ""
     model = _ask(setup_messages.model_prompt(preset.model))
-    # An address that depends on a region is found again each time, unless another was given.
+    # A region-dependent address is determined anew each time, unless another was entered.
     _write_config(
         environment.config_file, provider, base_url or ("" if preset.region_variables else usual_url), model
     )
@@ -60,7 +59,7 @@ def _ask(question: str) -> str:
 
 
 def _ask_secret(question: str) -> str:
-    """Ask without showing what is typed; an answer that is piped in is shown nowhere anyway."""
+    """Ask without echoing the input; piped input is not echoed anyway."""
     if not sys.stdin.isatty():
         return _ask(question)
     try:
@@ -72,7 +71,7 @@ def _ask_secret(question: str) -> str:
 def _ended() -> BadRequest:
     if not sys.stdin.isatty():
         return BadRequest(setup_messages.ENDED_EARLY, hint=setup_messages.ENDED_EARLY_HINT)
-    print()  # the question's own line stands unended
+    print()  # the question's line has no line ending yet
     return BadRequest(setup_messages.NOTHING_CHANGED, hint=setup_messages.AGAIN_HINT)
 
 
@@ -85,7 +84,7 @@ def _ask_number(most: int) -> int:
 
 
 def _write_config(path: Path, provider: str, base_url: str, model: str) -> None:
-    """Write what was answered; comments, order and layout of all else stay as their author left them."""
+    """Write the answers, preserving the comments, order and layout of everything else."""
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     text = with_value(text, ("provider",), provider)
     text = with_value(text, ("model",), model or None)

@@ -1,4 +1,4 @@
-"""hermes-acp tools: the tools that you or your agent wrote: what they may do, how they stand, their versions.
+"""The `hermes-acp tools` command: custom tools, their permissions, status and versions.
 
 Knows: how these are shown. Does not know: what makes a file a tool, where versions are kept.
 """
@@ -61,7 +61,7 @@ def _with_json(parser: argparse.ArgumentParser, *, is_given: bool | str = argpar
 
 
 def run_tools(options: argparse.Namespace) -> int:
-    """Do what was asked for; give the exit code."""
+    """Run the subcommand and return the exit code."""
     from hermes_acp.app.service_factories import custom_tools_of
 
     if options.action == "check":

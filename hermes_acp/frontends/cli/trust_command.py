@@ -1,4 +1,4 @@
-"""hermes-acp trust: what a folder contains, trusted or not.
+"""The `hermes-acp trust` command: what a folder contains, trusted or not.
 
 Knows: how it is shown. Does not know: what trust does, or what there is to trust.
 """
@@ -27,7 +27,7 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 
 
 def run_trust(options: argparse.Namespace) -> int:
-    """Trust what is there now, or do what a flag says; give the exit code."""
+    """Trust the current content, or do what a flag says; return the exit code."""
     from hermes_acp.app.service_factories import custom_tools_of
     from hermes_acp.ids import RandomIds
     from hermes_acp.policy.workspace_trust import WorkspaceTrust

@@ -1,4 +1,4 @@
-"""The command `hermes-acp lsp`.
+"""The `hermes-acp lsp` command.
 
 It claims standard input and output before it imports the server, so that nothing else writes there.
 """

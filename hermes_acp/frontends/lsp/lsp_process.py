@@ -1,6 +1,6 @@
 """The server's event loop and signals.
 
-SIGTERM, SIGINT and SIGHUP end it as a closed input does. pygls would run a loop of its own; our loop drives its
+SIGTERM, SIGINT and SIGHUP end it like a closed input. pygls would run its own loop; our loop drives its
 protocol instead (decision 11).
 """
 

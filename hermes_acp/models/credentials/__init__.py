@@ -1,1 +1,1 @@
-"""Signed requests, and credentials that vendors' own tools keep."""
+"""Signed requests, and credentials managed by vendors' own tools."""

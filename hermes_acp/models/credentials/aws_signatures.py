@@ -48,7 +48,7 @@ def sign_request(
     canonical = "\n".join(
         (
             method,
-            # The path is escaped once more.
+            # The path is escaped a second time.
             quote(parts.path or "/", safe="/-_.~"),
             "&".join(sorted(_escape(pair) for pair in parse_qsl(parts.query, keep_blank_values=True))),
             *(f"{name}:{signed[name]}" for name in sorted(signed)),

@@ -1,7 +1,7 @@
 """Sign requests with short-lived credentials from the vendors' own packages: profiles, single sign-on, machine roles.
 
 The packages are extras, imported when a connection is opened. They block, so they run in a worker thread and renew
-their credentials there. Where profiles and projects are named: `config.credential_sources`.
+their credentials there. Profiles and projects are named in `config.credential_sources`.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def static_signer(credentials: Credentials, scope: Scope) -> RequestSigner:
-    """Return a signer with a key that does not change."""
+    """Return a signer with a fixed key."""
 
     async def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
         return sign_request(method, url, body, credentials, scope, time())
@@ -35,7 +35,7 @@ def static_signer(credentials: Credentials, scope: Scope) -> RequestSigner:
 def aws_signer(credential_source: Mapping[str, str], scope: Scope) -> RequestSigner:
     """Return a signer with the credentials of a profile or the machine's role.
 
-    Raises ConfigError where the package is missing. The signer raises ModelAuthFailed.
+    Raise ConfigError if the package is missing. The signer raises ModelAuthFailed.
     """
     session = _import("botocore.session", "aws", "AWS profiles").Session(
         profile=credential_source.get("profile") or None
@@ -77,7 +77,7 @@ def aws_signer(credential_source: Mapping[str, str], scope: Scope) -> RequestSig
 def google_signer(credential_source: Mapping[str, str]) -> RequestSigner:
     """Return a signer with the token of a service account or of the application default credentials.
 
-    Raises ConfigError where the package is missing. The signer raises ModelAuthFailed.
+    Raise ConfigError if the package is missing. The signer raises ModelAuthFailed.
     """
     auth = _import("google.auth", "vertex", "Google Vertex AI")
     request = _import("google.auth.transport.requests", "vertex", "Google Vertex AI").Request()
@@ -104,7 +104,7 @@ def google_signer(credential_source: Mapping[str, str]) -> RequestSigner:
 
 
 def _google_credentials(auth: Any, file: str) -> Any:
-    """Return the credentials of a named file, else those the package finds. Raises its errors and ValueError."""
+    """Return the credentials of a named file, or else those the package finds. Raise its errors and ValueError."""
     if file:
         info = msgspec.json.decode(Path(file).expanduser().read_bytes(), type=dict[str, Any])
         match info.get("type"):

@@ -1,1 +1,1 @@
-"""Embeddings from an endpoint or a model on this machine."""
+"""Embeddings from an endpoint or a local model."""

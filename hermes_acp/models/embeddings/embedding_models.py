@@ -17,9 +17,9 @@ EMBEDDING_APIS: Final = ("openai_compatible", "openai_responses")
 def embedder_of(
     settings: "Settings", variables: Mapping[str, str], choice: "ModelChoice | None"
 ) -> "Embedder | None":
-    """Give the model, None where nobody is to be asked; `choice` is the way to the model that answers.
+    """Return the embedding model, or None if none is configured; `choice` is the model that answers the user.
 
-    Raises ConfigError, AuthRequired.
+    Raise ConfigError, AuthRequired.
     """
     section = settings.recall
     if section.embeddings == "off":

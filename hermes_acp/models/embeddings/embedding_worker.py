@@ -1,6 +1,6 @@
-"""Run the local embedding model in a process of its own: lines of JSON in, lines of JSON out.
+"""Run the local embedding model in a separate process, with JSON lines on standard input and output.
 
-Its memory and the faults of its native code stay out of the agent. The process ends with its standard input.
+This isolates the agent from the model's memory use and native crashes. The process ends with its standard input.
 """
 
 import base64

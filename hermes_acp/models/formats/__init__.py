@@ -1,1 +1,1 @@
-"""What all formats of models share: messages to blocks, events to replies, connections."""
+"""What all model formats share: messages to blocks, events to replies, connections."""

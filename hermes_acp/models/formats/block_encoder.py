@@ -1,6 +1,6 @@
-"""Encode a history as a vendor's blocks; what is common to vendors whose messages are lists of blocks.
+"""Encode a history as a vendor's blocks: the part common to vendors whose messages are lists of blocks.
 
-A vendor's encoder derives from `BlockEncoder` and says what one text, picture, call or result looks like.
+A vendor's encoder derives from `BlockEncoder` and defines how to encode a text, an image, a call and a result.
 """
 
 from abc import ABC, abstractmethod
@@ -20,13 +20,13 @@ from hermes_acp.core.messages import (
 from hermes_acp.models.formats.message_parts import text_of
 
 ContentBlock = dict[str, object]
-"""A piece of a message in some vendor's format."""
+"""One block of a message in some vendor's format."""
 
 
 class BlockEncoder(ABC):
     """Base of a vendor's encoder, made for one request.
 
-    `model_role` is the vendor's name for the model; `result_field` is a field that only blocks of results have.
+    `model_role` is the vendor's name for the model's role; `result_field` is a field that only result blocks have.
     """
 
     vendor: ClassVar[str]
@@ -39,11 +39,11 @@ class BlockEncoder(ABC):
 
     @abstractmethod
     def text(self, text: str) -> ContentBlock:
-        """Encode text of the user or of a result."""
+        """Encode text from the user or from a result."""
 
     @abstractmethod
     def image(self, image: ImagePart) -> ContentBlock:
-        """Encode a picture."""
+        """Encode an image."""
 
     @abstractmethod
     def call(self, call: ToolCall) -> ContentBlock:
@@ -58,11 +58,11 @@ class BlockEncoder(ABC):
         return self.text(text)
 
     def thought(self, thought: Thought) -> ContentBlock | None:
-        """Encode signed reasoning; None for reasoning that does not go back."""
+        """Encode signed reasoning; return None for reasoning that is not sent back."""
         return None
 
     def answer(self, message: AssistantMessage) -> list[ContentBlock]:
-        """Encode an answer, its pieces in the order they came."""
+        """Encode an answer, with its parts in the order they arrived."""
         blocks: list[ContentBlock] = []
         for piece in ordered_pieces(message, self.vendor):
             match piece:
@@ -76,7 +76,7 @@ class BlockEncoder(ABC):
         return blocks
 
     def parts(self, parts: Iterable[Part]) -> list[ContentBlock]:
-        """Encode parts, without blank text where the vendor refuses it."""
+        """Encode parts, leaving out blank text if the vendor refuses it."""
         blocks: list[ContentBlock] = []
         for part in parts:
             if isinstance(part, ImagePart):
@@ -96,9 +96,9 @@ class BlockEncoder(ABC):
                 return self.result(message)
 
     def turns(self, messages: Iterable[Message]) -> list[tuple[str, list[ContentBlock]]]:
-        """Encode a history for a format in which `user` and the model take turns.
+        """Encode a history for a format in which `user` and the model alternate.
 
-        Results come first among the user's blocks, since they must follow the calls they answer.
+        Results come first among the user's blocks because they must follow the calls they answer.
         """
         turns: list[tuple[str, list[ContentBlock]]] = []
         for message in messages:
@@ -117,10 +117,10 @@ class BlockEncoder(ABC):
 
 
 def ordered_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | str | ToolCall]:
-    """Yield an answer's pieces in order: reasoning, the text, then each call behind the reasoning that led to it.
+    """Yield an answer's parts in order: reasoning, the text, then each call after the reasoning that led to it.
 
-    Another vendor's reasoning and blank text are left out, and so is an answer of reasoning alone. Reasoning without a
-    vendor is anyone's.
+    Blank text and other vendors' reasoning are left out, as is an answer with only reasoning. Reasoning without
+    a vendor belongs to any vendor.
     """
     if not message.text.strip() and not message.tool_calls:
         return

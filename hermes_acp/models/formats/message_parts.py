@@ -1,4 +1,4 @@
-"""Prepare messages and their parts for any vendor's format: files as plain text, arguments that are objects, IDs."""
+"""Prepare messages and their parts for any vendor's format: files as plain text, arguments as objects, IDs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -27,7 +27,7 @@ UNSEEN: Final = "[A picture, which this model cannot see.]"
 
 
 def text_of(part: TextPart | LinkPart | ResourcePart) -> str:
-    """Return a part that is no picture as plain text."""
+    """Return a part that is not an image as plain text."""
     match part:
         case TextPart():
             return part.text
@@ -38,18 +38,18 @@ def text_of(part: TextPart | LinkPart | ResourcePart) -> str:
 
 
 def data_url_of(image: ImagePart) -> str:
-    """Return a picture as a data URL."""
+    """Return an image as a data URL."""
     return f"data:{image.mime_type};base64,{image.data_base64}"
 
 
 def _link_text(link: LinkPart) -> str:
-    """Return the name of a resource that is not included."""
+    """Return the name of a resource whose content is not included."""
     uri = plain(link.uri, MAX_URI_CHARACTERS)
     return f"[{plain(link.name, MAX_URI_CHARACTERS)}]({uri})" if link.name else uri
 
 
 def _resource_text(resource: ResourcePart) -> str:
-    """Return a whole resource, in a fence longer than any within it."""
+    """Return a whole resource, in a fence longer than any inside it."""
     fence = "```"
     while fence in resource.text:
         fence += "`"
@@ -58,7 +58,7 @@ def _resource_text(resource: ResourcePart) -> str:
 
 
 def with_parts_after_results(messages: Sequence[Message]) -> Iterator[Message]:
-    """Yield a history for a format whose results are text only: their other parts follow after the step."""
+    """Yield a history for a format whose results are text only: their other parts follow the step."""
     held: list[Part] = []
     for message in messages:
         if held and not isinstance(message, ToolMessage):
@@ -72,9 +72,9 @@ def with_parts_after_results(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def with_vendor_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Return a history in which calls and results have the IDs that the model gave them, where these differ.
+    """Return a history whose calls and results have the model's original IDs where these differ.
 
-    Some vendors accept only IDs of their own form.
+    Some vendors accept only IDs in their own format.
     """
     names: dict[str, str] = {}
     taken: set[str] = set()
@@ -96,9 +96,9 @@ def with_vendor_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def without_pictures(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return a history for a model that cannot see: pictures in results are only mentioned.
+    """Return a history for a model without image input: images in results are only mentioned.
 
-    Pictures that the user attached stay, so that the user sees the endpoint's refusal.
+    Images that the user attached stay, so that the user sees the endpoint's refusal.
     """
     return tuple(
         _named(message) if isinstance(message, ToolMessage) and message.parts else message
@@ -113,7 +113,7 @@ def _named(message: ToolMessage) -> ToolMessage:
 
 
 def object_of(arguments: str) -> dict[str, object]:
-    """Return a call's arguments as an object; anything else is put into one, since endpoints refuse such a history."""
+    """Return a call's arguments as an object; anything else is wrapped in one, since endpoints would refuse it."""
     try:
         return msgspec.json.decode(arguments or "{}", type=dict[str, object])
     except (msgspec.DecodeError, RecursionError):
@@ -121,6 +121,6 @@ def object_of(arguments: str) -> dict[str, object]:
 
 
 def valid_arguments(arguments: str) -> str:
-    """Return a call's arguments as written where they are an object, else as `object_of` returns them."""
+    """Return a call's arguments as written if they are an object, otherwise as `object_of` returns them."""
     plain = object_of(arguments)
     return msgspec.json.encode(plain).decode() if MALFORMED in plain else arguments or "{}"

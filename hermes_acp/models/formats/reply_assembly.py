@@ -1,7 +1,7 @@
-"""Assemble one reply out of a stream of events, whatever the vendor.
+"""Assemble one reply from a stream of events, whatever the vendor.
 
-A vendor's assembly derives from `ReplyAssembly`: it reads its events, fills the blocks, and notes the stop reason and
-the usage. What a reply is, and when it is none, is decided here.
+A vendor's assembly derives from `ReplyAssembly`: it reads the events, fills the blocks, and records the stop reason
+and the usage. The base class decides what counts as a reply.
 """
 
 import re
@@ -31,7 +31,7 @@ from hermes_acp.models.wire.endpoint_errors import ErrorBody, read_error
 
 
 class _Run(Struct, frozen=True):
-    """What neighbouring fragments share that are joined."""
+    """What neighbouring fragments must share to be joined."""
 
     kind: Literal["text", "thought", "call"]
     key: str = ""
@@ -43,7 +43,7 @@ _THOUGHT: Final = _Run("thought")
 
 
 class FragmentQueue:
-    """Join deltas until they are drained: many in one read cost one fragment."""
+    """Join deltas until they are drained: many deltas in one read become one fragment."""
 
     def __init__(self) -> None:
         self._runs: list[tuple[_Run, list[str]]] = []
@@ -57,7 +57,7 @@ class FragmentQueue:
         self._add(_THOUGHT, text)
 
     def add_call(self, key: str, name: str, arguments: str) -> None:
-        """Add characters of a call's arguments; `key` tells calls apart."""
+        """Add characters of a call's arguments; `key` identifies the call."""
         self._add(_Run("call", key, name), arguments)
 
     def drain(self) -> list[Fragment]:
@@ -85,7 +85,7 @@ def _fragment(run: _Run, text: str) -> Fragment:
 class ReplyBlock:
     """A growing block of a reply: text, reasoning or one call.
 
-    `whole_arguments` is used where no arguments were streamed. `signature` belongs to the call, else to the reasoning.
+    `whole_arguments` is used if no arguments were streamed. `signature` belongs to the call, or else to the reasoning.
     """
 
     def __init__(self) -> None:
@@ -99,12 +99,12 @@ class ReplyBlock:
         self.is_call = False
 
     def open_call(self, call_id: str, name: str) -> None:
-        """Make this the block of a call."""
+        """Turn this into the block of a call."""
         self.is_call, self.id, self.name = True, call_id, name
 
 
 class StopReasons(Struct, frozen=True):
-    """Regular expressions for a vendor's stop reasons; any other is an ordinary end."""
+    """Regular expressions for a vendor's stop reasons; any other reason is a normal end."""
 
     length: str
     refusal: str
@@ -129,22 +129,22 @@ class ReplyAssembly(ABC):
 
     @abstractmethod
     def take(self, data: bytes) -> None:
-        """Read one event. Raises ModelError for an error it reports, msgspec.DecodeError for no such event."""
+        """Read one event. Raise ModelError for an error it reports, msgspec.DecodeError for an invalid event."""
 
     def drain(self) -> list[Fragment]:
-        """Return what arrived since the last drain, neighbours of one kind joined."""
+        """Return what arrived since the last drain, with neighbours of the same kind joined."""
         return self._fragments.drain()
 
     def is_over(self) -> bool:
-        """Return whether the end marker came."""
+        """Return whether the end marker has arrived."""
         return self.has_ended
 
     def is_whole(self) -> bool:
-        """Return whether enough came for a reply, should the stream end here."""
+        """Return whether enough has arrived for a reply if the stream ended here."""
         return self.has_ended or self.stop_reason is not None
 
     def reply(self) -> ModelReply:
-        """Return the reply. Raises BadReply for a call that names no tool, or that the vendor could not read."""
+        """Return the reply. Raise BadReply for a call that names no tool or that the vendor could not read."""
         if self._has_stopped(self.stop_reasons.malformed):
             raise BadReply(
                 f"The model at {self._link.place} wrote a tool call that cannot be read.", retryable=True
@@ -178,14 +178,14 @@ class ReplyAssembly(ABC):
             self._fragments.add_thought(text)
 
     def add_arguments(self, index: int, arguments: str) -> None:
-        """Add characters of a call's arguments to its block; ignored for a block that is no call."""
+        """Add characters of a call's arguments to its block; ignored for a block that is not a call."""
         block = self.blocks[index]
         if arguments and block.is_call:
             block.arguments.append(arguments)
             self._fragments.add_call(block.id or str(index), block.name, arguments)
 
     def fail(self, error: ErrorBody) -> NoReturn:
-        """Raise the ModelError for an error that came inside the stream."""
+        """Raise the ModelError for an error reported inside the stream."""
         raise self._link.error_for(read_error(0, error), self._request.model)
 
     def _has_stopped(self, pattern: str) -> bool:
@@ -200,10 +200,10 @@ class ReplyAssembly(ABC):
 
 
 def name_calls(calls: Sequence[ToolCall], request: ModelRequest) -> tuple[ToolCall, ...]:
-    """Return the calls, each with an ID of its own and arguments that are at least `{}`.
+    """Return the calls, each with a unique ID and with arguments that are at least `{}`.
 
-    Some servers send no ID, one ID twice in a reply, or the same IDs in every step; a result finds its call
-    by the ID alone. IDs unique in the history stay as they are; others become `call_` and the call's number.
+    Some servers send no ID, repeat an ID within a reply, or reuse IDs in every step; a result is matched to its
+    call by ID alone. IDs unique in the history stay as they are; others become `call_` and the call's number.
     """
     taken = {
         call.id

@@ -1,6 +1,6 @@
-"""Connections to endpoints over HTTP, and the base of the vendors' formats.
+"""HTTP connections to endpoints, and the base class of the vendors' formats.
 
-Servers refuse optional fields they do not know. Such a field is left out, and the request is sent again.
+Servers refuse optional fields they do not know. Such a field is left out and the request is sent again.
 """
 
 from abc import ABC, abstractmethod
@@ -32,11 +32,11 @@ class _Listing(Struct):
 
 
 class WireFormat(ABC):
-    """Base of a vendor's format over HTTP: the plugin itself, and what its connections share.
+    """Base of a vendor's HTTP format: the plugin itself, and what its connections share.
 
-    The defaults are what most vendors do. `base_url` and `key_variable` are the vendor's own. `unsupported` lists the
-    fields that a request can do without, when it is refused with one of `refusal_statuses`. A field is left out for
-    the model from then on; one in `omitted_once` is left out for one step.
+    The defaults suit most vendors. `base_url` and `key_variable` are the vendor's own. `unsupported` lists the fields
+    that a request can omit when it is refused with one of `refusal_statuses`. A field is then left out for the model
+    from then on; one in `omitted_once` is left out for one step.
     """
 
     name: ClassVar[str]
@@ -51,10 +51,10 @@ class WireFormat(ABC):
 
     @abstractmethod
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
-        """Return the body of a request, without the fields to be left out."""
+        """Return the body of a request, without the omitted fields."""
 
     def connect(self, endpoint: Endpoint) -> "WireConnection":
-        """Bind to an endpoint; without a base URL, to the vendor itself. Raises ConfigError for a bad address."""
+        """Bind to an endpoint, or to the vendor itself without a base URL. Raise ConfigError for an invalid URL."""
         return WireConnection(self, endpoint.or_own(self.base_url, self.key_variable))
 
     def headers(self, key: str) -> dict[str, str]:
@@ -70,13 +70,13 @@ class WireFormat(ABC):
         return SseDecoder()
 
     def find_unsupported(self, refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
-        """Return the optional field a request was refused for; None where leaving something out cannot help."""
+        """Return the optional field a request was refused for, or None if leaving out a field cannot help."""
         if refusal.status not in self.refusal_statuses:
             return None
         return first_unsupported(self.unsupported, refusal, body, omitted)
 
     def read_models(self, document: bytes) -> tuple[str, ...]:
-        """Read a list of models. Raises msgspec.DecodeError."""
+        """Parse a list of models. Raise msgspec.DecodeError."""
         return tuple(model.id for model in msgspec.json.decode(document, type=_Listing).data)
 
 
@@ -91,7 +91,7 @@ class WireConnection:
         sign: RequestSigner | None = None,
         listing_url: str = "",
     ) -> None:
-        """Bind without touching the network. `listing_url` is set where models are listed at another address."""
+        """Bind without touching the network. `listing_url` is set if models are listed at another URL."""
         self.name = endpoint.name or wire.name
         self._wire = wire
         self._sign = sign
@@ -125,7 +125,7 @@ class WireConnection:
             yield await stack.enter_async_context(aclosing(reading))
 
     async def models(self) -> tuple[str, ...]:
-        """Return the names of the endpoint's models. Raises ModelError."""
+        """Return the names of the endpoint's models. Raise ModelError."""
         if not self._listing_url:
             return await self._list(self._link)
         elsewhere = structs.replace(self._link.endpoint, base_url=self._listing_url)

@@ -1,4 +1,4 @@
-"""Anthropic's messages.
+"""Anthropic's Messages format.
 
 Source: Claude API reference, "Messages", "Streaming" and "Prompt caching".
 """
@@ -35,7 +35,7 @@ _VENDOR = "anthropic"
 
 
 class _CacheMark(Struct, frozen=True, tag_field="type", tag="ephemeral"):
-    """Ask the vendor to cache everything up to here."""
+    """A request to cache everything up to this point."""
 
 
 def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
@@ -45,7 +45,7 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
     )
     body: dict[str, object] = {"model": request.model, "max_tokens": limit, "stream": True}
     if thinks_adaptively(request.model) and "thinking" not in omitted:
-        # These models think anyway; without this, their thoughts and their text between calls come empty.
+        # These models think anyway; without this, their thoughts and the text between calls are empty.
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
     level = level_of(request, _VENDOR)
     if level == "none" and "thinking" not in omitted:
@@ -67,7 +67,7 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
         tools[-1]["cache_control"] = _CacheMark()
         body["tools"] = tools
     elif any(isinstance(message, AssistantMessage) and message.tool_calls for message in request.messages):
-        # A history with calls is refused without any tool; this one cannot be called.
+        # A history with calls is refused if no tool is defined; this tool cannot be called.
         body["tools"] = [{"name": "none", "description": "No tool.", "input_schema": {"type": "object"}}]
         body["tool_choice"] = {"type": "none"}
     turns = _BlockEncoder(omitted).turns(request.messages)
@@ -107,7 +107,7 @@ class _BlockEncoder(BlockEncoder):
 
 
 def _valid_id(call_id: str) -> str:
-    """Return another vendor's ID in the characters this one allows; its own IDs stay as they are."""
+    """Return another vendor's ID using only characters this vendor allows; its own IDs stay unchanged."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)
 
 
@@ -161,7 +161,7 @@ class MessageAssembly(ReplyAssembly):
     _counts = _Usage()
 
     def take(self, data: bytes) -> None:
-        """Read one event; unknown kinds are ignored, since the vendor may add some."""
+        """Read one event; unknown kinds are ignored, since the vendor may add new ones."""
         event = self._decoder.decode(data)
         match event.type:
             case "content_block_delta":
@@ -185,7 +185,7 @@ class MessageAssembly(ReplyAssembly):
                 pass
 
     def is_whole(self) -> bool:
-        """Return whether the end marker came; this vendor always sends it."""
+        """Return whether the end marker has arrived; this vendor always sends it."""
         return self.has_ended
 
     def _open_block(self, index: int, start: _BlockStart) -> None:
@@ -203,7 +203,7 @@ class MessageAssembly(ReplyAssembly):
         self.blocks[index].signature += delta.signature
 
     def _take_usage(self, usage: _Usage | None) -> None:
-        """Take the newer of each count; they are cumulative."""
+        """Keep the newer of each count; counts are cumulative."""
         newer = {
             name: count for name, count in structs.asdict(usage or _Usage()).items() if count is not None
         }
@@ -221,8 +221,8 @@ class Anthropic(WireFormat):
     key_variable = "ANTHROPIC_API_KEY"
     path = "/v1/messages"
     models_paths = ("/v1/models?limit=1000",)
-    # Thinking is bound to the model and the history it belongs to. After a change of either, the vendor refuses it.
-    # Models that are not in the catalog may have no levels of effort.
+    # Thinking is bound to its model and history; after a change of either, the vendor refuses it.
+    # Models that are not in the catalog may have no effort levels.
     unsupported = (
         UnsupportedParameter("effort", "effort|output_config", (b'"effort":',)),
         UnsupportedParameter("thoughts", "thinking|signature", (b'"signature":', b'"redacted_thinking"')),
@@ -232,12 +232,12 @@ class Anthropic(WireFormat):
     assembly = MessageAssembly
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
-        """Bind to an endpoint, whose base URL may end in /v1 or not."""
+        """Bind to an endpoint, whether or not its base URL ends in /v1."""
         base_url = endpoint.base_url.rstrip("/").removesuffix("/v1")
         return super().connect(structs.replace(endpoint, base_url=base_url))
 
     def headers(self, key: str) -> dict[str, str]:
-        """Return the version of the format, and the key where there is one."""
+        """Return the format's version, and the key if there is one."""
         return {"anthropic-version": _VERSION} | ({"x-api-key": key} if key else {})
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:

@@ -1,4 +1,4 @@
-"""Amazon Bedrock's Converse, streamed.
+"""Amazon Bedrock's streamed Converse format.
 
 Source: Amazon Bedrock API reference, "ConverseStream", and the service's description in the `botocore` package, 1.44.
 Why requests are signed here: docs/decisions/0002-vendor-packages.md.
@@ -41,7 +41,7 @@ _EXCEPTION = re.compile(r"\w+Exception|error")
 
 
 def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
-    """Return the body, with cache points behind tools, layers and history where the model has a cache."""
+    """Return the body, with cache points after tools, layers and history if the model has a cache."""
     model = request.model
     caches = "cache" not in omitted and any(name in model for name in ("claude", "nova"))
     point: list[ContentBlock] = [{"cachePoint": {"type": "default"}}] if caches else []
@@ -67,7 +67,7 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
 
 
 def _encode_tools(request: ModelRequest) -> list[ContentBlock]:
-    """Describe the tools; those of past calls too, as a history with calls is refused without them."""
+    """Describe the tools, including those of past calls: a history with calls is refused without them."""
     tools: list[ContentBlock] = [
         {
             "toolSpec": {
@@ -122,7 +122,7 @@ class _BlockEncoder(BlockEncoder):
 
 
 def _valid_id(call_id: str) -> str:
-    """Return another vendor's ID in the characters this one allows; its own IDs stay as they are."""
+    """Return another vendor's ID using only characters this vendor allows; its own IDs stay unchanged."""
     return re.sub(r"[^a-zA-Z0-9_.:-]", "_", call_id)[:64]
 
 
@@ -139,7 +139,7 @@ class _Reasoning(Struct, frozen=True, rename="camel"):
 
 
 class _Piece(Struct, frozen=True, rename="camel"):
-    """The start of a block, or a piece of it."""
+    """The start of a block, or a delta."""
 
     text: str = ""
     tool_use: _ToolUse | None = None
@@ -175,7 +175,7 @@ class _Event(Struct, frozen=True, rename="camel"):
 
 
 class ConverseAssembly(ReplyAssembly):
-    """Assemble one stream of events; the last one tells the usage."""
+    """Assemble one stream of events; the last event contains the usage."""
 
     vendor = _VENDOR
     stop_reasons = StopReasons(
@@ -242,12 +242,12 @@ class Bedrock(WireFormat):
 
     name = _VENDOR
     key_variable = "AWS_BEARER_TOKEN_BEDROCK"
-    # Newer models are offered by profile alone.
+    # Newer models are offered only through profiles.
     models_paths = (
         "/inference-profiles?maxResults=1000",
         "/foundation-models?byInferenceType=ON_DEMAND&byOutputModality=TEXT",
     )
-    # Another model's reasoning is refused, and some fields only some models know.
+    # Another model's reasoning is refused, and some fields are known only to some models.
     unsupported = (
         UnsupportedParameter("thoughts", "signature|reasoning|thinking", (b'"reasoningContent":',)),
         UnsupportedParameter("cache", "cache", (b'"cachePoint":',)),
@@ -258,18 +258,18 @@ class Bedrock(WireFormat):
     assembly = ConverseAssembly
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
-        """Bind to an endpoint. Raises ConfigError without a base URL, since each region has its own."""
+        """Bind to an endpoint. Raise ConfigError without a base URL, since each region has its own."""
         if not endpoint.base_url:
             raise ConfigError("The base URL of Amazon Bedrock is missing.", hint="Set AWS_REGION.")
         endpoint = endpoint.or_own("", self.key_variable)
-        # Models are listed at the address for administration.
+        # Models are listed by the control-plane endpoint.
         listing_url = endpoint.base_url.replace("//bedrock-runtime.", "//bedrock.", 1)
         is_own = listing_url != endpoint.base_url
         sign = _signer(endpoint)
         return WireConnection(self, endpoint, sign=sign, listing_url=listing_url if is_own else "")
 
     def headers(self, key: str) -> dict[str, str]:
-        """Return a bearer key where there is one; a pair of ID and secret signs each request instead."""
+        """Return a bearer key if there is one; a pair of ID and secret signs each request instead."""
         return {} if _KEY_PAIR.match(key) else bearer(key)
 
     def chat_path(self, model: str) -> str:
@@ -277,7 +277,7 @@ class Bedrock(WireFormat):
         return f"/model/{quote(model, safe='')}/converse-stream"
 
     def decoder(self) -> EventStreamDecoder:
-        """Return a decoder for Amazon's frames."""
+        """Return a decoder for Amazon's event frames."""
         return EventStreamDecoder()
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
@@ -285,7 +285,7 @@ class Bedrock(WireFormat):
         return encode_request(request, omitted)
 
     def read_models(self, document: bytes) -> tuple[str, ...]:
-        """Read a list of models or of profiles. Raises msgspec.DecodeError."""
+        """Parse a list of models or profiles. Raise msgspec.DecodeError."""
         listing = msgspec.json.decode(document, type=_Listing)
         summaries = (*listing.inference_profile_summaries, *listing.model_summaries)
         return tuple(summary.inference_profile_id or summary.model_id for summary in summaries)
@@ -302,7 +302,7 @@ def _signer(endpoint: Endpoint) -> RequestSigner | None:
 
 
 def _scope(endpoint: Endpoint) -> Scope:
-    """Return what the signature is valid for; the region is read from the address, where it is checked."""
+    """Return the signature's scope; the region is read from the URL, against which it is checked."""
     found = _REGION.search(endpoint.base_url.partition("://")[2].partition("/")[0])
     return Scope(
         found.group() if found else endpoint.credential_source.get("region") or "us-east-1", "bedrock"

@@ -1,4 +1,4 @@
-"""Google's generateContent, streamed.
+"""Google's streamed generateContent format.
 
 Source: Gemini API reference, "generateContent", "Thinking", "Thought signatures" and "Function calling", and the types
 of the `google-genai` package, 3.4.
@@ -32,9 +32,9 @@ from hermes_acp.models.wire.unsupported_parameters import UnsupportedParameter
 
 _VENDOR = "gemini"
 _UNSIGNED = "skip_thought_signature_validator"
-"""The signature that the vendor accepts for a call that another model made."""
+"""The signature the vendor accepts for a call made by another model."""
 _BLOCKED = "PROMPT_BLOCKED"
-"""Our stop reason for a blocked prompt, to which the vendor sends none."""
+"""Our stop reason for a blocked prompt, for which the vendor sends none."""
 
 
 def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
@@ -63,7 +63,7 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
 
 
 def _encode_effort(model: str, level: Effort | None) -> ContentBlock:
-    """Return how much to think: a level, or a budget in tokens before the third generation."""
+    """Return how much to think: a level or, before the third generation, a token budget."""
     if level is None:
         return {}
     if not _is_second_generation(model):
@@ -107,7 +107,7 @@ class _PartEncoder(BlockEncoder):
         return [{"functionResponse": result}, *self.parts(message.parts)]
 
     def answer(self, message: AssistantMessage) -> list[ContentBlock]:
-        """Encode an answer. Thoughts do not go back; a signature goes on the text or the call it came with."""
+        """Encode an answer. Thoughts are not sent back; a signature stays on the text or call it came with."""
         parts: list[ContentBlock] = []
         signature = ""
         unsigned = _UNSIGNED if self._wants_signatures else ""
@@ -170,7 +170,7 @@ class _Chunk(Struct, frozen=True, rename="camel"):
 
 
 class ContentAssembly(ReplyAssembly):
-    """Assemble one stream of chunks. A block ends with a call, and with the signature of its text."""
+    """Assemble one stream of chunks. A block ends with a call, or with the signature of its text."""
 
     vendor = _VENDOR
     stop_reasons = StopReasons(
@@ -191,7 +191,7 @@ class ContentAssembly(ReplyAssembly):
             self.usage = _read_usage(chunk.usage_metadata)
         if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason:
             self.stop_reason = self.stop_reason or _BLOCKED
-        # One answer is asked for, so there is one candidate.
+        # One answer is requested, so there is one candidate.
         for candidate in (chunk.candidates or ())[:1]:
             for part in (candidate.content.parts if candidate.content is not None else None) or ():
                 self._take_part(part)
@@ -235,7 +235,7 @@ class Gemini(WireFormat):
     base_url = "https://generativelanguage.googleapis.com/v1beta"
     key_variable = "GEMINI_API_KEY"
     models_paths = ("/models?pageSize=1000",)
-    # Signatures of another model are refused, and so is thinking by a model that cannot.
+    # Other models' signatures are refused, as is thinking for models that do not support it.
     unsupported = (
         UnsupportedParameter("thoughts", "signature", (b'"thoughtSignature":',)),
         UnsupportedParameter("thinking", "think", (b'"thinkingConfig":',)),
@@ -244,16 +244,16 @@ class Gemini(WireFormat):
     assembly = ContentAssembly
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
-        """Bind to an endpoint; with a credential source, to Vertex."""
+        """Bind to an endpoint, or to Vertex with a credential source."""
         if not endpoint.credential_source:
             return super().connect(endpoint)
-        # Vertex lists the models for everyone, in another version of the interface.
+        # Vertex lists its models for everyone, in another API version.
         listing_url = endpoint.base_url.partition("/v1/projects/")[0] + "/v1beta1/publishers/google"
         sign = google_signer(endpoint.credential_source)
         return WireConnection(self, endpoint, sign=sign, listing_url=listing_url)
 
     def headers(self, key: str) -> dict[str, str]:
-        """Return the key where there is one."""
+        """Return the key if there is one."""
         return {"x-goog-api-key": key} if key else {}
 
     def chat_path(self, model: str) -> str:
@@ -265,7 +265,7 @@ class Gemini(WireFormat):
         return encode_request(request, omitted)
 
     def read_models(self, document: bytes) -> tuple[str, ...]:
-        """Read the models that write text. Raises msgspec.DecodeError."""
+        """Parse the models that generate text. Raise msgspec.DecodeError."""
         listing = msgspec.json.decode(document, type=_Listing)
         if published := [model.name.rpartition("/")[2] for model in listing.publisher_models]:
             return tuple(name for name in published if name.startswith("gemini-"))

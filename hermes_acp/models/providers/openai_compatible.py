@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, and the many servers that speak them with deviations.
+"""OpenAI's chat completions, and the many servers that implement them with deviations.
 
 Source: OpenAI API reference, "Chat completions" and "Streaming events".
 """
@@ -49,7 +49,7 @@ _UNSUPPORTED_PARAMETERS = (
 def encode_request(
     request: ModelRequest, host: str, omitted: frozenset[str], quirks: Quirks | None = None, name: str = ""
 ) -> bytes:
-    """Return the body for `host`, with its preset's quirks and without `omitted`; `name` is the preset's."""
+    """Return the body for `host`, with its preset's quirks and without `omitted`; `name` names the preset."""
     quirks = quirks or Quirks()
     messages: list[ContentBlock] = []
     system = "\n\n".join(layer for layer in request.system if layer)
@@ -86,7 +86,7 @@ def encode_request(
 
 
 def _encode_effort(level: Effort, quirks: Quirks) -> ContentBlock:
-    """Return the fields by which the endpoint is told how much to reason."""
+    """Return the fields that tell the endpoint how much to reason."""
     is_on = level != "none"
     switch: ContentBlock = {"type": "enabled" if is_on else "disabled"}
     match quirks.effort:
@@ -115,7 +115,7 @@ def _encode_message(message: Message, thoughts: str) -> list[ContentBlock]:
 
 
 def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[ContentBlock]:
-    """Encode one answer; `thoughts` names the field for its reasoning, empty where it does not go back."""
+    """Encode one answer; `thoughts` names the field for its reasoning, or is empty if it is not sent back."""
     if not message.text and not message.tool_calls:
         return []
     reasoning = (
@@ -131,7 +131,7 @@ def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[ContentB
             }
             for call in message.tool_calls
         ]
-        # Reasoning models of some vendors refuse their own calls without the reasoning that led to them.
+        # Some vendors' reasoning models refuse their own calls without the reasoning that led to them.
         if reasoning and thoughts != "content":
             encoded[thoughts] = reasoning
     if reasoning and thoughts == "content":
@@ -140,7 +140,7 @@ def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[ContentB
 
 
 def _encode_parts(parts: tuple[Part, ...]) -> str | list[ContentBlock]:
-    """Encode parts; plain text where there is no picture, since many servers take nothing else."""
+    """Encode parts; plain text if there are no images, since many servers accept nothing else."""
     texts = [text_of(part) for part in parts if not isinstance(part, ImagePart)]
     if len(texts) == len(parts):
         return "\n\n".join(texts)
@@ -239,10 +239,10 @@ class ChatAssembly(ReplyAssembly):
         self.add_arguments(index, arguments)
 
     def _find_call(self, delta: _CallDelta, name: str) -> int:
-        """Return the call a delta belongs to: by index, without one by ID, without either the latest.
+        """Return the call a delta belongs to: by index, else by ID, else the latest one.
 
-        A name together with another ID than that of the call found begins a new one: some servers count every
-        index 0.
+        A name with an ID other than that of the call found starts a new call: some servers send index 0
+        for every call.
         """
         found: int | None = None
         latest_first = reversed(range(len(self._call_indexes)))
@@ -276,15 +276,15 @@ class OpenAICompatible(WireFormat):
     assembly = ChatAssembly
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
-        """Return the body of a request, with the deviations of its endpoint."""
+        """Return the body of a request, with its endpoint's deviations."""
         endpoint = link.endpoint
         return encode_request(request, link.host, omitted, endpoint.quirks, endpoint.name)
 
     def find_unsupported(self, refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
         """Return the optional field that a server refused.
 
-        `reasoning_effort` goes the other way: models that reason take no tools here unless it is sent as `none`. A
-        server that does not know it at all refuses `effort`.
+        `reasoning_effort` works the other way round: models that reason take no tools here unless it is sent as `none`.
+        A server that does not know it at all refuses `effort`.
         """
         if refusal.status not in self.refusal_statuses:
             return None

@@ -1,4 +1,4 @@
-"""OpenAI's Responses.
+"""OpenAI's Responses format.
 
 Source: OpenAI API reference, "Responses" and "Streaming events", and the types of the `openai` package, 3.54.
 """
@@ -34,7 +34,7 @@ _ENCRYPTED = "reasoning.encrypted_content"
 def encode_request(
     request: ModelRequest, omitted: frozenset[str] = frozenset(), provider: str = _VENDOR
 ) -> bytes:
-    """Return the body. Nothing is stored by the vendor, so reasoning comes encrypted and goes back with the history."""
+    """Return the body. The vendor stores nothing, so reasoning arrives encrypted and goes back with the history."""
     body: dict[str, object] = {"model": request.model, "stream": True, "store": False}
     system = "\n\n".join(layer for layer in request.system if layer)
     if system:
@@ -88,7 +88,7 @@ class _ItemEncoder(BlockEncoder):
         return [{"type": "function_call_output", **output}]
 
     def answer_text(self, text: str, answer: AssistantMessage) -> ContentBlock:
-        # The vendor tells text between calls from a final answer and wants to know it again.
+        # The vendor distinguishes text between calls from a final answer and expects the distinction back.
         phase = "commentary" if answer.tool_calls else "final_answer"
         said: ContentBlock = {"role": "assistant", "content": text}
         return said | ({"phase": phase} if self._tells_phase else {})
@@ -106,7 +106,7 @@ class _ItemEncoder(BlockEncoder):
 
 
 class _Piece(Struct, frozen=True):
-    """A piece of an item's content or summary."""
+    """A part of an item's content or summary."""
 
     type: str = ""
     text: str | None = None
@@ -169,7 +169,7 @@ class ResponseAssembly(ReplyAssembly):
         self._summary_indexes: dict[int, int] = {}
 
     def take(self, data: bytes) -> None:
-        """Read one event; unknown kinds are ignored, since the vendor may add some."""
+        """Read one event; unknown kinds are ignored, since the vendor may add new ones."""
         if data == b"[DONE]":
             return
         event = self._decoder.decode(data)
@@ -198,14 +198,14 @@ class ResponseAssembly(ReplyAssembly):
                 pass
 
     def _take_thought(self, index: int, summary_index: int, text: str) -> None:
-        """Take reasoning; the parts of a summary are paragraphs."""
+        """Add reasoning; the parts of a summary are paragraphs."""
         if summary_index > self._summary_indexes.get(index, 0):
             self._summary_indexes[index] = summary_index
             text = f"\n\n{text}"
         self.add_thought(index, text)
 
     def _complete(self, index: int, item: _Item) -> None:
-        """Take a finished item, whose encrypted content is whole only now."""
+        """Process a finished item, whose encrypted content is complete only now."""
         block = self.blocks[index]
         _describe(block, item)
         if item.arguments is not None:
@@ -224,7 +224,7 @@ class ResponseAssembly(ReplyAssembly):
 
     def _finish(self, response: _Response) -> None:
         if not self.blocks:
-            # Some gateways send no item by itself.
+            # Some gateways send no separate items.
             for index, item in enumerate(response.output or ()):
                 self._complete(index, item)
         self.has_ended = True
@@ -251,7 +251,7 @@ class OpenAIResponses(WireFormat):
     base_url = "https://api.openai.com/v1"
     key_variable = "OPENAI_API_KEY"
     path = "/responses"
-    # Models that do not reason know no reasoning. Encrypted reasoning is bound to its model and account.
+    # Models that do not reason refuse the field. Encrypted reasoning is bound to its model and account.
     unsupported = (
         UnsupportedParameter("summary", r"summar(?:y|ies)", (b'"summary":"auto"',)),
         UnsupportedParameter("effort", r"\beffort\b", (b'"effort":',)),

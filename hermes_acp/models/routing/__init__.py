@@ -1,1 +1,1 @@
-"""Which model and key to try next, and when."""
+"""Choose which model and key to try next, and when."""

@@ -1,8 +1,8 @@
-"""Decide what follows a failed model call: wait, another key, another model, or stop.
+"""Decide what follows a failed model call: a wait, another key, another model, or giving up.
 
-Clock and random numbers are passed in, so every decision can be computed again. A model that failed cools down, and so
-does a key: the next turn starts with one that works. Cooldowns order the routes; they never rule out the last one. A
-route that failed last has one try when it comes back, and cools down twice as long if that fails too.
+Clock and random numbers are passed in, so every decision is reproducible. A model or key that failed cools down, so
+the next turn starts with one that works. Cooldowns order the routes; they never rule out the last one. A route
+returning from a cooldown has one try; if that fails too, it cools down twice as long.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,9 +23,9 @@ from hermes_acp.core.errors import (
 FailureKind = Literal["auth", "quota", "rate_limit", "silence", "down", "context_full", "refused", "final"]
 
 MAX_SILENT_TRIES: Final = 2
-"""A silent call has cost minutes already."""
+"""A silent call has already cost minutes."""
 MAX_TRIES_WITH_FALLBACK: Final = 2
-"""With a fallback, a user need not watch the first model fail again and again."""
+"""With a fallback, the user need not watch the first model fail again and again."""
 KEY_COOLDOWN_S: Final = 600.0
 MAX_COOLDOWN_S: Final = 900.0
 
@@ -33,9 +33,9 @@ MAX_COOLDOWN_S: Final = 900.0
 class RetryPolicy(Struct, frozen=True):
     """How often a route is tried, and how long to wait between tries, in seconds.
 
-    `jitter` is the random share of a wait. `max_retry_after_s` bounds the wait that an endpoint asks for where there is
-    no other route; where there is one, `longest_wait_s` does. `rest_s` is a route's first cooldown. After `quiet_s`
-    without a word, the user is told that the model is silent.
+    `jitter` is the random share of a wait. `max_retry_after_s` bounds the wait an endpoint asks for if there is no
+    other route; if there is one, `longest_wait_s` does. `rest_s` is a route's first cooldown. After `quiet_s` without
+    any output, the user is told that the model is silent.
     """
 
     attempts: int = 4
@@ -47,9 +47,9 @@ class RetryPolicy(Struct, frozen=True):
     quiet_s: float = 20.0
 
     def wait_s(self, tries: int, retry_after_s: float | None, random_fraction: float) -> float:
-        """Return the wait after `tries` tries: doubling up to its bound, and never less than the endpoint asked for.
+        """Return the wait after `tries` tries: doubled up to its bound, but never less than the endpoint asked for.
 
-        `random_fraction` is from 0 up to 1.
+        `random_fraction` is in [0, 1).
         """
         if retry_after_s is not None:
             return retry_after_s * (1 + self.jitter * random_fraction)
@@ -59,33 +59,33 @@ class RetryPolicy(Struct, frozen=True):
 
 
 class RouteKey(Struct, frozen=True):
-    """A route by its name, and a key by the name of its variable; never the key itself."""
+    """A route's name and the name of a key's variable; never the key itself."""
 
     route: str
     key: str = ""
 
 
 class RouteFailure(Struct, frozen=True):
-    """What kind of failure a call met, and how long the endpoint asked to wait, if it did."""
+    """The kind of a call's failure, and how long the endpoint asked to wait, if it did."""
 
     kind: FailureKind
     retry_after_s: float | None = None
 
 
 class Retry(Struct, frozen=True, tag="retry"):
-    """Ask the same route again after a wait."""
+    """Try the same route again after a wait."""
 
     wait_s: float
 
 
 class NextKey(Struct, frozen=True, tag="next_key"):
-    """Ask the same model with another key, at once."""
+    """Try the same model with another key immediately."""
 
     key: str
 
 
 class FallBack(Struct, frozen=True, tag="fall_back"):
-    """Ask another model, at once."""
+    """Try another model immediately."""
 
     route: str
 
@@ -95,16 +95,16 @@ class GiveUp(Struct, frozen=True, tag="stop"):
 
 
 class Shorten(Struct, frozen=True, tag="shorten"):
-    """Shorten the conversation and ask the same route again; tried before any other decision where that is possible."""
+    """Shorten the conversation and try the same route again; if possible, this precedes any other decision."""
 
 
 RetryDecision = Retry | NextKey | FallBack | GiveUp
 
 
 class RetryState(Struct, frozen=True):
-    """Where a step stands: tries on this route so far, and the alternatives.
+    """The state of a step: its tries on this route so far, and the alternatives.
 
-    `is_on_probation` where the route failed lately: it gets one try as long as there is another route.
+    `is_on_probation` if the route failed recently: it gets one try while there is another route.
     """
 
     tries: int
@@ -114,7 +114,7 @@ class RetryState(Struct, frozen=True):
 
 
 def classify_failure(error: ModelError) -> RouteFailure:
-    """Return the kind of failure an error is."""
+    """Return an error's kind of failure."""
     match error:
         case RateLimited():
             return RouteFailure("rate_limit", error.retry_after_s)
@@ -139,7 +139,7 @@ def decide(
     attempts = retry_policy.attempts
     match failure.kind:
         case "context_full":
-            return _leave(retry_state)  # the same model has no more room the second time
+            return _leave(retry_state)  # a second try does not enlarge the model's window
         case "auth" | "quota" if retry_state.next_key is not None:
             return NextKey(retry_state.next_key)
         case "rate_limit" if retry_state.next_key is not None:
@@ -181,7 +181,7 @@ class Cooldowns:
         self._keys: dict[RouteKey, _Cooldown] = {}
 
     def cool_down_route(self, route: str, first_s: float) -> None:
-        """Start a route's cooldown: `first_s` at first, twice as long each time it fails again before it worked."""
+        """Start a route's cooldown: first `first_s`, then twice as long for each further failure until it works."""
         before = self._routes.get(route)
         failures = before.failures + 1 if before else 1
         rest_s = min(first_s * 2.0 ** min(failures - 1, 30), MAX_COOLDOWN_S)
@@ -192,21 +192,21 @@ class Cooldowns:
         self._keys[route_key] = _Cooldown(self._monotonic() + rest_s)
 
     def clear_route_key(self, route_key: RouteKey) -> None:
-        """End the cooldowns of a route and key that worked."""
+        """End the cooldowns of a route and key after a success."""
         self._routes.pop(route_key.route, None)
         self._keys.pop(route_key, None)
 
     def remaining_s(self, route: str, keys: Sequence[str]) -> float:
-        """Return how long a route still cools down: by its own failures, or until its first key is usable."""
+        """Return a route's remaining cooldown, caused by its own failures or by waiting for its first usable key."""
         of_keys = min((self.key_cooldown_s(RouteKey(route, key)) for key in keys), default=0.0)
         return max(self._left_s(self._routes.get(route)), of_keys)
 
     def key_cooldown_s(self, route_key: RouteKey) -> float:
-        """Return how long a key still cools down."""
+        """Return a key's remaining cooldown."""
         return self._left_s(self._keys.get(route_key))
 
     def has_failed(self, route: str) -> bool:
-        """Return whether a route has not worked since it failed."""
+        """Return whether a route has failed and not worked since."""
         return route in self._routes
 
     def _left_s(self, rest: _Cooldown | None) -> float:
@@ -214,7 +214,7 @@ class Cooldowns:
 
 
 class FallbackRoute(Struct, frozen=True):
-    """One route of a plan: its name, the names of the variables that hold its keys (`""` for no key), its window."""
+    """One route of a plan: its name, the variable names of its keys (`""` for no key), and its window."""
 
     name: str
     keys: tuple[str, ...] = ("",)
@@ -222,7 +222,7 @@ class FallbackRoute(Struct, frozen=True):
 
 
 class FallbackPlan:
-    """Where one turn stands among its routes and keys. A turn stays with the route it fell back to."""
+    """The state of one turn among its routes and keys. A turn stays with the route it fell back to."""
 
     def __init__(
         self,
@@ -245,22 +245,22 @@ class FallbackPlan:
 
     @property
     def skipped_route(self) -> str | None:
-        """Return the preferred route, where the plan started with another since that one cools down."""
+        """Return the preferred route if the plan started with another because that one is cooling down."""
         first = next(iter(self._routes))
         return first if self.is_new and self.route_key.route != first else None
 
     @property
     def has_another_route(self) -> bool:
-        """Return whether there is a route that was not left yet in this step."""
+        """Return whether there is a route not yet abandoned in this step."""
         return self._next_route() is not None
 
     @property
     def attempts(self) -> int:
-        """Return how often a route is tried at most."""
+        """Return the maximum number of tries per route."""
         return self._retry_policy.attempts
 
     def begin_step(self) -> None:
-        """Allow all routes again but those that refused this turn's content, and stay on the current one."""
+        """Allow all routes again except those that refused this turn's content, and stay on the current one."""
         self._left = set(self._refused)
         self._used_keys.clear()
         self.tries = 1
@@ -271,7 +271,7 @@ class FallbackPlan:
         self._cooldowns.clear_route_key(self.route_key)
 
     def record_failure(self, error: ModelError) -> RetryDecision:
-        """Return what follows a failed call, and move the plan there."""
+        """Return the decision after a failed call, and apply it to the plan."""
         failure, route_key = classify_failure(error), self.route_key
         is_on_probation = self._cooldowns.has_failed(route_key.route)
         if failure.kind in ("auth", "quota", "rate_limit"):
@@ -302,9 +302,9 @@ class FallbackPlan:
             self._cooldowns.cool_down_route(route, self._retry_policy.rest_s)
 
     def _next_route(self, *, larger: bool = False) -> str | None:
-        """Return the first route not yet left in this step; one that cools down only without any other.
+        """Return the first route not yet abandoned in this step; one that cools down only if there is no other.
 
-        With `larger`, its window must hold more than that of the current route.
+        With `larger`, the route's window must exceed the current one's.
         """
         least = self._routes[self.route_key.route].window_tokens + 1 if larger else 0
         others = [

@@ -1,4 +1,4 @@
-"""The routes to models that are set up: the preferred one and its fallbacks."""
+"""The routes to the configured models: the preferred one and its fallbacks."""
 
 from collections.abc import Awaitable, Callable
 
@@ -13,9 +13,9 @@ from hermes_acp.models.routing.fallback_plan import Cooldowns, FallbackPlan, Fal
 class Route(Struct, frozen=True):
     """One model at one provider, named as in the settings.
 
-    `keys` are the names of the variables that hold its keys, in the order they are used; `""` is none. `connect`
-    returns the open connection for one of them, opening it first where needed. Raises ConfigError. `efforts` are the
-    levels of reasoning the model can be asked for, lowest first.
+    `keys` are the names of the variables that hold its keys, in order of use; `""` means no key. `connect` returns the
+    connection for one of them, opening it first if needed, and raises ConfigError. `efforts` are the reasoning levels
+    the model supports, lowest first.
     """
 
     provider: str
@@ -27,15 +27,15 @@ class Route(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return provider and model as one name."""
+        """Return the provider and model as one name."""
         return f"{self.provider}/{self.model}"
 
     def effort(self, wanted: Effort | None) -> Effort | None:
-        """Return the level to ask for: the wanted one or the nearest; None leaves it to the vendor."""
+        """Return the level to request: the wanted one or the nearest; None leaves it to the vendor."""
         return effort_for(wanted, self.efforts)
 
     def effort_notice(self, wanted: Effort | None) -> str:
-        """Return the notice for a wanted effort that the model lacks; empty where there is nothing to say."""
+        """Return the notice for a wanted effort the model lacks, or an empty string if it has the effort."""
         nearest = self.effort(wanted)
         if nearest == wanted:
             return ""
@@ -45,9 +45,9 @@ class Route(Struct, frozen=True):
 
 
 class Routing(Struct, frozen=True):
-    """All routes, the preferred one first and then its fallbacks, and how failures are met.
+    """All routes, the preferred one first and then its fallbacks, and the retry policy.
 
-    `route_to` makes the route to any model of a provider that is set up. All turns of the process share `cooldowns`.
+    `route_to` makes the route to any model of a configured provider. All turns of the process share `cooldowns`.
     """
 
     routes: tuple[Route, ...]
@@ -57,10 +57,10 @@ class Routing(Struct, frozen=True):
     retry_policy: RetryPolicy = RetryPolicy()
 
     def with_preferred(self, provider: str, model: str) -> "Routing":
-        """Return the same routing with another preferred route; the fallbacks stay behind it.
+        """Return the same routing with another preferred route, followed by the same fallbacks.
 
-        An empty provider is that of the current route, an empty model the provider's first one. A provider that is not
-        set up changes nothing.
+        An empty provider means that of the current route, an empty model the provider's first one. A provider not
+        configured changes nothing.
         """
         preferred, *fallbacks = self.routes
         name = provider or preferred.provider

@@ -1,6 +1,6 @@
-"""Find the calls and thoughts that a model writes into its text, while it streams.
+"""Find the calls and thoughts a model writes into its streamed text.
 
-However the text is cut, the same is found.
+The result does not depend on how the text is split.
 Source: the function calling format of Nous Research's Hermes models.
 """
 
@@ -20,7 +20,7 @@ CALL_END: Final = "</tool_call>"
 RESULT: Final = "<tool_response>"
 
 _LINE_KEPT: Final = 64
-"""Characters kept of the current line: enough to see whether a fence may start there."""
+"""Characters of the current line to retain: enough to detect the start of a fence."""
 _NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
 _ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*')
 _OF_NOTE = re.compile(r"[<`~]")
@@ -35,9 +35,9 @@ class _Call(Struct):
 
 
 class TagParser:
-    """Parse the text of one answer piece by piece into text, thoughts and calls.
+    """Split the text of one answer, as it arrives, into text, thoughts and calls.
 
-    Tags within code fences and right behind a backtick are text. With `begins_thinking`, the opening tag of the first
+    Tags inside code fences and directly after a backtick are text. With `begins_thinking`, the opening tag of the first
     thought is part of the prompt.
     """
 
@@ -60,13 +60,13 @@ class TagParser:
         self.calls: list[ToolCall] = []
 
     def feed(self, words: str) -> list[Fragment]:
-        """Add text; return the fragments that are unambiguous by now."""
+        """Add text; return the fragments that are now unambiguous."""
         self._waiting += words
         self._advance()
         return self._fragments.drain()
 
     def close(self) -> list[Fragment]:
-        """Read what was held back as it is; a call without its closing tag is a call all the same."""
+        """Read the remaining text as it is; a call without a closing tag still counts."""
         self._is_last = True
         self._advance()
         while self._mode == "call":
@@ -78,7 +78,7 @@ class TagParser:
         return self._fragments.drain()
 
     def _advance(self) -> None:
-        """Continue as long as the text is unambiguous."""
+        """Continue while the text is unambiguous."""
         steps = {
             "words": self._read_words,
             "fence": self._read_fence,
@@ -91,7 +91,7 @@ class TagParser:
             self._waiting = ""
 
     def _read_words(self) -> bool:
-        """Read up to the next tag or fence; return whether there was one."""
+        """Read up to the next tag or fence; return whether one was found."""
         place = 0
         while (found := _OF_NOTE.search(self._waiting, place)) is not None:
             start = found.start()
@@ -119,7 +119,7 @@ class TagParser:
         return False
 
     def _mark_at(self, start: int) -> str | None:
-        """Return the tag there, empty where there is none, None where it is not clear yet."""
+        """Return the tag at a position, an empty string if there is none, or None if that is not clear yet."""
         rest = self._waiting[start:]
         for mark in self._marks:
             if rest.startswith(mark):
@@ -127,7 +127,7 @@ class TagParser:
         return None if not self._is_last and any(mark.startswith(rest) for mark in self._marks) else ""
 
     def _run_end(self, start: int) -> int | None:
-        """Return where a run of one character ends; None where it may continue."""
+        """Return the end of a run of one character, or None if it may continue."""
         end = start
         while end < len(self._waiting) and self._waiting[end] == self._waiting[start]:
             end += 1
@@ -144,7 +144,7 @@ class TagParser:
         return len(line) <= 3 and not line.strip(" ")
 
     def _enter(self, mark: str) -> None:
-        """Continue behind a tag; a closing tag alone is skipped, and so are results that a model makes up."""
+        """Continue after a tag; an unmatched closing tag is skipped, as are results made up by the model."""
         self._is_behind_mark = True
         self._line, self._spaces = "", ""
         if mark == THINK:
@@ -152,11 +152,11 @@ class TagParser:
         elif mark == CALL:
             self._mode, self._place, self._is_in_string = "call", 0, False
         elif mark == RESULT and self.calls:
-            # A model that writes results itself makes them up.
+            # Results written by the model itself are made up.
             self._mode = "over"
 
     def _say(self, end: int) -> None:
-        """Pass on text; spaces wait for what follows them, and are dropped before a tag and at the end."""
+        """Emit text; spaces wait for what follows them, and are dropped before a tag and at the end."""
         words, self._waiting = self._waiting[:end], self._waiting[end:]
         self._line = f"{self._line}{words}".rpartition("\n")[2][-_LINE_KEPT:]
         if self._is_behind_mark and self._mode == "words":
@@ -172,7 +172,7 @@ class TagParser:
             self._fragments.add_text(bare)
 
     def _read_fence(self) -> bool:
-        """Read up to the line that closes the fence; return whether it came."""
+        """Read up to the line that closes the fence; return whether it was found."""
         place = 0
         while (start := self._waiting.find(self._fence[0], place)) >= 0:
             if (end := self._run_end(start)) is None:
@@ -192,7 +192,7 @@ class TagParser:
         return False
 
     def _read_thought(self) -> bool:
-        """Read up to the end of a thought; return whether it came."""
+        """Read up to the end of a thought; return whether it was found."""
         found = self._waiting.find(THINK_END)
         end = (
             found if found >= 0 else len(self._waiting) - (0 if self._is_last else self._open_end(THINK_END))
@@ -211,12 +211,12 @@ class TagParser:
         return True
 
     def _open_end(self, mark: str) -> int:
-        """Return how many characters at the end may be the start of a tag."""
+        """Return how many trailing characters may be the start of a tag."""
         longest = min(len(mark) - 1, len(self._waiting))
         return next((size for size in range(longest, 0, -1) if self._waiting.endswith(mark[:size])), 0)
 
     def _read_call(self) -> bool:
-        """Read up to the end of a call, which is not within a string; return whether it came."""
+        """Read up to a call's closing tag outside any string; return whether it was found."""
         while True:
             pattern = _OF_NOTE_IN_STRING if self._is_in_string else _OF_NOTE_IN_CALL
             found = pattern.search(self._waiting, self._place)
@@ -252,7 +252,7 @@ class TagParser:
 
 
 def read_call(content: str) -> ToolCall:
-    """Return the call between two tags; the arguments of a malformed one are as they were written."""
+    """Return the call between two tags; malformed arguments stay as written."""
     try:
         call = msgspec.json.decode(content, type=_Call)
     except (msgspec.DecodeError, UnicodeError):

@@ -1,4 +1,4 @@
-"""Tools for models without tool calls: described in the system prompt, called and answered as text.
+"""Tools for models without native tool calls: described in the system prompt, called and answered as text.
 
 Source: the function calling format of Nous Research's Hermes models.
 """
@@ -44,7 +44,7 @@ Then end your answer. The results come in the next message, between tool_respons
 
 
 class TextToolConnection:
-    """A connection whose model writes thoughts, and calls with `takes_calls`, as text."""
+    """A connection whose model writes thoughts and, with `takes_calls`, calls as text."""
 
     def __init__(self, inner: Connection, *, takes_calls: bool, begins_thinking: bool = False) -> None:
         self.name = inner.name
@@ -64,7 +64,7 @@ class TextToolConnection:
             yield read
 
     async def models(self) -> tuple[str, ...]:
-        """Return the names of the endpoint's models. Raises ModelError."""
+        """Return the names of the endpoint's models. Raise ModelError."""
         return await self._inner.models()
 
     async def aclose(self) -> None:
@@ -89,7 +89,7 @@ async def _read_marks(
 
 
 def _with_marks(reply: ModelReply, reader: TagParser, request: ModelRequest) -> ModelReply:
-    """Return the reply with the thoughts and calls that were found in its text."""
+    """Return the reply with the thoughts and calls found in its text."""
     said = reply.message
     found = "".join(reader.thoughts)
     thoughts = (*said.thoughts, Thought(found)) if found else said.thoughts
@@ -100,13 +100,13 @@ def _with_marks(reply: ModelReply, reader: TagParser, request: ModelRequest) -> 
 
 
 def write_as_text(request: ModelRequest) -> ModelRequest:
-    """Return the request without tools: they follow the first layer, calls and results are text in the messages."""
+    """Return the request without tools: they are described after the first layer, calls and results become text."""
     messages: list[Message] = []
     for message in request.messages:
         written = _write_message(message)
         last = messages[-1] if messages else None
         if isinstance(written, UserMessage) and isinstance(last, UserMessage):
-            # The templates of such models want user and assistant to take turns.
+            # The templates of such models require user and assistant to alternate.
             messages[-1] = UserMessage((*last.parts, *written.parts))
         else:
             messages.append(written)
@@ -117,7 +117,7 @@ def write_as_text(request: ModelRequest) -> ModelRequest:
 
 
 def describe_tools(tools: tuple[ToolSchema, ...]) -> str:
-    """Return the description of the tools and of how to call them."""
+    """Describe the tools and how to call them."""
     lines = (
         msgspec.json.encode(
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}

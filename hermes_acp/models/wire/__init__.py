@@ -1,1 +1,1 @@
-"""Endpoints over HTTP: requests, errors, timeouts and the framing of streams."""
+"""HTTP endpoints: requests, errors, timeouts and stream framing."""

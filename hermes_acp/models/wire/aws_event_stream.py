@@ -1,4 +1,4 @@
-"""Decode Amazon's event streams, however the network cut them.
+"""Decode Amazon's event streams, however the network splits them.
 
 Source: Smithy, "Amazon Event Stream Specification" (application/vnd.amazon.eventstream).
 """
@@ -15,15 +15,15 @@ MAX_FRAME_SIZE_BYTES: Final = 16 * 1024 * 1024
 _PRELUDE: Final = struct.Struct(">III")
 _CHECKSUM: Final = struct.Struct(">I")
 _FIXED_SIZES: Final = (0, 0, 1, 2, 4, 8, -1, -1, 8, 16)
-"""The size of a header's value by its type; below zero where two bytes before it hold the size."""
+"""The size of a header value by its type; negative if the size is in the two bytes before the value."""
 _TEXT: Final = 7
 _HEADS_KEPT: Final = 32
 
 
 class EventStreamDecoder:
-    """Collect bytes into whole events, as pairs of name and data; one instance per stream.
+    """Collect bytes into complete events, as pairs of name and data; one instance per stream.
 
-    The data of an event is one JSON object with the event's name as its only field, for events and exceptions alike.
+    The data of an event or exception is a JSON object whose only field is the event's name.
     """
 
     def __init__(self, max_frame_size_bytes: int = MAX_FRAME_SIZE_BYTES) -> None:
@@ -32,7 +32,7 @@ class EventStreamDecoder:
         self._known_heads: dict[bytes, dict[str, str]] = {}
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
-        """Add bytes; return the events they complete. Raises BadReply for what is no frame."""
+        """Add bytes; return the events they complete. Raise BadReply for an invalid frame."""
         waiting = self._waiting
         waiting += data
         events: list[tuple[str, bytes]] = []
@@ -64,7 +64,7 @@ class EventStreamDecoder:
         return name, b"{%s:%s}" % (msgspec.json.encode(name), payload)
 
     def _headers(self, head: bytes) -> dict[str, str]:
-        """Return the headers of a frame; thousands of frames have the very same ones, so they are cached."""
+        """Return a frame's headers; thousands of frames have identical headers, so they are cached."""
         if (known := self._known_heads.get(head)) is not None:
             return known
         try:
@@ -79,7 +79,7 @@ class EventStreamDecoder:
 
 
 def _read_headers(data: bytes) -> dict[str, str]:
-    """Return the headers that are text; others are ignored."""
+    """Return the text headers and ignore the others."""
     headers: dict[str, str] = {}
     place = 0
     while place < len(data):

@@ -1,4 +1,4 @@
-"""Send requests to one endpoint, and turn every failure into a ModelError."""
+"""Send requests to one endpoint and turn every failure into a ModelError."""
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
@@ -30,11 +30,11 @@ _WRITE_S = 60.0
 
 
 RequestSigner = Callable[[str, str, bytes], Awaitable[Mapping[str, str]]]
-"""Returns the headers that authenticate one request, from its method, address and body. Raises ModelAuthFailed."""
+"""Returns the headers that authenticate a request with this method, URL and body. Raises ModelAuthFailed."""
 
 
 class Response:
-    """An open response: either a stream of bytes or, where `refusal` is set, an error read to its end."""
+    """An open response: a stream of bytes or, if `refusal` is set, an error read to its end."""
 
     def __init__(self, chunks: AsyncIterator[bytes], refusal: EndpointRefusal | None) -> None:
         self.chunks = chunks
@@ -42,15 +42,15 @@ class Response:
 
 
 class EndpointClient:
-    """Client of one endpoint.
+    """A client for one endpoint.
 
-    Creating one imports the HTTP library and reads the machine's certificates, so do it in a worker thread.
+    Creating a client imports the HTTP library and reads the system's certificates, so do it in a worker thread.
     """
 
     def __init__(
         self, endpoint: Endpoint, headers: dict[str, str], sign: RequestSigner | None = None
     ) -> None:
-        """Check the address and the headers. Raises ConfigError. `endpoint.base_url` must be set."""
+        """Check the URL and the headers. Raise ConfigError. `endpoint.base_url` must be set."""
         self.endpoint = endpoint
         self._sign = sign
         url = endpoint.base_url.rstrip("/")
@@ -80,18 +80,18 @@ class EndpointClient:
         self._client: httpx2.AsyncClient | None = self._make_client()
 
     def post(self, path: str, body: bytes, idle_timer: IdleTimer) -> AbstractAsyncContextManager[Response]:
-        """Open the response to a JSON body; leaving the block closes it, read to its end or not.
+        """Open the response to a JSON body; leaving the block closes it, whether or not it was read to its end.
 
-        Raises ModelTimeout for a silence longer than `idle_timer` allows.
+        Raise ModelTimeout if the endpoint is silent for longer than `idle_timer` allows.
         """
         return self._open("POST", path, body, idle_timer)
 
     async def get(self, path: str, model: str = "") -> bytes:
-        """Return a whole document. Raises ModelError."""
+        """Return a whole document. Raise ModelError."""
         return await self._whole(self._open("GET", path, None, IdleTimer(PLAIN)), model)
 
     async def ask(self, path: str, body: bytes, model: str = "") -> bytes:
-        """Send a JSON body and return the whole document that answers it. Raises ModelError."""
+        """Send a JSON body and return the whole response document. Raise ModelError."""
         return await self._whole(self._open("POST", path, body, IdleTimer(PLAIN), wants="document"), model)
 
     async def _whole(self, opening: AbstractAsyncContextManager[Response], model: str) -> bytes:
@@ -154,7 +154,7 @@ class EndpointClient:
     async def _read(self, response: "httpx2.Response", idle_timer: IdleTimer) -> AsyncGenerator[bytes]:
         import httpx2
 
-        # Only the reading is guarded, so that a consumer's own failure is not taken for the network's.
+        # Only the read is guarded, so that a consumer's own failure is not mistaken for a network failure.
         async with aclosing(response.aiter_bytes()) as chunks:
             while True:
                 try:
@@ -168,7 +168,7 @@ class EndpointClient:
 
     @contextmanager
     def _bounded(self, idle_timer: IdleTimer) -> Generator[None]:
-        """Bound the silence in the block. Raises ModelTimeout."""
+        """Bound the silence inside the block. Raise ModelTimeout."""
         limit_s = idle_timer.limit_s
         try:
             with anyio.fail_after(limit_s):
@@ -190,7 +190,7 @@ class EndpointClient:
                 if len(body) >= ERROR_BODY_LIMIT_BYTES:
                     break
         except ModelUnavailable:
-            # The status is known already; only its explanation broke off.
+            # The status is already known; only its explanation is incomplete.
             body.clear()
         status = response.status_code if response.status_code != 200 else 0
         found = read_refusal(status, response.headers, bytes(body[:ERROR_BODY_LIMIT_BYTES]), time.time())
@@ -219,7 +219,7 @@ class EndpointClient:
         )
 
     def _broken(self, error: Exception) -> ModelError:
-        """Return the error for a broken connection; the library's own text may hold header values and is cleaned."""
+        """Return the error for a broken connection; the library's message is cleaned, as it may hold header values."""
         import httpx2
 
         reason = clean(str(error), self.endpoint)
@@ -244,6 +244,6 @@ class EndpointClient:
 
 
 def _is_document(response: "httpx2.Response", method: str) -> bool:
-    """Return whether a request for a stream got a whole document, such as an error with status 200."""
+    """Return whether a request for a stream got a whole document instead, such as an error with status 200."""
     kind = response.headers.get("content-type", "")
     return method == "POST" and kind.startswith(("application/json", "text/html"))

@@ -1,4 +1,4 @@
-"""Read an endpoint's refusal, and turn it into the error a person reads."""
+"""Parse an endpoint's refusal and turn it into a readable error."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from hermes_acp.models.wire.endpoints import Endpoint
 from hermes_acp.telemetry.redaction import Redactor
 
 NOT_A_STREAM = "not_a_stream"
-"""The code of an answer that is neither a stream nor an error."""
+"""The code of a response that is neither a stream nor an error."""
 
 _MESSAGE_LIMIT = 300
 _KEY_SHAPES = re.compile(
@@ -44,9 +44,9 @@ _USED_UP = re.compile(
 
 
 class EndpointRefusal(Struct, frozen=True):
-    """An error an endpoint reported; `status` is 0 where it came inside a stream.
+    """An error reported by an endpoint; `status` is 0 if it came inside a stream.
 
-    `kind` and `code` are the vendor's own, empty where it gave none.
+    `kind` and `code` are the vendor's own, or empty if it sent none.
     """
 
     status: int
@@ -61,7 +61,7 @@ class EndpointRefusal(Struct, frozen=True):
 
 
 class _Detail(Struct, frozen=True):
-    """One of Google's details: a reason, a delay before a retry, or the quota that was exceeded."""
+    """One of Google's error details: a reason, a retry delay, or the quota that was exceeded."""
 
     reason: str = ""
     retry_delay: str = msgspec.field(default="", name="retryDelay")
@@ -69,7 +69,7 @@ class _Detail(Struct, frozen=True):
 
 
 class ErrorBody(Struct, frozen=True):
-    """The `error` object of all vendors; compatible servers omit fields or change their types."""
+    """The `error` object used by all vendors; compatible servers omit fields or change their types."""
 
     message: object = ""
     type: object = ""
@@ -86,13 +86,13 @@ class _ErrorDocument(Struct, frozen=True):
 
 
 def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) -> EndpointRefusal:
-    """Read an error response; a body in no known form is its message. `now` is in seconds since the epoch."""
+    """Parse an error response; a body in no known form becomes the message. `now` is in seconds since the epoch."""
     retry_after_s = _read_retry_after(headers, now)
     try:
-        # Google's gateways put the one error in a list.
+        # Google's gateways wrap the single error in a list.
         read = msgspec.json.decode(body, type=_ErrorDocument | list[_ErrorDocument])
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # A page or plain text, usually of a gateway: only plain text can be shown.
+        # HTML or plain text, usually from a gateway: only plain text can be shown.
         text = "" if body.lstrip().startswith(b"<") else body.decode("utf-8", "replace")
         return EndpointRefusal(status, message=text, retry_after_s=retry_after_s)
     document = read if isinstance(read, _ErrorDocument) else next(iter(read), _ErrorDocument())
@@ -102,19 +102,19 @@ def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: floa
         wait_s = found.retry_after_s if retry_after_s is None else retry_after_s
         return msgspec.structs.replace(found, retry_after_s=wait_s)
     words = _words(error or document.message or document.capital_message or document.detail)
-    # Amazon names the kind of an error in a header.
+    # Amazon sends the error's kind in a header.
     kind = headers.get("x-amzn-errortype", "").partition(":")[0]
     return EndpointRefusal(status, kind, message=words, retry_after_s=retry_after_s)
 
 
 def read_error(status: int, error: ErrorBody) -> EndpointRefusal:
-    """Read an `error` object."""
+    """Parse an `error` object."""
     found = EndpointRefusal(status, _words(error.type), _words(error.code), _words(error.message))
     return _read_google(found, error) if isinstance(error.status, str) and error.status else found
 
 
 def _read_google(found: EndpointRefusal, error: ErrorBody) -> EndpointRefusal:
-    """Add what Google tells beside an error; a quota per minute is a rate limit, not a used-up quota."""
+    """Add Google's error details; a quota per minute is a rate limit, not a used-up quota."""
     try:
         details = msgspec.json.decode(error.details, type=list[_Detail])
     except msgspec.DecodeError:
@@ -188,17 +188,17 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
 
 
 def _is_used_up(refusal: EndpointRefusal) -> bool:
-    """Return whether a quota is used up rather than a rate limit hit; Google mentions billing in both cases."""
+    """Return whether a quota is used up rather than a rate limit reached; Google mentions billing in both cases."""
     is_google = refusal.kind == "RESOURCE_EXHAUSTED"
     return refusal.code == "insufficient_quota" if is_google else refusal.matches(_USED_UP)
 
 
 def clean(text: str, endpoint: Endpoint) -> str:
-    """Return a vendor's text fit to show: no secret, one line, at most 300 characters."""
+    """Return a vendor's text fit for display: without secrets, on one line, at most 300 characters."""
     for secret in endpoint.secrets():
         text = text.replace(secret, "[hidden]")
         if len(secret) >= 12:
-            # A vendor may repeat the key with its middle starred out.
+            # A vendor may repeat the key with its middle masked.
             text = re.sub(re.escape(secret[:6]) + r"\S*", "[hidden]", text)
     text = Redactor(()).clean(text)
     text = " ".join(_KEY_SHAPES.sub("[hidden]", text).split())
@@ -206,7 +206,7 @@ def clean(text: str, endpoint: Endpoint) -> str:
 
 
 def _status_of(refusal: EndpointRefusal) -> int:
-    """Return the status the vendor pairs with an error that came inside a stream."""
+    """Return the status the vendor pairs with an error sent inside a stream."""
     if refusal.code.isdecimal() and 400 <= int(refusal.code) < 600:
         return int(refusal.code)
     match refusal.kind or refusal.code:
@@ -229,12 +229,12 @@ def _status_of(refusal: EndpointRefusal) -> int:
         case "invalid_prompt" | "bio_policy" | "misalignment_policy_violation" | "data_residency_mismatch":
             return 400
         case _:
-            # Overload, internal errors, and kinds not yet invented: the stream broke, trying again may help.
+            # Overload, internal errors and future kinds: the stream broke, so trying again may help.
             return 529
 
 
 def _read_retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the requested delay in seconds, given in milliseconds, seconds, or as an HTTP date."""
+    """Return the requested delay in seconds, sent in milliseconds, in seconds or as an HTTP date."""
     delay = _number(headers.get("retry-after-ms", ""))
     if delay is not None:
         return delay / 1000

@@ -1,4 +1,4 @@
-"""Endpoints of models, and the protocol that a plugin of `models/providers` implements."""
+"""Model endpoints, and the protocol that plugins in `models/providers` implement."""
 
 from typing import Any, Protocol
 
@@ -11,10 +11,10 @@ from hermes_acp.core.ports.model_ports import Provider
 class Endpoint(Struct, frozen=True):
     """An endpoint. An empty `base_url` or `key_variable` means the vendor's own, an empty `name` the plugin's.
 
-    `api_key` is the credential; for Amazon's it may be an ID, a secret and a token joined by colons. `key_variable` is
-    named to the user when the key is refused. `silence_s` bounds every silence and `first_word_s` the first one, where
+    `api_key` is the credential; for Amazon's, it may be an ID, a secret and a token joined by colons. `key_variable` is
+    named to the user when the key is refused. `silence_s` bounds every silence and `first_word_s` the first one, if
     the user set them; see `models.wire.response_timeouts`. `credential_source` says where credentials come from
-    without a key (`config.credential_sources`). No key, header value or password in the address is ever shown.
+    without a key (`config.credential_sources`). No key, header value or password in the URL is ever shown.
     """
 
     base_url: str = ""
@@ -45,13 +45,13 @@ class Endpoint(Struct, frozen=True):
         ]
 
     def or_own(self, base_url: str, key_variable: str) -> "Endpoint":
-        """Return the endpoint with the vendor's own address and variable where it has none."""
+        """Return the endpoint with the vendor's own URL and variable filled in if it has none."""
         return structs.replace(
             self, base_url=self.base_url or base_url, key_variable=self.key_variable or key_variable
         )
 
     def secrets(self) -> tuple[str, ...]:
-        """Return what must never appear in any text, longest first."""
+        """Return the values that must never appear in any text, longest first."""
         userinfo = _userinfo(self.base_url)
         key = self.api_key.strip()
         parts = [key, *key.split(":"), *self.headers.values(), userinfo, *userinfo.split(":")]
@@ -62,7 +62,7 @@ class Connection(Provider, Protocol):
     """A provider bound to an endpoint; holds keep-alive connections until closed."""
 
     async def models(self) -> tuple[str, ...]:
-        """Return the names of the endpoint's models. Raises ModelError."""
+        """Return the names of the endpoint's models. Raise ModelError."""
         ...
 
     async def aclose(self) -> None:
@@ -79,17 +79,17 @@ class Vendor(Protocol):
         ...
 
     def connect(self, endpoint: Endpoint) -> Connection:
-        """Bind to an endpoint without touching the network. Raises ConfigError for a bad address."""
+        """Bind to an endpoint without touching the network. Raise ConfigError for an invalid URL."""
         ...
 
 
 def bearer(key: str) -> dict[str, str]:
-    """Return the header that carries a key as a bearer token, where there is one."""
+    """Return the header that carries a key as a bearer token, if there is a key."""
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def hide_credentials(url: str) -> str:
-    """Return an address without user name, password and query."""
+    """Return a URL without user name, password and query."""
     userinfo = _userinfo(url)
     bare = url.replace(f"{userinfo}@", "", 1) if userinfo else url
     return bare.partition("?")[0]

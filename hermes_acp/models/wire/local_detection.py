@@ -1,4 +1,4 @@
-"""Detect a model server on this machine, by the usual ports and one small HTTP request."""
+"""Detect a local model server by probing the usual ports with one small HTTP request each."""
 
 import itertools
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class _Listing(Struct, frozen=True):
 async def detect_local(
     ports: Sequence[tuple[str, int]] = LOCAL_PORTS, bound_s: float = _BOUND_S
 ) -> DetectedServer | None:
-    """Ask all ports at once; of those that list a model, return the first in `ports`."""
+    """Probe all ports at once; of those that list a model, return the first in `ports`."""
     found: dict[int, DetectedServer | None] = {}
 
     def best() -> DetectedServer | None:
@@ -54,7 +54,7 @@ async def detect_local(
 
 
 async def _ask_first_model(port: int) -> str | None:
-    """Return a port's first model; None for anything but a list with a model in it."""
+    """Return a port's first model, or None for anything but a list with a model in it."""
     answer = bytearray()
     try:
         async with await anyio.connect_tcp("127.0.0.1", port) as stream:
@@ -72,7 +72,7 @@ async def _ask_first_model(port: int) -> str | None:
 
 
 def read_first_model(answer: bytes) -> str | None:
-    """Return the first model's name in an HTTP answer; None while it is incomplete or something else."""
+    """Return the first model's name in an HTTP response, or None if it is incomplete or something else."""
     head, _, body = answer.partition(b"\r\n\r\n")
     status, *fields = head.split(b"\r\n")
     if not status.startswith((b"HTTP/1.1 200", b"HTTP/1.0 200")):

@@ -1,7 +1,7 @@
-"""Timeouts for an endpoint's silence.
+"""Timeouts for a silent endpoint.
 
-A model on this machine may be loading, or reading a long prompt at a word a second; one that reasons may do so unseen.
-Both get more time, most of all until the first word. Comments that keep a connection alive are not words.
+A local model may be loading, or reading a long prompt at a word per second; a reasoning model may think unseen. Both
+get more time, especially before the first word. Keep-alive comments do not count as words.
 """
 
 import ipaddress
@@ -14,7 +14,7 @@ from hermes_acp.models.wire.endpoints import Endpoint
 
 
 class ResponseTimeouts(Struct, frozen=True):
-    """Seconds until the first word, and between two signs of life after it."""
+    """Seconds until the first word, and between signs of life after it."""
 
     first_s: float
     between_s: float
@@ -26,7 +26,7 @@ PLAIN: Final = ResponseTimeouts(120.0, 60.0)
 
 
 class IdleTimer:
-    """The timeout of one answer's next silence."""
+    """The timeout for the next silence within one answer."""
 
     def __init__(self, bounds: ResponseTimeouts) -> None:
         self._bounds = bounds
@@ -41,7 +41,7 @@ class IdleTimer:
 def timeouts_for(endpoint: Endpoint, host: str, model: str, provider: str) -> ResponseTimeouts:
     """Return the timeouts for a model at an endpoint; the user's settings win.
 
-    A limit set for all silences holds for the first word too, unless one is set for that.
+    A limit set for all silences also applies to the first word, unless that has its own limit.
     """
     usual = LOCAL if is_local_network(host) else REASONING if efforts_of(model, provider) else PLAIN
     between_s = usual.between_s if endpoint.silence_s is None else endpoint.silence_s
@@ -50,7 +50,7 @@ def timeouts_for(endpoint: Endpoint, host: str, model: str, provider: str) -> Re
 
 
 def is_local_network(host: str) -> bool:
-    """Return whether a host is this machine or in its local network, where people run models of their own."""
+    """Return whether a host is this machine or on its local network, where people run their own models."""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:

@@ -1,4 +1,4 @@
-"""Decode server-sent events, however the network cut them.
+"""Decode server-sent events, however the network splits them.
 
 Source: WHATWG HTML, section 9.2.6 "Interpreting an event stream".
 """
@@ -12,9 +12,9 @@ ServerSentEvent = tuple[str, bytes]
 
 
 class SseDecoder:
-    """Collect bytes into whole events, as pairs of name and data; one instance per stream.
+    """Collect bytes into complete events, as pairs of name and data; one instance per stream.
 
-    The name is empty where the stream gave none. Data are bytes: they are decoded later, and whole.
+    The name is empty if the stream sent none. Data are bytes, to be decoded later and whole.
     """
 
     def __init__(self, max_event_size_bytes: int = MAX_EVENT_SIZE_BYTES) -> None:
@@ -28,11 +28,11 @@ class SseDecoder:
         self._start: bytes | None = b""
 
     def feed(self, data: bytes) -> list[ServerSentEvent]:
-        """Add bytes; return the events they complete. Raises BadReply for one that is too big."""
+        """Add bytes; return the events they complete. Raise BadReply for an event that is too big."""
         if self._start is not None:
             data = self._skip_mark(data)
         if self._ended_in_cr and data:
-            # The line ended at the carriage return; this line feed belongs to the same line end.
+            # The line ended at the carriage return; this line feed belongs to the same line ending.
             self._ended_in_cr = False
             data = data.removeprefix(b"\n")
         if b"\r" in data:
@@ -76,7 +76,7 @@ class SseDecoder:
             )
 
     def _skip_mark(self, data: bytes) -> bytes:
-        """Drop a byte order mark at the very start, even one cut in pieces."""
+        """Drop a byte-order mark at the very start, even if it arrives in parts."""
         head = (self._start or b"") + data
         if len(head) < len(_BOM) and _BOM.startswith(head):
             self._start = head

@@ -1,4 +1,4 @@
-"""Find which optional field of a request to leave out when an endpoint refuses the request for it."""
+"""Find the optional field to leave out when an endpoint refuses a request because of it."""
 
 import re
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ from hermes_acp.models.wire.endpoint_errors import EndpointRefusal
 
 
 class UnsupportedParameter(Struct, frozen=True):
-    """An optional field: `words` is a regular expression for what a refusal of it says, in any case.
+    """An optional field: `words` is a case-insensitive regular expression that matches its refusals.
 
-    A body that has any of the `traces` has the field.
+    A body that contains any of the `traces` has the field.
     """
 
     parameter: str
@@ -22,7 +22,7 @@ class UnsupportedParameter(Struct, frozen=True):
 def first_unsupported(
     known: Iterable[UnsupportedParameter], refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]
 ) -> str | None:
-    """Return the first field that was sent and refused and is not left out yet; None without one."""
+    """Return the first field that was sent and refused and is not yet left out, or None."""
     for each in known:
         is_sent = any(trace in body for trace in each.traces)
         pattern = re.compile(each.words, re.IGNORECASE)

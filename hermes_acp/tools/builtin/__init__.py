@@ -1,5 +1,5 @@
-"""A plugin folder of tools: each module exports `TOOL` and is named for its tool.
+"""A plugin folder of tools: each module exports `TOOL` and is named after its tool.
 
-A tool that needs more than the workspace has a method `bind` whose parameters name the ports it takes; it is
-bound once when the toolbox is assembled, and only the bound tool can be used.
+A tool that needs more than the workspace has a `bind` method whose parameters name the ports it takes. The tool is
+bound once, when the toolbox is assembled; only a bound tool can be used.
 """

@@ -1,6 +1,6 @@
-"""The tool that changes several files by one patch.
+"""The `apply_patch` tool: change several files with one patch.
 
-All of it is worked out before anybody is asked: a patch that does not fit whole changes nothing.
+The whole patch is worked out before the user is asked: if any part does not fit, nothing changes.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class ApplyPatch:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a patch against the current files. Raises WorkspaceError, or BadRequest for an invalid one."""
+        """Propose a patch against the current files. Raise WorkspaceError, or BadRequest for an invalid patch."""
         files = read_patch(arguments.patch)
         changes: list[FileChange] = []
         for file in files:
@@ -101,7 +101,7 @@ async def _changes_of(file: FilePatch, workspace: Workspace) -> Sequence[FileCha
 
 
 def _text_of(content: bytes, shown: str) -> str:
-    """Return what can be shown of a file that is deleted, whatever is in it."""
+    """Return the displayable text of a file to be deleted, whatever its content."""
     try:
         return decode(content, shown).text
     except WorkspaceError:

@@ -1,4 +1,4 @@
-"""The tool that asks the user what only they can tell."""
+"""The `ask_user` tool: ask the user what only they can answer."""
 
 from typing import Annotated, Final
 
@@ -42,11 +42,11 @@ class Arguments(BaseModel):
     choices: list[str] | None = None
     """Answers to choose from."""
     url: str | None = None
-    """A page for you to act on, which your editor opens."""
+    """A page for you to act on. Your editor opens it."""
 
 
 class AskUser:
-    """Ask you one question, or open a page for you, if somebody is there."""
+    """Ask you one question, or open a page for you, if you are there to answer."""
 
     name = "ask_user"
     kind: ToolKind = "other"
@@ -59,7 +59,7 @@ class AskUser:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call; it changes nothing."""
+        """Propose a call; the call changes nothing."""
         del workspace
         url = escape_invisible(arguments.url or "")
         if url and not url.lower().startswith(("https://", "http://")):

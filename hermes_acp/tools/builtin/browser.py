@@ -1,4 +1,4 @@
-"""The tool that uses a web browser."""
+"""The `browser` tool: use a web browser."""
 
 from base64 import b64encode
 from typing import Annotated, Final, Literal
@@ -35,7 +35,7 @@ class Arguments(BaseModel):
     ref: Annotated[
         str | None, Field(pattern=r"^[a-z0-9]{1,20}$", description="A ref of the last snapshot, such as e5")
     ] = None
-    """The element, by its ref in the last snapshot, such as `e5`."""
+    """The element, by its ref in the latest snapshot, such as `e5`."""
     text: str | None = None
     """The text to type."""
     key: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9+]{1,40}$", description="Pressed after typing")] = (
@@ -75,7 +75,7 @@ class BrowserTool:
         self._scanner = scanner
 
     def bind(self, browsers: Browser | None, scanner: Scanner) -> "BrowserTool | None":
-        """Return the tool bound to a browser; None where there is none."""
+        """Return the tool bound to a browser, or None if there is no browser."""
         return BrowserTool(browsers, scanner) if browsers else None
 
     def schema(self) -> ToolSchema:
@@ -84,7 +84,7 @@ class BrowserTool:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call: only a navigation names a host; other hosts reached from there are checked at that moment."""
+        """Propose a call. Only a navigation names a host; other hosts it leads to are checked when they are reached."""
         del workspace
         url, sees_private = "", False
         effects: tuple[Effect, ...] = (
@@ -112,7 +112,7 @@ class BrowserTool:
         return Proposal(_title(arguments, url), self.kind, perform, effects, deadline_s=ACTION_TIMEOUT_S)
 
     async def _told(self, act: BrowserAction, view: BrowserSnapshot) -> Result:
-        """Return the view, fenced: the page, its title and its messages were written by somebody else."""
+        """Return the view, fenced: the page, its title and its messages are untrusted text."""
         notes = [f"[{plain(note, NOTE_CHARACTERS)}]" for note in view.notes]
         if act.kind == "close":
             return Result("\n".join(notes))

@@ -1,4 +1,4 @@
-"""The tool that hands tasks to child agents."""
+"""The `delegate` tool: hand tasks to child agents."""
 
 import math
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class TaskArguments(BaseModel):
     instructions: Annotated[
         str, Field(min_length=1, description="Everything it needs to know: it sees nothing else")
     ]
-    """Everything the child must know; it sees nothing else."""
+    """Everything the child needs to know; it sees nothing else."""
     context: str | None = None
     """More material for the task."""
 
@@ -41,7 +41,7 @@ class Arguments(BaseModel):
     tasks: Annotated[list[TaskArguments], Field(min_length=1)]
     """The tasks."""
     tools: Annotated[list[str] | None, Field(description="The only tools they may use")] = None
-    """The only tools that the children may use."""
+    """The only tools the children may use."""
 
 
 class _NoDelegates:
@@ -54,7 +54,7 @@ class _NoDelegates:
 
 
 class Delegate:
-    """Hands tasks over and waits for all answers."""
+    """Delegate tasks and wait for all the answers."""
 
     name = "delegate"
     kind: ToolKind = "other"
@@ -65,7 +65,7 @@ class Delegate:
         self._delegates = delegates
 
     def bind(self, delegates: TaskDelegator) -> "Delegate":
-        """Return the tool bound to something that runs tasks."""
+        """Return the tool bound to a port that runs tasks."""
         return Delegate(delegates)
 
     def schema(self) -> ToolSchema:
@@ -74,9 +74,9 @@ class Delegate:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call. It changes nothing itself: what children do is checked call by call.
+        """Propose a call. The call itself changes nothing: each call made by a child is checked separately.
 
-        It has no timeout of its own, as theirs do.
+        The call has no timeout; the children have theirs.
         """
         del workspace
         delegated_tasks = [

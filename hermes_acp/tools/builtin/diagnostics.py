@@ -1,4 +1,4 @@
-"""The tool that lists the problems an editor reports in files."""
+"""The `diagnostics` tool: list the problems an editor reports."""
 
 import os
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Diagnostics:
         self._diagnoses = diagnoses
 
     def bind(self, diagnoses: DiagnosticsProvider | None) -> "Diagnostics | None":
-        """Return the tool bound to an editor; None where none reports problems."""
+        """Return the tool bound to an editor, or None if no editor reports problems."""
         return Diagnostics(diagnoses) if diagnoses else None
 
     def schema(self) -> ToolSchema:
@@ -57,7 +57,7 @@ class Diagnostics:
         return schema_of(self.name, "Errors and warnings that the editor shows for files.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call. Raises OutsideRoots."""
+        """Propose a call. Raise OutsideRoots."""
         path = workspace.locate(arguments.path)
 
         async def ask(progress: Progress) -> Result:

@@ -1,4 +1,4 @@
-"""The tool that replaces passages of a file."""
+"""The `edit_file` tool: replace passages in a file."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,7 +20,7 @@ from hermes_acp.tools.text_files import decode, read_content
 from hermes_acp.tools.tool_schemas import schema_of
 
 AT_ONCE_BYTES = 64 * 1024
-"""What is smaller than this is searched faster than a thread is woken."""
+"""Below this size, searching takes less time than waking a thread."""
 
 
 class EditArguments(BaseModel):
@@ -44,7 +44,7 @@ class Arguments(BaseModel):
     path: Annotated[str, Field(min_length=1)]
     """The file."""
     old_text: Annotated[str, Field(description="Exact text, without line numbers; must occur once")] = ""
-    """The exact text to replace. It must occur once."""
+    """The exact text to replace. It must occur exactly once."""
     new_text: str = ""
     """The text that replaces it."""
     replace_all: Annotated[bool, Field(description="Replace every occurrence")] = False
@@ -53,10 +53,10 @@ class Arguments(BaseModel):
         list[EditArguments] | None,
         Field(description="Several, instead; each is applied after the ones before it"),
     ] = None
-    """Several replacements instead. Each one sees the result of those before it."""
+    """Several replacements instead. Each one applies to the result of the previous ones."""
 
     def replacements(self) -> Sequence[Replacement]:
-        """Return all replacements, in order. Raises WorkspaceError for an empty one."""
+        """Return all replacements, in order. Raise WorkspaceError for an empty one."""
         replacements = [
             Replacement(each.old_text, each.new_text, each.replace_all) for each in self.edits or ()
         ]
@@ -73,7 +73,7 @@ class Arguments(BaseModel):
 
 
 class EditFile:
-    """Replace one or several passages of a file; encoding and line ends are kept."""
+    """Replace one or more passages in a file, preserving its encoding and line endings."""
 
     name = "edit_file"
     kind: ToolKind = "edit"
@@ -85,7 +85,7 @@ class EditFile:
         return schema_of(self.name, "Replace text in a file you have read.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call against the current file. Raises WorkspaceError where it does not match."""
+        """Propose a call against the current file. Raise WorkspaceError if a passage does not match."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         replacements = arguments.replacements()
@@ -99,7 +99,7 @@ class EditFile:
 def _replace_all(
     path: str, shown: str, before: bytes, replacements: Sequence[Replacement]
 ) -> tuple[FileChange, str]:
-    """Replace one passage after the other, all or none, and note those not found verbatim."""
+    """Replace the passages in order, all or none, and note those not found verbatim."""
     file = decode(before, shown)
     text, notes = file.text, list[str]()
     for number, each in enumerate(replacements, 1):

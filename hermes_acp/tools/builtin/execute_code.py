@@ -1,6 +1,6 @@
-"""The tool that runs a Python script which calls tools.
+"""The `execute_code` tool: run a Python script that calls tools.
 
-Twelve calls of a script cost one step of the model's, and only what it prints comes into the conversation.
+A dozen calls made by a script cost the model one step, and only what the script prints enters the conversation.
 """
 
 from importlib.resources import files
@@ -36,7 +36,7 @@ class Arguments(BaseModel):
     code: Annotated[str, Field(min_length=1, max_length=200_000)]
     """The script."""
     timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S, allow_inf_nan=False)] = DEFAULT_TIMEOUT_S
-    """Seconds it may run."""
+    """How long the script may run, in seconds."""
 
 
 class _NoTools:
@@ -63,7 +63,7 @@ class ExecuteCode:
         self._tools = inner_calls
 
     def bind(self, inner_calls: ToolCaller) -> "ExecuteCode":
-        """Return the tool bound to the tools that its scripts can call."""
+        """Return the tool bound to the tools its scripts can call."""
         return ExecuteCode(inner_calls)
 
     def schema(self) -> ToolSchema:
@@ -75,7 +75,7 @@ class ExecuteCode:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call: the script is checked as a command; its calls are checked one by one."""
+        """Propose a call: the script is checked as a command, and each call it makes is checked separately."""
         command = Command(LOADER, workspace.cwd, arguments.timeout_s)
         effect = Runs(
             with_heredoc(DISPLAY_COMMAND, arguments.code),
@@ -94,7 +94,7 @@ class ExecuteCode:
         return Proposal(title, self.kind, run, (effect,), deadline_s=arguments.timeout_s)
 
     async def _run(self, command: Command, code: str, workspace: Workspace, progress: Progress) -> Result:
-        """Run a script to its end; whatever happens, nothing of it is left."""
+        """Run a script to its end; whatever happens, no process is left behind."""
 
         async def call(name: str, given: str) -> Result:
             return await self._tools.call(name, given, progress)
@@ -112,7 +112,7 @@ class ExecuteCode:
 
 
 def _told(answering: ScriptCallServer, end: CommandResult) -> Result:
-    """Return what a script printed and how it ended; for one that never ran, the error."""
+    """Return what the script printed and how it ended, or the error if it never ran."""
     printed = answering.noise if answering.printed is None else answering.printed
     result = describe_end(msgspec.structs.replace(end, output=printed), 0)
     calls = f"[{answering.calls} tool call{'' if answering.calls == 1 else 's'}]"

@@ -1,4 +1,4 @@
-"""The tool that inspects a repository: its state, its changes, its history."""
+"""The `git` tool: inspect a repository's status, changes and history."""
 
 import os
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Arguments(BaseModel):
     path: str | None = None
     """A file or folder."""
     ref: Annotated[str | None, Field(description="Commit, branch or range a..b")] = None
-    """A commit, branch or range `a..b`."""
+    """A commit, a branch or a range `a..b`."""
     staged: bool = False
     """With `diff`: staged changes only."""
     count: Annotated[int, Field(ge=1, le=MAX_COMMITS)] = DEFAULT_COMMITS
@@ -61,7 +61,7 @@ class Git:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call. Raises WorkspaceError without a repository, BadRequest for an invalid commit."""
+        """Propose a call. Raise WorkspaceError without a repository, BadRequest for an invalid commit."""
         path = workspace.locate(arguments.path or ".")
         ref = arguments.ref or ""
         if ref.startswith("-") or "\0" in ref or "\n" in ref:
@@ -89,7 +89,7 @@ class Git:
 
 
 async def _folder_of(path: str, workspace: Workspace) -> str:
-    """Return the folder in which to search for a repository: for a missing path, the nearest existing parent."""
+    """Return the folder in which to look for a repository: for a missing path, its nearest existing ancestor."""
     for folder in (path, os.path.dirname(path)):
         try:
             await workspace.entries(folder)
@@ -100,7 +100,7 @@ async def _folder_of(path: str, workspace: Workspace) -> str:
 
 
 def _named_in(ref: str, repository: Repository, workspace: Workspace) -> Sequence[str]:
-    """Return every path that a name such as `HEAD:src/a.py` or `:0:a.py` may refer to."""
+    """Return every path that a revision such as `HEAD:src/a.py` or `:0:a.py` may refer to."""
     _, *behind = ref.split(":")
     paths = (":".join(behind[start:]) for start in range(len(behind)))
     return [workspace.locate(os.path.join(repository.top, path)) for path in paths if path]
@@ -111,7 +111,7 @@ async def _shut_in(
 ) -> Sequence[str]:
     """Return the files, by their names in the repository, whose changes must not be shown.
 
-    Raises WorkspaceError where there are too many.
+    Raise WorkspaceError if there are too many.
     """
     if "--" not in asked or asked[0] not in SHOWING_CHANGES:
         return ()
@@ -135,7 +135,7 @@ async def _shut_in(
 
 
 def _commits(ref: str) -> str:
-    """Return a name, or a range, in a form that can only mean commits: in git, a file name is also a valid name."""
+    """Return a revision or range in a form that can only mean commits; to git, a file name may be one too."""
     dots = "..." if "..." in ref else ".."
     return dots.join(side and f"{side}^{{commit}}" for side in ref.split(dots))
 

@@ -1,4 +1,4 @@
-"""The tool that finds files by name."""
+"""The `glob` tool: find files by name."""
 
 from typing import Annotated
 
@@ -41,7 +41,7 @@ class Glob:
         return schema_of(self.name, "Find files by name, newest first.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; the search starts only when performed. Raises WorkspaceError for no folder."""
+        """Propose a call; the search starts only when it is performed. Raise WorkspaceError for a missing folder."""
         path = workspace.locate(arguments.path or ".")
         if path != workspace.cwd:
             await workspace.entries(path)

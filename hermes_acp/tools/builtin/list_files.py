@@ -1,4 +1,4 @@
-"""The tool that lists a folder."""
+"""The `list_files` tool: list a folder."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -26,7 +26,7 @@ class Arguments(BaseModel):
 
 
 class ListFiles:
-    """List a folder, with sizes."""
+    """List a folder's entries with their sizes."""
 
     name = "list_files"
     kind: ToolKind = "read"
@@ -50,7 +50,7 @@ class ListFiles:
 
 
 def show_entries(entries: Sequence[DirectoryEntry]) -> str:
-    """Return one line per entry, MAX_ENTRIES at most, and say how many were left out. `.git` is never shown."""
+    """Return one line per entry, at most MAX_ENTRIES, and the number left out. `.git` is never shown."""
     kept = [entry for entry in entries if entry.name.rstrip("/") != ".git"]
     if not kept:
         return "(empty)"
@@ -66,7 +66,7 @@ def show_entries(entries: Sequence[DirectoryEntry]) -> str:
 
 
 def show_size(size_bytes: int) -> str:
-    """Return a size for reading, such as `1.5 KiB`."""
+    """Return a human-readable size, such as `1.5 KiB`."""
     size, unit = float(size_bytes), "B"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
         if size < 1024:

@@ -1,4 +1,4 @@
-"""The tool that keeps notes for later sessions."""
+"""The `memory` tool: store notes for later sessions."""
 
 from collections.abc import Callable
 from types import MappingProxyType
@@ -38,7 +38,7 @@ class Arguments(BaseModel):
     text: Annotated[str, Field(description="The note: one fact, in a sentence or two")] = ""
     """The note: one fact, in a sentence or two."""
     old_text: Annotated[str, Field(description="Part of the one note to replace or remove")] = ""
-    """A part of the note to replace or remove."""
+    """Part of the note to replace or remove."""
 
 
 class Memory:
@@ -56,7 +56,7 @@ class Memory:
         self._asks_to_remember = asks_to_remember
 
     def bind(self, memories: MemoryNotes, asks_to_remember: Callable[[], bool]) -> "Memory":
-        """Return the tool bound to the notes; `asks_to_remember` tells whether a workspace asks too."""
+        """Return the tool bound to the notes; `asks_to_remember` returns whether a workspace requires asking too."""
         return Memory(memories, asks_to_remember)
 
     def schema(self) -> ToolSchema:
@@ -68,7 +68,7 @@ class Memory:
         return schema_of(self.name, text, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a change; its effect on the notes is shown. Raises BadRequest for an invalid one."""
+        """Propose a change and show its effect on the notes. Raise BadRequest for an invalid change."""
         memories = self._memories
         assert memories, "a tool without notes is in no toolbox"
         change = MemoryChange(arguments.store, arguments.action, arguments.text, arguments.old_text)

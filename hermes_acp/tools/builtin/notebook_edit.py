@@ -1,4 +1,4 @@
-"""The tool that changes one cell of a notebook."""
+"""The `notebook_edit` tool: change one cell of a notebook."""
 
 from typing import Annotated, Literal
 
@@ -29,7 +29,7 @@ class Arguments(BaseModel):
     cell: Annotated[
         str, Field(description="ID or number from 0; insert goes after it, or first without one")
     ] = ""
-    """The cell, by ID or by number (from 0). `insert` goes after it; without one, first."""
+    """The cell, by ID or by number (from 0). `insert` adds the new cell after it or, if no cell is named, first."""
     source: str = ""
     """The new text of the cell."""
     type: Literal["code", "markdown", "raw"] | None = None
@@ -37,7 +37,7 @@ class Arguments(BaseModel):
 
 
 class NotebookEdit:
-    """Replace, insert or delete a notebook cell; the rest keeps its formatting."""
+    """Replace, insert or delete a notebook cell, preserving the formatting of the rest."""
 
     name = "notebook_edit"
     kind: ToolKind = "edit"
@@ -49,7 +49,7 @@ class NotebookEdit:
         return schema_of(self.name, "Change a cell of a Jupyter notebook you have read.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call against the current notebook. Raises WorkspaceError where it does not match."""
+        """Propose a call against the current notebook. Raise WorkspaceError if the cell does not match."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         if not path.endswith(ENDING):

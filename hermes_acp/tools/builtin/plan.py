@@ -1,4 +1,4 @@
-"""The tool that shows the user the agent's plan."""
+"""The `plan` tool: show the agent's plan to the user."""
 
 from typing import Annotated, Literal
 
@@ -20,9 +20,9 @@ class EntryArguments(BaseModel):
     content: Annotated[str, Field(min_length=1)]
     """What is to be done."""
     status: Literal["pending", "in_progress", "completed"] = "pending"
-    """How far it is."""
+    """The entry's progress."""
     priority: Literal["high", "medium", "low"] = "medium"
-    """How important it is."""
+    """The entry's priority."""
 
 
 class Arguments(BaseModel):
@@ -47,7 +47,7 @@ class Plan:
         return schema_of(self.name, "Show the user your plan; send all entries each time.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call; it changes nothing."""
+        """Propose a call; the call changes nothing."""
         del workspace
         entries = tuple(PlanEntry(each.content, each.status, each.priority) for each in arguments.entries)
         done = sum(1 for entry in entries if entry.status == "completed")

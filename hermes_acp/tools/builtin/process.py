@@ -1,4 +1,4 @@
-"""The tool that manages background processes."""
+"""The `process` tool: manage background processes."""
 
 from typing import Annotated, Final, Literal
 
@@ -28,7 +28,7 @@ class Arguments(BaseModel):
     action: Literal["list", "read", "write", "kill"]
     """What to do."""
     name: Annotated[str | None, Field(description="As p1")] = None
-    """The command, such as `p1`."""
+    """The process, such as `p1`."""
     text: Annotated[str | None, Field(description="Input; \\n sends a line, a final \\u0004 ends it")] = None
     """Input. `\\n` sends a line, a final `\\u0004` ends the input."""
     wait_s: Annotated[float, Field(ge=0, le=MAX_WAIT_S, description="For output")] = 0
@@ -44,7 +44,7 @@ class Arguments(BaseModel):
 
 
 class Process:
-    """List background commands, read them, write to them, end them."""
+    """List, read, write to or end background commands."""
 
     name = "process"
     kind: ToolKind = "execute"
@@ -58,9 +58,9 @@ class Process:
         return schema_of(self.name, "Manage background commands; read returns new output.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call. Input is checked like a command that receives it.
+        """Propose a call. Input is checked as if it were part of the command that receives it.
 
-        Raises BadRequest for an unknown process.
+        Raise BadRequest for an unknown process.
         """
         if arguments.action == "list":
             return Proposal("List background commands", "read", _list_action(workspace))

@@ -1,4 +1,4 @@
-"""The tool that reads a file: text by lines, notebooks by cells, pictures as they are."""
+"""The `read_file` tool: read text by lines, notebooks by cells, and images unchanged."""
 
 from typing import Annotated
 
@@ -51,7 +51,7 @@ class ReadFile:
         return schema_of(self.name, "Read a text file (lines come numbered), notebook or picture.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call; until it is performed the file is only checked for keys."""
+        """Propose a call; until it is performed, the file is only checked for secrets."""
         path = workspace.locate(arguments.path)
         first = arguments.offset or 1
         limit = arguments.limit or DEFAULT_LINES

@@ -1,4 +1,4 @@
-"""The tool that searches files by regular expression."""
+"""The `search` tool: search files by regular expression."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -34,11 +34,11 @@ class Arguments(BaseModel):
     path: Annotated[str | None, Field(description="File or folder, default the working directory")] = None
     """A file or folder. Default: the working directory."""
     glob: Annotated[str | None, Field(description="Such as *.{ts,tsx} or src/**/*.py")] = None
-    """Only files that match, such as `*.{ts,tsx}` or `src/**/*.py`."""
+    """Only files whose names match, such as `*.{ts,tsx}` or `src/**/*.py`."""
     type: Annotated[str | None, Field(description="ripgrep's file type, such as py")] = None
-    """Only files of a type that ripgrep knows, such as `py`."""
+    """Only files of a ripgrep file type, such as `py`."""
     literal: bool = False
-    """Take the pattern as plain text."""
+    """Treat the pattern as plain text."""
     ignore_case: bool = False
     """Ignore case."""
     multiline: bool = False
@@ -49,7 +49,7 @@ class Arguments(BaseModel):
     """Show matching lines, files, or counts per file."""
 
     def query(self, path: str) -> SearchQuery:
-        """Return the query, with a limit one match above what is shown."""
+        """Return the query, with a limit of one match more than is shown."""
         most = MAX_MATCHES if self.show == "lines" else MAX_FILES
         return SearchQuery(
             self.pattern,
@@ -113,9 +113,9 @@ class Search:
 
 
 def show_matches(matches: Sequence[SearchMatch], workspace: Workspace) -> str:
-    """Return `path:line: text` for a match, `path-line- text` for a line around it, within all limits.
+    """Return `path:line: text` for each match and `path-line- text` for its context lines, within all limits.
 
-    Gaps are empty lines.
+    Blank lines mark gaps.
     """
     lines: list[str] = []
     size_bytes = shown = 0
@@ -144,7 +144,7 @@ def show_matches(matches: Sequence[SearchMatch], workspace: Workspace) -> str:
 
 
 def show_files(matches: Sequence[SearchMatch], workspace: Workspace) -> str:
-    """Return one path per line, with the number of matching lines where counted."""
+    """Return one path per line, with the number of matching lines if they were counted."""
     lines: list[str] = []
     size_bytes = 0
     for match in matches[:MAX_FILES]:

@@ -1,6 +1,6 @@
-"""The tool that finds what was said in earlier sessions.
+"""The `session_search` tool: find what was said in earlier sessions.
 
-The session that asks is left out: the model has it before it.
+The current session is left out: the model already has its text.
 """
 
 from datetime import UTC, datetime
@@ -30,13 +30,13 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     query: Annotated[str, Field(min_length=1, description='Words that all occur; "phrase", begin*, a OR b')]
-    """Words that all occur; `\"a phrase\"`, `begin*`, `a OR b`."""
+    """Words that must all occur; also `\"a phrase\"`, `begin*`, `a OR b`."""
     everywhere: Annotated[bool, Field(description="Search all working directories")] = False
     """Search the sessions of other folders too."""
     by_meaning: Annotated[
         bool, Field(description="Also find text with a similar meaning; write the query as a sentence")
     ] = False
-    """Also find texts with a similar meaning. The query is then a sentence."""
+    """Also find texts with a similar meaning. The query should then be a sentence."""
     limit: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = DEFAULT_RESULTS
     """The number of results."""
 
@@ -70,7 +70,7 @@ class SessionSearch:
         return schema_of(self.name, "Search earlier sessions with this user.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call; searching beyond this working directory is for a person to allow."""
+        """Propose a call; searching beyond this working directory needs the user's permission."""
 
         async def search(progress: Progress) -> Result:
             asked = RecallQuery(
@@ -83,7 +83,7 @@ class SessionSearch:
             )
             try:
                 finds = await self._recall.search(asked)
-            except StorageError as error:  # an error of the index: the session's own record is unaffected
+            except StorageError as error:  # only the index failed: the session's own record is unaffected
                 return Result(error.sentence(), is_error=True)
             return Result(_told(finds, arguments))
 

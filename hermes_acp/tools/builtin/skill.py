@@ -1,4 +1,4 @@
-"""The tool that loads a skill: its text on demand, and its other files one by one."""
+"""The `skill` tool: load a skill's text, or one of its other files."""
 
 from typing import Annotated
 
@@ -24,7 +24,7 @@ class Arguments(BaseModel):
     query: Annotated[
         str, Field(description="Instead of a name: list skills that contain any of these words")
     ] = ""
-    """Instead of a name: list skills that contain any of these words."""
+    """Instead of a name: list the skills that contain any of these words."""
     file: Annotated[str, Field(description="Another file of the skill, such as references/api.md")] = ""
     """Another file of the skill, such as `references/api.md`."""
 
@@ -42,7 +42,7 @@ class Skill:
         self._uses = uses
 
     def bind(self, skills: Skills, skill_uses: SkillUsageLog | None) -> "Skill":
-        """Return the tool bound to a skill library, with a callback that records uses."""
+        """Return the tool bound to a skill library and to a log that records uses."""
         return Skill(skills, skill_uses)
 
     def schema(self) -> ToolSchema:
@@ -50,7 +50,7 @@ class Skill:
         return schema_of(self.name, "Load a skill, or another file of it.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call. Raises BadRequest for an unknown skill or file."""
+        """Propose a call. Raise BadRequest for an unknown skill or file."""
         skills, uses = self._skills, self._uses
         assert skills, "a tool without skills is in no toolbox"
         if not arguments.name:

@@ -1,6 +1,6 @@
-"""The tool with which the agent creates and changes skills.
+"""The `skill_manage` tool: let the agent create and change skills.
 
-A skill is read in every later session, so a change of one is put to the user unless they decided otherwise.
+Every later session can read a skill, so the user is asked about each change unless they chose otherwise.
 """
 
 from types import MappingProxyType
@@ -42,7 +42,7 @@ class Arguments(BaseModel):
         Literal["create", "patch", "write_file", "remove_file", "delete", "report_failure"],
         Field(description="report_failure: it was followed and did not work"),
     ]
-    """What to do. `report_failure`: the skill was followed and did not work."""
+    """What to do. `report_failure`: the skill was followed but did not work."""
     name: Annotated[str, Field(description="Such as release-a-version")]
     """The skill, such as `release-a-version`."""
     reason: Annotated[str, Field(description="Why, in a sentence")]
@@ -54,9 +54,9 @@ class Arguments(BaseModel):
             "does and when to use it, ---; patch: what takes the place of old_text"
         ),
     ] = ""
-    """The whole file; with `patch`, the text that replaces `old_text`."""
+    """The whole file, or with `patch` the text that replaces `old_text`."""
     old_text: Annotated[str, Field(description="patch: text that occurs there exactly once")] = ""
-    """With `patch`: a passage that occurs once."""
+    """With `patch`: a passage that occurs exactly once."""
     file: Annotated[str, Field(description="If not SKILL.md")] = ""
     """The file, if not `SKILL.md`."""
     scope: Annotated[
@@ -86,7 +86,7 @@ class SkillManage:
         return schema_of(self.name, ABOUT, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a change; its effect on the skill is shown. Raises BadRequest for an invalid one."""
+        """Propose a change and show its effect on the skill. Raise BadRequest for an invalid change."""
         workshop = self._workshop
         assert workshop, "a tool without a workshop is in no toolbox"
         if arguments.action == "report_failure":
@@ -125,7 +125,7 @@ def _report(workshop: SkillWorkshop, arguments: Arguments, cwd: str) -> Proposal
 
 
 def _effects(preview: SkillPreview) -> tuple[Effect, ...]:
-    """Return what a change affects: files of the workspace, or what the agent keeps for its user."""
+    """Return what a change affects: workspace files, or the user's own skills."""
     if preview.scope == "user":
         return tuple(Remembers(path, is_asked=True) for path in (*preview.written, *preview.removed))
     return (*map(Writes, preview.written), *map(Deletes, preview.removed))

@@ -1,4 +1,4 @@
-"""The tool that runs a shell command."""
+"""The `terminal` tool: run a shell command."""
 
 from typing import Annotated
 
@@ -34,13 +34,13 @@ class Arguments(BaseModel):
         float | None,
         Field(gt=0, le=MAX_TIMEOUT_S, allow_inf_nan=False, description=f"Default {DEFAULT_TIMEOUT_S}"),
     ] = None
-    """Seconds it may run. Default: 120."""
+    """How long the command may run, in seconds. Default: 120."""
     background: Annotated[bool, Field(description="Leave it running; use the process tool for it")] = False
-    """Leave it running; `process` controls it then."""
+    """Leave the command running. `process` then controls it."""
     pty: Annotated[bool, Field(description="In the background, in a terminal of its own")] = False
-    """With `background`: run it in a terminal of its own."""
+    """With `background`: run the command in its own terminal."""
     unsandboxed: Annotated[bool, Field(description="Only if a sandbox prevents it")] = False
-    """Run it outside the sandbox, which needs an approval."""
+    """Run the command outside the sandbox. This needs your approval."""
 
 
 class Terminal:
@@ -57,9 +57,9 @@ class Terminal:
         return schema_of(self.name, text, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call; its title shows the whole command, and the folder where that is not cwd.
+        """Propose a call; its title shows the whole command, and the folder if that is not the working directory.
 
-        Raises WorkspaceError for a missing folder, so that nobody is asked about what cannot run.
+        Raise WorkspaceError for a missing folder, so that nobody is asked about a command that cannot run.
         """
         cwd = workspace.locate(arguments.cwd or ".")
         if "\0" in arguments.command or not arguments.command.strip():

@@ -1,6 +1,6 @@
-"""The tool with which the agent creates and changes tools of its own.
+"""The `tool_manage` tool: let the agent create and change custom tools.
 
-A tool is code that later turns run, so each change of one is put to the user with its whole diff.
+A tool is code that later turns run, so the user is asked about every change and shown its whole diff.
 """
 
 from types import MappingProxyType
@@ -38,13 +38,13 @@ class Arguments(BaseModel):
     name: Annotated[str, Field(description="Such as count_lines")]
     """The tool, such as `count_lines`."""
     reason: Annotated[str, Field(description="Why, in a sentence, stored with the version")]
-    """Why. Kept with the version."""
+    """Why. Stored with the version."""
     text: Annotated[str, Field(description="The file, or what replaces old_text")] = ""
-    """The whole file; with `patch`, the text that replaces `old_text`."""
+    """The whole file, or with `patch` the text that replaces `old_text`."""
     old_text: Annotated[str, Field(description="patch: text that occurs there exactly once")] = ""
-    """With `patch`: a passage that occurs once."""
+    """With `patch`: a passage that occurs exactly once."""
     version: Annotated[int, Field(ge=0, description="rollback: 0 is the version before")] = 0
-    """With `rollback`: the version. `0` is the one before."""
+    """With `rollback`: the version. `0` is the previous one."""
     scope: Literal["user", "workspace"] = "user"
     """For this user everywhere, or for this folder."""
 
@@ -69,7 +69,7 @@ class ToolManage:
         return schema_of(self.name, ABOUT, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a change; its effect on the file is shown. Raises BadRequest for an invalid tool."""
+        """Propose a change and show its effect on the file. Raise BadRequest for an invalid tool."""
         workshop = self._workshop
         assert workshop, "a tool without a workshop is in no toolbox"
         change = ToolChange(
@@ -99,7 +99,7 @@ class ToolManage:
 
 
 def _effects(preview: ToolPreview) -> tuple[Effect, ...]:
-    """Return what a change affects: a file of the workspace, or what the agent keeps for its user."""
+    """Return what a change affects: a workspace file, or the user's own tools."""
     path = preview.diff.path
     if preview.scope == "user":
         return (Remembers(path, is_asked=True),)

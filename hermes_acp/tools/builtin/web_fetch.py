@@ -1,4 +1,4 @@
-"""The tool that reads a web page."""
+"""The `web_fetch` tool: read a web page."""
 
 from typing import Annotated, Final
 
@@ -66,9 +66,9 @@ class WebFetch:
         return schema_of(self.name, "Read a web page as Markdown, or any text by its URL.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call: it contacts the URL's host, and another only where that is allowed already.
+        """Propose a call that contacts the URL's host, and other hosts only if they are already allowed.
 
-        Nobody is asked about what would be refused anyway. Raises BadRequest, WorkspaceError.
+        Nobody is asked about a request that would be refused anyway. Raise BadRequest, WorkspaceError.
         """
         del workspace
         address = read_address(arguments.url)

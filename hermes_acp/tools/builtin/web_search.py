@@ -1,4 +1,4 @@
-"""The tool that searches the web."""
+"""The `web_search` tool: search the web."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -58,7 +58,7 @@ class WebSearch:
         self._scanner = scanner
 
     def bind(self, search_engine: SearchEngine | None, scanner: Scanner) -> "WebSearch | None":
-        """Return the tool bound to a search service; None where the user chose none."""
+        """Return the tool bound to a search service, or None if the user chose none."""
         return WebSearch(search_engine, scanner) if search_engine else None
 
     def schema(self) -> ToolSchema:
@@ -66,7 +66,7 @@ class WebSearch:
         return schema_of(self.name, "Search the web; returns titles, URLs and excerpts.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call: the query goes to the service's host."""
+        """Propose a call that sends the query to the service's host."""
         del workspace
         engine = self._engine
 

@@ -1,4 +1,4 @@
-"""The tool that creates or replaces a file."""
+"""The `write_file` tool: create or replace a file."""
 
 from typing import Annotated
 
@@ -23,11 +23,11 @@ class Arguments(BaseModel):
     path: Annotated[str, Field(min_length=1)]
     """The file."""
     content: str
-    """Its whole content."""
+    """The file's whole content."""
 
 
 class WriteFile:
-    """Create a file or replace a whole one, in its own encoding; new files are UTF-8."""
+    """Create or replace a whole file. An existing file keeps its encoding; a new one is UTF-8."""
 
     name = "write_file"
     kind: ToolKind = "edit"
@@ -41,7 +41,7 @@ class WriteFile:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a call against the current file. Raises WorkspaceError for a binary file or a folder."""
+        """Propose a call against the current file. Raise WorkspaceError for a binary file or a folder."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         before = await read_if_present(workspace, path, to_change=True)

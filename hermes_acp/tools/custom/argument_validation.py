@@ -1,4 +1,4 @@
-"""Errors in the arguments of a custom tool's call, by the JSON Schema that its signature became."""
+"""Validate the arguments of a custom tool call against the JSON Schema of the tool's signature."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -7,7 +7,7 @@ MAX_ERROR_CHARS: Final = 300
 
 
 def validation_errors(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
-    """Return what does not fit, each with its place. Blocks; the first call loads jsonschema."""
+    """Return the validation errors, each with its location. Blocks; the first call loads jsonschema."""
     from jsonschema import Draft202012Validator
 
     validator: Any = Draft202012Validator({"additionalProperties": False, **schema})
@@ -18,5 +18,5 @@ def validation_errors(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -
 
 
 def _shortened(message: str) -> str:
-    """Keep the end of a long message: the value comes first, what it should have been last."""
+    """Shorten a message to its end: the value comes first and what was expected comes last."""
     return message if len(message) <= MAX_ERROR_CHARS else f"…{message[-MAX_ERROR_CHARS:]}"

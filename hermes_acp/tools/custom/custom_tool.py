@@ -1,4 +1,4 @@
-"""One tool file as a tool of the session."""
+"""Present a tool file as a tool of the session."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -28,7 +28,7 @@ DISPLAY_COMMAND: Final = "python3 -"
 
 
 class CustomTool:
-    """A tool that was not built in."""
+    """A tool defined by a file rather than built in."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class CustomTool:
         return self._schema
 
     async def propose(self, arguments: Mapping[str, Any], workspace: Workspace) -> Proposal:
-        """Understand a call. Raises BadRequest for arguments that do not fit, and for a tool that was put aside."""
+        """Propose a call. Raise BadRequest for invalid arguments and for a disabled tool."""
         wrong = await run_sync(validation_errors, arguments, self._declared.parameters)
         if wrong:
             raise BadRequest(f"Wrong arguments for {self.name}: {'; '.join(wrong[:MAX_MISTAKES])}.")
@@ -77,7 +77,7 @@ class CustomTool:
         )
 
     def _effects(self) -> tuple[Effect, ...]:
-        """Return what a call may do at most: more than this its sandbox does not let it do."""
+        """Return the most a call can do: its sandbox permits nothing beyond."""
         declared, session_folders = self._declared, self._ground
         effects: list[Effect] = []
         if declared.files == "read":

@@ -1,6 +1,6 @@
-"""Custom tools: which of them each session may use. Their user is asked about those that nobody trusts yet.
+"""Decide which custom tools each session may use, and ask the user about those not trusted yet.
 
-The folders are read before each turn; a turn keeps the tools it began with.
+The folders are read before each turn; a turn keeps the tools it started with.
 """
 
 import os
@@ -40,7 +40,7 @@ ELSEWHERE = "The tool {name} is not used here: it works on files, and this sessi
 
 
 class CustomToolManager:
-    """Gives sessions the custom tools that they may use."""
+    """Provide sessions with the custom tools they may use."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class CustomToolManager:
         *,
         confinement: ConfinementInputs,
     ) -> None:
-        """Look at nothing yet; `settings` gives them once they are known."""
+        """Read nothing yet; `settings` returns the settings once they are loaded."""
         self._confinement = confinement
         self._environment = environment
         self._workspace_trust = workspace_trust
@@ -60,21 +60,21 @@ class CustomToolManager:
 
     @cached_property
     def tool_folders(self) -> "ToolFolders":
-        """The folders that tools lie in."""
+        """The folders that contain tools."""
         from hermes_acp.tools.custom.tool_folders import ToolFolders
 
         return ToolFolders(self._environment.home)
 
     @cached_property
     def tool_failures(self) -> "ToolFailureLog":
-        """What broke, and how often."""
+        """The log of tool failures."""
         from hermes_acp.tools.custom.tool_failures import ToolFailureLog
 
         return ToolFailureLog(self._environment.home)
 
     @cached_property
     def workshop(self) -> "ToolEditor":
-        """Where tools are written."""
+        """The editor that writes tools."""
         from hermes_acp.tools.custom.tool_editor import ToolEditor
 
         home, now = self._environment.home, self._clock.now
@@ -97,7 +97,7 @@ class CustomToolManager:
         )
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
-        """Return the tools that a workspace contains, for its user to trust. Blocks."""
+        """Return the tools a workspace contains, for the user to trust. Blocks."""
         if not os.path.isdir(os.path.join(place, ".hermes", "tools")):
             return ()
         return tuple(
@@ -105,15 +105,15 @@ class CustomToolManager:
         )
 
     def place_of(self, scope: "ToolScope", cwd: str) -> str:
-        """Say under which folder's name the tools of a scope are trusted."""
+        """Return the folder name under which the tools of a scope are trusted."""
         return str(self._environment.home / "tools") if scope == "user" else cwd
 
     def is_trusted(self, file: "ToolFile", cwd: str) -> bool:
-        """Return whether a tool may be used: this very content of it."""
+        """Return whether a tool is trusted with exactly its current content."""
         return self._workspace_trust.is_trusted(self.place_of(file.scope, cwd), file.trust_item())
 
     def allow(self, file: "ToolFile", cwd: str) -> None:
-        """Trust a tool as it is now, and let it begin anew. Raises StorageError."""
+        """Trust a tool's current content and clear its failures. Raise StorageError."""
         self._workspace_trust.trust(self.place_of(file.scope, cwd), [file.trust_item()])
         self.tool_failures.forget(file.folder, file.name)
         self._keep(file)
@@ -128,9 +128,9 @@ class CustomToolManager:
     async def welcome(
         self, session: "EquippedSession", gate: Gate, files: "Sequence[ToolFile]", elsewhere: str
     ) -> None:
-        """Before a turn: let a session use the tools that are trusted, and ask once about each other one.
+        """Before a turn, make the trusted tools available to a session and ask once about each other tool.
 
-        `files` are all there are now. `elsewhere` names the backend that has the session's files, where that is not
+        `files` are all existing tool files. `elsewhere` names the backend that has the session's files, if that is not
         this machine.
         """
         cwd = session.record.cwd
@@ -146,14 +146,14 @@ class CustomToolManager:
         source.renew(*await run_sync(self._usable, files, cwd, roots, elsewhere))
 
     def files(self, cwd: str) -> "tuple[ToolFile, ...]":
-        """Return all files there are for sessions in a folder, the user's own first. Blocks."""
+        """Return all tool files for sessions in a folder, the user's own first. Blocks."""
         home = self._environment.home / "tools"
         if not home.is_dir() and not os.path.isdir(os.path.join(cwd, ".hermes", "tools")):
             return ()
         return (*self.tool_folders.files("user", cwd), *self.tool_folders.files("workspace", cwd))
 
     async def _introduce(self, session: "EquippedSession", gate: Gate, files: "Sequence[ToolFile]") -> None:
-        """Ask about what nobody trusts yet, and keep what is trusted then as a version."""
+        """Ask about the tools not trusted yet, and store those the user then trusts as versions."""
         cwd = session.record.cwd
         scopes: tuple[ToolScope, ...] = ("user", "workspace")
         for scope in scopes:
@@ -171,13 +171,13 @@ class CustomToolManager:
         from hermes_acp.storage.version_history import ChangeCause
 
         cause = ChangeCause("user", self._clock.now(), "trusted as it was found")
-        with suppress(HermesError):  # what cannot be kept is used all the same; a later change says why
+        with suppress(HermesError):  # the tool is usable even without a version; a later change says why
             self.workshop.history(file.folder).keep(cause)
 
     def _usable(
         self, files: "Sequence[ToolFile]", cwd: str, roots: tuple[str, ...], elsewhere: str
     ) -> tuple[Mapping[str, Tool], Sequence[str]]:
-        """Return the tools that may be used, and what the user should know of the others. Blocks."""
+        """Return the usable tools, and notices for the user about the others. Blocks."""
         from hermes_acp.tools.custom.custom_tool import CustomTool
         from hermes_acp.tools.custom.tool_sandbox import SessionFolders
         from injection_scanner.foreign_text import InjectionScanner

@@ -1,4 +1,4 @@
-"""The custom tools that one session can use, updated every turn."""
+"""The custom tools one session can use, updated before every turn."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, To
 
 
 class CustomToolSource:
-    """Own tools as a source: `renew` before a turn says what there is."""
+    """Custom tools as a tool source: `renew` sets them before each turn."""
 
     def __init__(self) -> None:
         self._tools: Mapping[str, Tool] = {}
@@ -14,16 +14,16 @@ class CustomToolSource:
         self._told: set[str] = set()
 
     def renew(self, tools: Mapping[str, Tool], news: Sequence[str]) -> None:
-        """Offer these from the next turn on, and tell what was not told yet."""
+        """Offer these tools from the next turn on, and queue the notices not reported yet."""
         self._tools = tools
         self._untold += (sentence for sentence in news if sentence not in self._told)
         self._told.update(news)
 
     async def run(self) -> None:
-        """Do nothing: a look before each turn is all there is to do."""
+        """Do nothing: tools are renewed before each turn instead."""
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return what can be used now."""
+        """Return the tools that can be used now."""
         return self._tools
 
     def templates(self) -> Mapping[str, PromptTemplate]:
@@ -35,7 +35,7 @@ class CustomToolSource:
         return {}
 
     def news(self) -> Sequence[str]:
-        """Return what the user should know and was not told yet."""
+        """Return the notices not reported to the user yet."""
         untold, self._untold = self._untold, []
         return untold
 
@@ -43,5 +43,5 @@ class CustomToolSource:
         """Wait for nothing."""
 
     async def close(self) -> None:
-        """Hold on to nothing."""
+        """Do nothing: there is nothing to release."""
         self._tools = {}

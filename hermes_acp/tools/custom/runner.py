@@ -1,7 +1,7 @@
 """Run one call of a tool file, in the child process started for it.
 
-What it sends is `ready`, for which it gets its task, and at the end one `outcome`: a `text`, or why it
-`failed` by the tool's own words, or the trace of its `crash`; and what was `printed` meanwhile.
+The runner sends `ready`, receives its task, and finally sends one `outcome`: a `text`, the tool's own message if it
+`failed`, or the traceback of its `crash`; and what was `printed` meanwhile.
 """
 
 import __future__
@@ -27,7 +27,7 @@ MAX_TRACE_CHARS = 6_000
 
 
 def run() -> None:
-    """Take the task, carry it out, send what came of it, and end whatever the tool left running here."""
+    """Receive the task, run it, send the outcome, and end any processes the tool left running."""
     wire = Wire()
     task = wire.ask({"ready": True})
     printed = CapturedOutput()
@@ -52,19 +52,19 @@ def _carried_out(task: dict[str, Any]) -> dict[str, str]:
     module.__file__ = file
     sys.modules[name] = module
     try:
-        # Types are for whoever reads the file: none of them is looked up, so none has to be imported.
+        # Annotations are only for readers of the file: none is evaluated, so none has to be imported.
         exec(compile(source, file, "exec", __future__.annotations.compiler_flag), vars(module))
         return {"text": _as_text(vars(module)["run"](**task["arguments"]))}
     except SystemExit as end:
         if end.code is None or end.code == 0:
             return {"text": ""}
         return {"failed": str(end.code)[:KEPT_CHARACTERS]}
-    except BaseException as fault:  # whatever foreign code does is an outcome
+    except BaseException as fault:  # anything untrusted code raises is an outcome
         return {"crash": _trace_of(fault, file)}
 
 
 def _as_text(value: object) -> str:
-    """Return what `run` returned as text. Raises TypeError or ValueError for what is no JSON."""
+    """Return the result of `run` as text. Raise TypeError or ValueError if it is not valid JSON."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -75,7 +75,7 @@ def _as_text(value: object) -> str:
 
 
 def _trace_of(fault: BaseException, file: str) -> str:
-    """Return the trace from the tool's own first line on."""
+    """Return the traceback, starting at the tool's own first frame."""
     trace = fault.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != file:
         trace = trace.tb_next
@@ -88,7 +88,7 @@ def _trace_of(fault: BaseException, file: str) -> str:
 
 
 def _load_filter(words: bytes) -> None:
-    """Give up system calls for good (seccomp(2)); a process that may gain no privileges can do so."""
+    """Give up system calls permanently (seccomp(2)), which a process that cannot gain privileges may do."""
     libc = ctypes.CDLL(None, use_errno=True)
     program = ctypes.create_string_buffer(words, len(words))
     header = struct.pack("HxxxxxxP", len(words) // 8, ctypes.addressof(program))

@@ -25,7 +25,7 @@ HOW: Final = (
 
 
 class UnsupportedAnnotation(Exception):
-    """An annotation or a default that says nothing about JSON."""
+    """An annotation or a default that has no JSON equivalent."""
 
     def __init__(self, node: ast.expr, words: str) -> None:
         super().__init__(words)
@@ -33,7 +33,7 @@ class UnsupportedAnnotation(Exception):
 
 
 def schema_from(function: ast.FunctionDef) -> tuple[dict[str, object], tuple[ToolFileError, ...]]:
-    """Return the schema of a function's arguments, and what of them cannot be told."""
+    """Return the schema of a function's arguments, and errors for those that cannot be described."""
     properties: dict[str, object] = {}
     required: list[str] = []
     faults: list[ToolFileError] = list(faults_in_shape(function))
@@ -58,7 +58,7 @@ def schema_from(function: ast.FunctionDef) -> tuple[dict[str, object], tuple[Too
 
 
 def faults_in_shape(function: ast.FunctionDef) -> Iterator[ToolFileError]:
-    """Yield what keeps a function from being called by the names of its arguments alone."""
+    """Yield an error for everything that prevents calling a function with keyword arguments only."""
     if function.args.posonlyargs:
         yield ToolFileError(function.lineno, "run is called by the names of its arguments: take the `/` out.")
     if function.args.vararg:
@@ -68,7 +68,7 @@ def faults_in_shape(function: ast.FunctionDef) -> Iterator[ToolFileError]:
 
 
 def parameters_of(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | None]]:
-    """Return the parameters that have names, each with its default."""
+    """Return the named parameters, each with its default."""
     arguments = function.args
     named = [*arguments.posonlyargs, *arguments.args]
     missing = [None] * (len(named) - len(arguments.defaults))
@@ -79,7 +79,7 @@ def parameters_of(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | N
 
 
 def literal(node: ast.expr) -> Any:
-    """Return the value that an expression spells out. Raises UnsupportedAnnotation for one that is not plain JSON."""
+    """Return the value of a literal expression. Raise UnsupportedAnnotation if it is not plain JSON."""
     try:
         value = ast.literal_eval(node)
         json.dumps(value, allow_nan=False)
@@ -140,7 +140,7 @@ def _alternatives(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _either(parts: list[ast.expr]) -> dict[str, object]:
-    """Return what fits one of these; that it may be None is left out, as for the builtin tools."""
+    """Return a schema that matches any of these types; None is left out, as in the builtin tools."""
     schemas = [schema for part in parts if (schema := _schema(part)) != {"type": "null"}]
     if len(schemas) == 1:
         return schemas[0]

@@ -1,4 +1,4 @@
-"""A tool file read as text: is it one, what does it declare, what is wrong with it.
+"""Parse a tool file without running it: check whether it is valid, what it declares and what is wrong with it.
 
 TOOL = {"name": "count_lines", "description": "Count lines.", "files": "read"}
 
@@ -39,7 +39,7 @@ SHAPE: Final = 'TOOL = {"name": "…", "description": "…"}'
 
 
 def check_tool_source(source: str, stem: str, taken: Collection[str] = ()) -> CheckedToolFile:
-    """Read a file of the name `stem`.py; names in `taken` belong to others. Never raises, whatever the text is."""
+    """Check the source of `stem`.py; the names in `taken` belong to other tools. Never raises, whatever the text."""
     if len(source) > MAX_BYTES or len(source.encode("utf-8", "replace")) > MAX_BYTES:
         return _unreadable(0, f"a tool has at most {MAX_BYTES:,} bytes.")
     try:
@@ -54,7 +54,7 @@ def check_tool_source(source: str, stem: str, taken: Collection[str] = ()) -> Ch
 
 
 def bindings(tree: ast.Module, name: str) -> list[int]:
-    """Return the lines at which a module gives a name something, however that is written."""
+    """Return the lines on which a module binds a name, in any syntax."""
     lines: list[int] = []
     for node in ast.walk(tree):
         match node:
@@ -71,7 +71,7 @@ def bindings(tree: ast.Module, name: str) -> list[int]:
 
 def _parsed(source: str) -> ast.Module:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # such as odd escapes, which are no business of this process's
+        warnings.simplefilter("ignore")  # such as invalid escapes, which do not concern this process
         return ast.parse(source)
 
 
@@ -80,7 +80,7 @@ def _unreadable(line: int, words: str) -> CheckedToolFile:
 
 
 class _ToolFileReader:
-    """One file being read; every fault there is is found, not just the first."""
+    """Read one file and find every fault, not just the first."""
 
     def __init__(self, tree: ast.Module, stem: str, taken: Collection[str]) -> None:
         self._tree = tree
@@ -90,7 +90,7 @@ class _ToolFileReader:
         self._line = 0
 
     def result(self) -> CheckedToolFile:
-        """Return what the file is."""
+        """Return the result of the check."""
         function = self._function()
         facts = self._facts()
         declared = None if facts is None else self._declaration(facts, function)
@@ -125,7 +125,7 @@ class _ToolFileReader:
         return function
 
     def _facts(self) -> dict[str, tuple[int, Any]] | None:
-        """Return what TOOL says, each with its line; None where there is no such thing to read."""
+        """Return the entries of TOOL, each with its line, or None if there is no readable TOOL."""
         lines = bindings(self._tree, "TOOL")
         if len(lines) != 1:
             words = f"there must be exactly one {SHAPE} at the top; there {_are(len(lines))}."
@@ -196,7 +196,7 @@ class _ToolFileReader:
     def _parameters(
         self, facts: dict[str, tuple[int, Any]], function: ast.FunctionDef | None
     ) -> dict[str, object] | None:
-        """Return the schema of the arguments: as it is stated, or from the types of `run`."""
+        """Return the schema of the arguments, as declared or derived from the types of `run`."""
         if function is None:
             return None
         if "parameters" not in facts:

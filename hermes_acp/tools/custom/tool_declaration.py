@@ -12,10 +12,10 @@ FileAccess = Literal["none", "read", "write"]
 
 
 class ToolDeclaration(Struct, frozen=True):
-    """A tool as its file declares it. `parameters` is a JSON Schema of an object.
+    """A tool as declared by its file. `parameters` is a JSON Schema of an object.
 
-    `files` is what it does with the session's folders, `network` are the hosts it speaks to, `modules` what it imports
-    beside the standard library.
+    `files` is the access it needs to the session's folders, `network` the hosts it contacts, `modules` what it imports
+    in addition to the standard library.
     """
 
     name: str
@@ -29,7 +29,7 @@ class ToolDeclaration(Struct, frozen=True):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What its calls may have to do with."""
+        """The capabilities its calls may need."""
         found: set[Capability] = set()
         if self.files != "none":
             found.add("files")
@@ -41,7 +41,7 @@ class ToolDeclaration(Struct, frozen=True):
 
     @property
     def kind(self) -> ToolKind:
-        """The kind of its calls: the farthest-reaching thing they do."""
+        """The kind of its calls: the most far-reaching thing they do."""
         if self.processes:
             return "execute"
         if self.files == "write":
@@ -49,7 +49,7 @@ class ToolDeclaration(Struct, frozen=True):
         return "fetch" if self.network else "read"
 
     def abilities(self) -> str:
-        """Say for people what it can do."""
+        """Describe to the user what the tool can do."""
         files = {
             "none": "sees no files",
             "read": "reads the session's folders",
@@ -65,20 +65,20 @@ class ToolDeclaration(Struct, frozen=True):
 
 
 class ToolFileError(Struct, frozen=True):
-    """Something that keeps a file from being a tool, by its line (from 1; 0 is the whole file)."""
+    """An error that makes a tool file invalid, with its line (from 1; 0 is the whole file)."""
 
     line: int
     words: str
 
     def told(self, file: str) -> str:
-        """Say it with its place."""
+        """Return the error with its location."""
         return f"{file}:{self.line}: {self.words}" if self.line else f"{file}: {self.words}"
 
 
 class CheckedToolFile(Struct, frozen=True):
-    """A file that was looked at: its declaration where it is a tool, what is wrong where it is none.
+    """A checked file: its declaration if it is a valid tool, otherwise its errors.
 
-    `imports` are the modules it names, each once.
+    `imports` are the modules it imports, each listed once.
     """
 
     declaration: ToolDeclaration | None

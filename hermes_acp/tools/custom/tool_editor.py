@@ -1,4 +1,4 @@
-"""Create and change custom tools: previewed as a whole, checked before anybody is asked, and versioned."""
+"""Create and change custom tools: previewed in full, checked before the user is asked, and versioned."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -25,11 +25,11 @@ from hermes_acp.tools.custom.tool_folders import ToolFile, ToolFolders, builtin_
 from hermes_acp.tools.custom.tool_versions import ToolVersion, version_to_return_to, versions_of
 
 Approved = Callable[[ToolFile, str], None]
-"""Told of a file whose very content was just approved, and the folder its session works in."""
+"""Called with a file whose exact content was just approved, and the working directory of its session."""
 
 
 class _Plan(Struct, frozen=True):
-    """A change as texts: the file before and after, None where there is none, and the digest of it before."""
+    """A change as text: the file before and after (None if missing), and the digest of the file before."""
 
     folder: Path
     scope: ToolScope
@@ -40,7 +40,7 @@ class _Plan(Struct, frozen=True):
 
 
 class ToolEditor:
-    """Changes the tools of one user and of the folders they work in."""
+    """Change the tools of one user and of the folders they work in."""
 
     def __init__(
         self,
@@ -57,20 +57,20 @@ class ToolEditor:
         self._approved = approved
 
     async def preview(self, cwd: str, change: ToolChange) -> ToolPreview:
-        """Show what a change would make of a tool. Raises BadRequest for one that cannot be made, with all faults."""
+        """Preview a change to a tool. Raise BadRequest, with all errors, if the change is invalid."""
         plan = await run_sync(self._plan, cwd, change)
         path = str(plan.folder / f"{change.name}.py")
         diff = Diff(path, plan.before, plan.after or "", is_deleted=plan.after is None)
         return ToolPreview(plan.scope, plan.state, diff, plan.declared.abilities() if plan.declared else "")
 
     async def change(self, cwd: str, change: ToolChange, preview: ToolPreview, session_id: str) -> str:
-        """Make the very change that was shown, and say what came of it. Raises BadRequest, StorageError."""
+        """Apply exactly the change that was shown, and report the result. Raise BadRequest, StorageError."""
         return await run_sync(self.change_now, cwd, change, preview, "agent", session_id)
 
     def change_now(
         self, cwd: str, change: ToolChange, preview: ToolPreview, who: Who, session_id: str = ""
     ) -> str:
-        """Make a change that was shown, on somebody's behalf. Raises BadRequest, StorageError."""
+        """Apply a change that was shown, on somebody's behalf. Raise BadRequest, StorageError."""
         folder, diff = Path(preview.diff.path).parent, preview.diff
         content = None if diff.is_deleted else diff.new_text.encode()
         cause = ChangeCause(who, self._now(), change.reason, session_id)
@@ -87,11 +87,11 @@ class ToolEditor:
         return f"{diff.path} is version {number} of {change.name}. It can be called from the next turn on."
 
     def history(self, folder: Path) -> VersionHistory:
-        """Return the versions of a folder of tools."""
+        """Return the version history of a tool folder."""
         return VersionHistory(history_folder_of(self._home, "tools", folder), folder)
 
     def versions(self, cwd: str, name: str) -> tuple[ToolVersion, ...]:
-        """Return the versions of a tool, the oldest first, wherever it lies. Raises BadRequest, StorageError."""
+        """Return the versions of a tool, oldest first, in whichever folder it is. Raise BadRequest, StorageError."""
         return versions_of(self.history(self._home_of(cwd, name)[0]), name, self._now())
 
     def _plan(self, cwd: str, change: ToolChange) -> _Plan:
@@ -136,7 +136,7 @@ class ToolEditor:
                 return history.content(wanted.file).decode("utf-8")
 
     def _home_of(self, cwd: str, name: str) -> tuple[Path, ToolScope]:
-        """Say in which folder a tool lies, or lay before it was put away; the user's own goes first."""
+        """Return the folder of a tool, or of an archived tool; the user's own folder comes first."""
         scopes: tuple[ToolScope, ...] = ("user", "workspace")
         folders: list[tuple[Path, ToolScope]] = [
             (self._tool_folders.folder(each, cwd), each) for each in scopes

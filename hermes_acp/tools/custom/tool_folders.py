@@ -1,6 +1,6 @@
 """Find tool files in their folders and read them.
 
-A file's bytes are read once: what was checked, shown and trusted is what runs.
+Each file is read once: the bytes that were checked, shown and trusted are the bytes that run.
 """
 
 import os
@@ -24,7 +24,7 @@ MAX_TOOLS: Final = 100
 
 
 class ToolFile(Struct, frozen=True):
-    """One file that is, or means to be, a tool; `digest` is of its bytes."""
+    """A file that is, or is meant to be, a tool; `digest` is computed from its bytes."""
 
     folder: Path
     name: str
@@ -35,16 +35,16 @@ class ToolFile(Struct, frozen=True):
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
+        """The file's path."""
         return self.folder / f"{self.name}.py"
 
     @property
     def declaration(self) -> ToolDeclaration | None:
-        """What it declares, where it is a tool."""
+        """The file's declaration, if it is a valid tool."""
         return self.checked.declaration
 
     def trust_item(self) -> TrustItem:
-        """Return what a user trusts when they trust this tool: its content as it is now."""
+        """Return what the user trusts when they trust this tool: its current content."""
         declared = self.declaration
         about = (
             f"{self.path}: {declared.description} ({declared.abilities()})" if declared else str(self.path)
@@ -53,19 +53,19 @@ class ToolFile(Struct, frozen=True):
 
 
 class ToolFolders:
-    """The folders of one user and of the workspaces they open; files that did not change are not read again."""
+    """The tool folders of one user and of their workspaces; unchanged files are not read again."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
         self._read: dict[Path, tuple[tuple[int, int, int], ToolFile]] = {}
 
     def folder(self, scope: ToolScope, cwd: str) -> Path:
-        """Say where the tools of a scope lie, for sessions in `cwd`; links are followed."""
+        """Return the tool folder of a scope for sessions in `cwd`, with links resolved."""
         place = self._home / "tools" if scope == "user" else Path(cwd) / WORKSPACE_FOLDER
         return Path(os.path.realpath(place))
 
     def files(self, scope: ToolScope, cwd: str) -> tuple[ToolFile, ...]:
-        """Return the files of a scope, by name, each checked. Blocks."""
+        """Return the checked files of a scope, sorted by name. Blocks."""
         folder = self.folder(scope, cwd)
         try:
             names = sorted(
@@ -91,7 +91,7 @@ class ToolFolders:
 
 
 def read_tool_file(path: Path, scope: ToolScope = "user") -> ToolFile:
-    """Read and check one file, which must not have the name of a builtin tool. Raises OSError."""
+    """Read and check one file, which must not share the name of a builtin tool. Raise OSError."""
     content = _content(path)
     try:
         source = content.decode("utf-8-sig")
@@ -105,12 +105,12 @@ def read_tool_file(path: Path, scope: ToolScope = "user") -> ToolFile:
 
 
 def builtin_names() -> tuple[str, ...]:
-    """Return the names that no own tool may have."""
+    """Return the names that no custom tool may have."""
     return PluginFolder[Tool]("hermes_acp.tools.builtin", "TOOL").names()
 
 
 def _content(path: Path) -> bytes:
-    """Return a regular file's bytes, at most one more than a tool may have; a link at its end is not followed."""
+    """Return a regular file's bytes, at most one more than the limit; a final symlink is not followed."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -1,6 +1,6 @@
 """Find the modules a tool file imports, and check them against its declaration.
 
-That is its sandbox; this tells its author in time.
+The sandbox enforces the declaration; this check warns the author early.
 """
 
 import ast
@@ -21,7 +21,7 @@ FOR_PROCESSES: Final = frozenset({"multiprocessing", "pty", "subprocess"})
 
 
 def imports_of(tree: ast.Module) -> tuple[tuple[int, str], ...]:
-    """Return every module a file imports, anywhere in it, with its line; of `from a import b` both `a` and `a.b`."""
+    """Return every module imported anywhere in a file, with its line; for `from a import b`, both `a` and `a.b`."""
     return tuple(dict.fromkeys(_imports(tree)))
 
 
@@ -43,7 +43,7 @@ def faults_in_imports(
     has_network: bool,
     has_processes: bool,
 ) -> Iterator[ToolFileError]:
-    """Yield what is imported and cannot be, or would be of no use; one fault a line and module."""
+    """Yield an error for each import that is unavailable or useless; at most one per line and module."""
     told: set[tuple[int, str]] = set()
     for line, name in imports:
         top = name.partition(".")[0]

@@ -1,6 +1,6 @@
-"""Run each call of a tool in a sandbox of its own.
+"""Run each tool call in a separate sandbox.
 
-A cell is the sandbox of commands with other bounds: nothing is left of it afterwards.
+It is the command sandbox with different limits; nothing remains of it afterwards.
 """
 
 import base64
@@ -48,7 +48,7 @@ FILE_BYTES: Final = 256 << 20
 MAX_SETTINGS_BYTES: Final = 1 << 20
 CREDENTIALS: Final = re.compile(rb"://(?!git@)[^/\s@]+@|extraheader|passw|token|oauth", re.IGNORECASE)
 PACKAGE: Final = str(Path(__file__).parent.parent.parent)
-# The package is made known by its folder alone, so that nothing else that lies beside it can be imported.
+# Only the package's own folder is exposed, so that nothing next to it can be imported.
 LOADER: Final = (
     "import sys, types; own = types.ModuleType('hermes_acp'); own.__path__ = [sys.argv[1]]; "
     "sys.modules['hermes_acp'] = own; from hermes_acp.tools.custom.runner import run; run()"
@@ -63,9 +63,9 @@ class SessionFolders(Struct, frozen=True):
 
 
 class ToolRunResult(Struct, frozen=True):
-    """What came of a call: a text, or why it `failed` in its own words, or how it broke; what it printed.
+    """The result of a call: a text, the tool's own message if it `failed`, or how it crashed; and what it printed.
 
-    `unseen` are folders that were empty to it, as there was too much in them to look through for keys.
+    `unseen` are folders that appeared empty to the tool because they hold too much to be searched for secrets.
     """
 
     text: str = ""
@@ -76,13 +76,13 @@ class ToolRunResult(Struct, frozen=True):
 
 
 def no_denied_paths(place: str, tools: Sequence[str]) -> tuple[DeniedPath, ...]:
-    """Know of no rules."""
+    """Return no rules."""
     del place, tools
     return ()
 
 
 class ToolSandboxes:
-    """Runs tools; `variables` are this process's, `bounds` the settings' at that moment, `private` our own folder."""
+    """Run tools. `variables` are this process's, `bounds` returns the current limits, `private` is our own folder."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class ToolSandboxes:
         *,
         denied_paths_for: Callable[[str, Sequence[str]], tuple[DeniedPath, ...]] = no_denied_paths,
     ) -> None:
-        """Run nothing yet; `denied_paths_for` gives what rules keep a tool out of in a place."""
+        """Run nothing yet; `denied_paths_for` returns the paths that rules hide from a tool in a folder."""
         self._denied_paths_for = denied_paths_for
         self._variables = variables
         self._bounds = bounds
@@ -109,7 +109,7 @@ class ToolSandboxes:
         arguments: Mapping[str, Any],
         session_folders: SessionFolders,
     ) -> ToolRunResult:
-        """Run one call to its end; on return, also when cancelled, nothing of it is left. Raises WorkspaceError."""
+        """Run one call to its end; on return or cancellation, nothing is left running. Raise WorkspaceError."""
         registry = ProcessRegistry()
         sandbox, unseen = await run_sync(self._sandbox, declared, session_folders)
         outputs = OutputFolder(self._temporary, registry.register_folder)
@@ -139,7 +139,7 @@ class ToolSandboxes:
         return temporary_folder(self._variables)
 
     def _seen(self, declared: ToolDeclaration) -> dict[str, str]:
-        """Return the variables a tool sees: of the user's, where programs are and how they talk."""
+        """Return the variables a tool sees: of the user's, only locale settings and program and temporary paths."""
         kept = ("LANG", "LC_ALL", "TZ", "TMPDIR", *(["PATH"] if declared.processes else []))
         given = {name: self._variables[name] for name in kept if name in self._variables}
         return {"PATH": os.defpath, "LANG": "C.UTF-8", **given, "HOME": HOME_INSIDE}
@@ -147,7 +147,7 @@ class ToolSandboxes:
     def _sandbox(
         self, declared: ToolDeclaration, session_folders: SessionFolders
     ) -> tuple[Sandbox, tuple[str, ...]]:
-        """Return a call's sandbox, and which folders are empty in it as there was too much in them to look through."""
+        """Return a call's sandbox, and the folders that are empty in it because they hold too much to be searched."""
         if "/" in session_folders.roots and declared.files != "none":
             raise WorkspaceError(
                 "Not run: the workspace is the whole machine, so a tool cannot be confined to it.",
@@ -218,16 +218,16 @@ async def _refuse(name: str, arguments: str) -> Result:
 
 
 def _libraries() -> tuple[str, ...]:
-    """Return the folders of the modules that are installed beside this program."""
+    """Return the folders of the modules installed alongside this program."""
     return tuple(dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))))
 
 
 def _look_for_secrets(
     folders: Sequence[str], bounds: SandboxPolicy, denied_paths: Sequence[DeniedPath]
 ) -> PathScan:
-    """Find what a person would be asked about before it is read; nobody is asked while a tool runs.
+    """Find the files whose reading would need the user's approval; nobody is asked while a tool runs.
 
-    What rules keep from changes alone is hidden as well: a tool has no business there.
+    Paths that rules only protect from changes are hidden as well: tools do not need them.
     """
 
     def judge(path: str, is_folder: bool) -> PathAccess:
@@ -244,12 +244,12 @@ def _look_for_secrets(
 
 
 def _is_store(path: str) -> bool:
-    """Return whether a folder is where git has its objects, which are many, packed and have no names."""
+    """Return whether a folder is a git object store, whose many packed files have no meaningful names."""
     return path.endswith("/objects") and "/.git/" in path
 
 
 def _holds_keys(path: str, name: str) -> bool:
-    """Return whether a file holds keys by its name; a repository's settings do where an address in them has a key."""
+    """Return whether a file's name means it holds keys; a git config does if one of its URLs contains a key."""
     if name not in ("config", "config.worktree") or "/.git/" not in path:
         return is_sensitive(path)
     try:
@@ -260,7 +260,7 @@ def _holds_keys(path: str, name: str) -> bool:
 
 
 def _folders_of(hidden: Sequence[str], shut: Sequence[str]) -> tuple[str, ...]:
-    """Return what is hidden without being shut itself."""
+    """Return the hidden folders that are not themselves denied."""
     return tuple(sorted(set(hidden) - set(shut)))
 
 

@@ -1,4 +1,4 @@
-"""Every version of one tool, out of the versions of the folder it lies in.
+"""Extract the versions of one tool from the version history of its folder.
 
 Blocks.
 """
@@ -10,7 +10,7 @@ from hermes_acp.storage.version_history import FOUND, ChangeCause, Version, Vers
 
 
 class ToolVersion(Struct, frozen=True):
-    """One version: its number, who made it, when and why, and the file; None is a tool that was put away."""
+    """A version: its number, author, time, reason and file, or None for an archived tool."""
 
     number: int
     cause: ChangeCause
@@ -18,7 +18,7 @@ class ToolVersion(Struct, frozen=True):
 
 
 def versions_of(history: VersionHistory, name: str, now: float) -> tuple[ToolVersion, ...]:
-    """Return a tool's versions, the oldest first; what was changed by hand becomes one. Raises StorageError."""
+    """Return a tool's versions, oldest first; changes made by hand become a version. Raise StorageError."""
     if history.folder.is_dir():
         history.keep(ChangeCause("user", now, FOUND))
     return _folded(history.versions(), f"{name}.py")
@@ -35,7 +35,7 @@ def _folded(versions: tuple[Version, ...], path: str) -> tuple[ToolVersion, ...]
 
 
 def version_to_return_to(versions: tuple[ToolVersion, ...], name: str, number: int) -> ToolVersion:
-    """Return the version of a number, or for 0 the last one before what there is now. Raises BadRequest."""
+    """Return the version with a number, or for 0 the one before the current version. Raise BadRequest."""
     if not versions:
         raise BadRequest(f"There are no stored versions of a tool {name[:60]!r}.")
     if number == 0:

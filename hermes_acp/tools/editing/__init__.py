@@ -1,1 +1,1 @@
-"""Compute edits: patches, replacements, notebooks."""
+"""Compute edits: patches, replacements and notebook changes."""

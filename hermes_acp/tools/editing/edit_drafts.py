@@ -1,6 +1,6 @@
-"""Preview an edit from the first part of a call's arguments.
+"""Preview an edit from the partial arguments of a call.
 
-A draft is for the eye: nothing is decided by it, and what cannot be read yet is not there yet.
+A draft is for display only: no decision depends on it, and unreadable parts are left out.
 """
 
 import json
@@ -17,7 +17,7 @@ _HALF_ESCAPE: Final = re.compile(r"\\u?[0-9a-fA-F]{0,3}$")
 
 
 class EditDraft(Struct, frozen=True):
-    """The file, the text to be replaced (None: all of it), and the new text as far as it is written."""
+    """The file, the text to be replaced (None: all of it), and the new text received so far."""
 
     path: str
     new_text: str
@@ -26,9 +26,9 @@ class EditDraft(Struct, frozen=True):
 
 
 def parse_edit_draft(tool: str, arguments: str) -> EditDraft | None:
-    """Parse the draft of one edit; None for other calls, or where too little is written.
+    """Parse the draft of one edit. Return None for other calls, and while the arguments are too short.
 
-    Several passages have no draft.
+    Calls with several replacements have no draft.
     """
     if tool not in (WRITES, EDITS):
         return None
@@ -67,7 +67,7 @@ def _read_texts(arguments: str) -> tuple[dict[str, str], str]:
 
 
 def _plain(written: str, *, is_open: bool) -> str:
-    """Decode the inside of a JSON string, without an unfinished escape at its end."""
+    """Decode the inside of a JSON string, dropping an unfinished escape at its end."""
     if is_open:
         written = _without_half(written)
     try:
@@ -77,7 +77,7 @@ def _plain(written: str, *, is_open: bool) -> str:
 
 
 def _without_half(written: str) -> str:
-    """Cut off an escape, or the first half of a surrogate pair, that is incomplete."""
+    """Drop an incomplete escape, or an unpaired first surrogate, at the end."""
     half = _HALF_ESCAPE.search(written)
     if half and (len(written[: half.start()]) - len(written[: half.start()].rstrip("\\"))) % 2 == 0:
         written = written[: half.start()]

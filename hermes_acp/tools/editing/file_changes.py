@@ -26,7 +26,7 @@ NOT_COVERED: Final = "(holds keys, not covered by undo)"
 class FileChange(Struct, frozen=True):
     """A change to one file: its bytes `before` (None: missing) and `after` (None: deleted).
 
-    `place` is the first changed line. One that `is_unread` can be made without knowing the file's content.
+    `place` is the first changed line. An `is_unread` change can be made without knowing the file's content.
     """
 
     diff: Diff
@@ -39,9 +39,9 @@ class FileChange(Struct, frozen=True):
 def file_change(
     path: str, old_text: str | None, new_text: str, before: bytes | None, after: bytes | None
 ) -> FileChange:
-    """Return a change with its diff: of both texts whole, or of a big file the part that changes.
+    """Return a change with its diff: both whole texts or, for a big file, the part that changes.
 
-    Raises WorkspaceError where a mask that hides a secret would replace it in the file.
+    Raise WorkspaceError if the change would write the mask of a secret into the file.
     """
     if old_text is not None and (mask := foreign_mask(new_text, old_text)):
         raise WorkspaceError(
@@ -55,7 +55,7 @@ def file_change(
 
 
 def propose_change(workspace: Workspace, title: str, change: FileChange, note: str = "") -> Proposal:
-    """Propose one change; `note` is added to the result for the model."""
+    """Propose one change; `note` is appended to the result for the model."""
     return propose_changes(workspace, title, [change], note=note)
 
 
@@ -67,7 +67,7 @@ def propose_changes(
     kind: ToolKind = "edit",
     note: str = "",
 ) -> Proposal:
-    """Propose changes to several files: all of them, or none where one fails."""
+    """Propose changes to several files: all are made, or none if one fails."""
     has_keys = any(_holds_keys(change) for change in changes)
     return Proposal(
         title=f"{title} {NOT_COVERED}" if has_keys and not title.endswith(NOT_COVERED) else title,
@@ -89,14 +89,14 @@ def propose_changes(
 
 
 def _holds_keys(change: FileChange) -> bool:
-    """Return whether a file is one that checkpoints leave out."""
+    """Return whether a change is to a file that checkpoints leave out."""
     if is_sensitive(change.diff.path):
         return True
     return any(secret_in(content) for content in (change.before, change.after) if content)
 
 
 def _keys_in(change: FileChange) -> str:
-    """Return what in a changed file is a secret, by its content."""
+    """Return a description of the secret that a changed file contains."""
     return secret_in(change.before) if change.before else ""
 
 
@@ -108,7 +108,7 @@ def _amend(
     note: str,
     texts: Mapping[str, str],
 ) -> Proposal:
-    """Propose the same changes with other texts for some files; one that then changes nothing is left out."""
+    """Propose the same changes with different texts for some files, leaving out changes that become empty."""
     wanted = [_with_text(change, texts.get(change.diff.path), workspace) for change in changes]
     kept = [
         change for change in wanted if change.diff.path not in texts or change.after != (change.before or b"")
@@ -121,7 +121,7 @@ def _amend(
 
 
 def _with_text(change: FileChange, text: str | None, workspace: Workspace) -> FileChange:
-    """Return a change with another text, in the file's own encoding."""
+    """Return a change with a different text, in the file's encoding."""
     if text is None:
         return change
     path, diff = change.diff.path, change.diff
@@ -133,14 +133,14 @@ def _with_text(change: FileChange, text: str | None, workspace: Workspace) -> Fi
 
 
 def first_changed_line(diff: Diff) -> int:
-    """Return the line, counted from 1, at which the new text first differs."""
+    """Return the first line, counted from 1, at which the new text differs."""
     old, new = diff.old_text or "", diff.new_text
     line = new.count("\n", 0, common_length(old, new))
     return diff.first_line + min(line, max(0, new.count("\n") - new.endswith("\n")))
 
 
 def common_length(one: str, other: str) -> int:
-    """Return how many characters two texts have in common at their beginning; halving is much faster than counting."""
+    """Return the length of two texts' common prefix; bisecting is much faster than comparing characters."""
     low, high = 0, min(len(one), len(other))
     if one[:high] == other[:high]:
         return high
@@ -154,7 +154,7 @@ def common_length(one: str, other: str) -> int:
 
 
 def _common_end(one: str, other: str, start: int) -> int:
-    """Return the length of the common suffix of two texts, after a position."""
+    """Return the length of the common suffix of two texts after a position."""
     low, high = 0, min(len(one), len(other)) - start + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -166,7 +166,7 @@ def _common_end(one: str, other: str, start: int) -> int:
 
 
 def _part_of(diff: Diff) -> Diff:
-    """Return the diff of the lines around the first change, as much of both sides as can be shown."""
+    """Return the diff of the lines around the first change, with as much of both sides as can be shown."""
     old, new = diff.old_text or "", diff.new_text
     start = old.rfind("\n", 0, max(0, common_length(old, new) - CONTEXT_CHARACTERS)) + 1
     tail = max(0, _common_end(old, new, start) - CONTEXT_CHARACTERS)
@@ -204,7 +204,7 @@ def _change_action(workspace: Workspace, changes: Sequence[FileChange], note: st
 
 
 async def _make(workspace: Workspace, changes: Sequence[FileChange]) -> None:
-    """Make all changes; where one fails, the earlier ones are reverted.
+    """Make all changes; if one fails, revert the earlier ones.
 
     New content is written before anything is deleted.
     """
@@ -240,7 +240,7 @@ async def _roll_back(workspace: Workspace, change: FileChange) -> bool:
 
 
 async def _look_again(workspace: Workspace, change: FileChange) -> Result:
-    """Report what is in the file now: an editor may format on save, or acknowledge what it did not write."""
+    """Report the file's current content: an editor may format on save, or acknowledge a write it did not make."""
     diff, after = change.diff, change.after
     shown = shown_path(diff.path, workspace)
     now = await workspace.read(diff.path)

@@ -1,6 +1,6 @@
 """Apply the hunks of a patch to a text.
 
-A hunk has one place or none: where several would do, nothing is guessed.
+A hunk must match in exactly one place: if several match, nothing is guessed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -37,9 +37,9 @@ _COMPARISONS: Final[tuple[Callable[[str], str], ...]] = (_verbatim, str.rstrip, 
 
 
 def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str) -> str:
-    """Return the text with all hunks applied; untouched lines keep their ends, new ones get `newline`.
+    """Return the text with all hunks applied; untouched lines keep their line endings, new lines get `newline`.
 
-    Raises WorkspaceError for a hunk that matches nowhere, or in several places.
+    Raise WorkspaceError for a hunk that matches nowhere or in several places.
     """
     if len(text) > MAX_TEXT_CHARS:
         raise WorkspaceError(
@@ -94,7 +94,7 @@ def _match_of(
 
 
 def _place_of_insertion(bare: Sequence[str], hunk: Hunk, begin: int) -> int:
-    """Return the line before which a hunk without context is inserted: after its heading, else at the end."""
+    """Return the line before which to insert a hunk without context: after its heading, or else at the end."""
     if hunk.near is not None:
         return max(begin, min(hunk.near, len(bare) - 1))
     if hunk.headings:
@@ -148,7 +148,7 @@ def _find(bare: Sequence[str], wanted: Sequence[str], hunk: Hunk, begin: int, nu
 def _places(
     bare: Sequence[str], wanted: Sequence[str], begin: int, manner: Callable[[str], str]
 ) -> Iterator[int]:
-    """Return the lines at which all wanted lines match, MAX_MATCHES at most; linear in the text."""
+    """Return the lines at which all wanted lines match, at most MAX_MATCHES, in linear time."""
     text = "\n".join(("", *map(manner, bare[begin:]), ""))
     sought = "\n".join(("", *map(manner, wanted), ""))
     at, line, found = text.find(sought), begin, 0

@@ -31,7 +31,7 @@ class Cells(Struct, frozen=True):
 
 
 class CellEdit(Struct, frozen=True):
-    """One change: of the cell with this id or number (from 0), or an insertion behind it (`cell` empty: at the top)."""
+    """A change to the cell with this ID or number (from 0), or an insertion after it (if `cell` is empty, first)."""
 
     action: Action
     cell: str
@@ -40,7 +40,7 @@ class CellEdit(Struct, frozen=True):
 
 
 def show_notebook(text: str) -> Cells | None:
-    """Return a notebook's cells with their numbers, ids and outputs; None for what is no notebook."""
+    """Return a notebook's cells with their numbers, IDs and outputs, or None if the text is not a notebook."""
     try:
         cells = _cells(_read(text))
     except WorkspaceError:
@@ -58,7 +58,7 @@ def show_notebook(text: str) -> Cells | None:
 
 
 def _outputs(cell: Json, pictures: list[ImagePart]) -> Iterator[str]:
-    """Give a cell's outputs as words, and add its pictures to the others, while there is room for them."""
+    """Yield a cell's outputs as text, and add its images to `pictures` while there is room."""
     for output in _tables(cell.get("outputs")):
         (data,) = _tables([output.get("data")]) or ({},)
         for mime_type in _PICTURES:
@@ -76,7 +76,7 @@ def _outputs(cell: Json, pictures: list[ImagePart]) -> Iterator[str]:
 
 
 def edit_notebook(text: str, edit: CellEdit) -> str:
-    """Return the notebook with one change made, laid out as it was. Raises WorkspaceError for what does not fit."""
+    """Return the notebook with one change made, in its original layout. Raise WorkspaceError for an invalid change."""
     notebook = _read(text)
     cells = _cells(notebook)
     if edit.action == "insert":
@@ -90,7 +90,7 @@ def edit_notebook(text: str, edit: CellEdit) -> str:
 
 
 def _fill(cell: Json, edit: CellEdit) -> None:
-    """Put other words into a cell; what came of running it before says nothing of them."""
+    """Replace a cell's source and drop its outputs, which no longer apply."""
     cell["source"] = _as_before(edit.source, cell.get("source"))
     if edit.kind and edit.kind != cell.get("cell_type"):
         cell["cell_type"] = edit.kind
@@ -139,12 +139,12 @@ def _find(cells: Sequence[Json], name: str) -> int:
 
 
 def _as_before(source: str, former: object) -> object:
-    """Return a source in the shape of another: one string, or a list of lines with their ends."""
+    """Return a source in the same shape as the former one: a string, or a list of lines with their endings."""
     return source if isinstance(former, str) else source.splitlines(keepends=True)
 
 
 def _tables(values: object) -> list[Json]:
-    """Return the tables of a list; whatever else somebody put there is none."""
+    """Return the objects in a list, ignoring values of any other type."""
     listed = cast("list[object]", values) if isinstance(values, list) else []
     return [cast("Json", each) for each in listed if isinstance(each, dict)]
 
@@ -171,7 +171,7 @@ def _cells(notebook: Json) -> list[Json]:
 
 
 def _write(notebook: Json, former: str) -> str:
-    """Lay a notebook out as its file was: indentation, escapes, and how it ends."""
+    """Serialise a notebook like its former text: indentation, escapes and final newline."""
     head = former.lstrip().removeprefix("{")
     rest = head.lstrip(" \t\r\n")
     lead = head[: len(head) - len(rest)].rpartition("\n")

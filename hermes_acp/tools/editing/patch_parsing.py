@@ -25,10 +25,10 @@ Mark = Literal[" ", "-", "+"]
 
 
 class Hunk(Struct):
-    """Lines that stay, go and come, in their order; and what helps to find the place.
+    """Context, removed and added lines in order, and hints for locating them.
 
-    `headings` are lines somewhere above it, `near` is the number of its first line, `is_at_end` that it ends the file.
-    `ends_in_newline` says whether the new file does, where the patch tells.
+    `headings` are lines above the hunk, `near` is the number of its first line, `is_at_end` says that it ends the file.
+    `ends_in_newline` says whether the new file ends in a newline, if the patch specifies it.
     """
 
     lines: list[tuple[Mark, str]]
@@ -39,7 +39,7 @@ class Hunk(Struct):
 
 
 class FilePatch(Struct):
-    """What becomes of one file: hunks of one that is there, lines of a new one, a new name, or its end."""
+    """The change to one file: hunks for an existing file, lines of a new file, a new name, or a deletion."""
 
     action: Literal["add", "update", "delete"]
     path: str
@@ -48,7 +48,7 @@ class FilePatch(Struct):
 
 
 def read_patch(text: str) -> list[FilePatch]:
-    """Read a patch of either kind. Raises BadRequest for what is none, and for one that breaks off."""
+    """Parse a patch in either format. Raise BadRequest for an invalid or truncated patch."""
     lines = text.replace("\r\n", "\n").strip("\n").split("\n")
     begin = next((number for number, line in enumerate(lines) if line.strip() == BEGIN), None)
     files = _read_unified(lines) if begin is None else _read_envelope(lines[begin + 1 :])
@@ -81,7 +81,7 @@ def _begin_file(line: str) -> FilePatch:
 
 
 def _take_line(file: FilePatch, line: str, number: int) -> None:
-    """Take a line of a file's section."""
+    """Process a line of a file's section."""
     if file.action == "delete":
         if line.strip():
             raise BadRequest(f"Line {number} of the patch follows a file that is deleted.", hint=_HOW)
@@ -104,7 +104,7 @@ def _take_line(file: FilePatch, line: str, number: int) -> None:
 
 
 def _begin_hunk(file: FilePatch, line: str) -> None:
-    """Begin a hunk; headings that follow each other narrow its place down."""
+    """Start a hunk; consecutive headings narrow down its position."""
     ranged = _RANGE.match(line)
     heading = "" if ranged else line.removeprefix("@@").removesuffix("@@").strip()
     if file.hunks and not file.hunks[-1].lines:
@@ -154,14 +154,14 @@ def _read_unified(lines: Sequence[str]) -> list[FilePatch]:
 
 
 def _names_a_file(lines: Sequence[str], number: int, *, is_in_hunk: bool) -> bool:
-    """Return whether a file's two names begin at a line; in a hunk such lines may as well go and come."""
+    """Return whether a file's two name lines start here; inside a hunk they may also be removed and added lines."""
     here = lines[number : number + 3]
     names = [line[:4] for line in here[:2]] == ["--- ", "+++ "]
     return names and (not is_in_hunk or (len(here) == 3 and _RANGE.match(here[2]) is not None))
 
 
 def _named(files: list[FilePatch], file: FilePatch | None, old: str, new: str) -> FilePatch:
-    """Return the section of the file that is named by `---` and `+++`: a new one, unless git's header began it."""
+    """Return the section for the file named by `---` and `+++`: a new one, unless git's header started it."""
     if file is None or file.hunks:
         file = FilePatch("update", old)
         files.append(file)
@@ -176,7 +176,7 @@ def _named(files: list[FilePatch], file: FilePatch | None, old: str, new: str) -
 
 
 def _take_header(file: FilePatch, line: str) -> bool:
-    """Take a line of git's own between the names of a file and its hunks; tell whether it is one."""
+    """Process a git header line between a file's names and its hunks; return whether the line is one."""
     if file.hunks:
         return False
     head, _, rest = line.partition(" ")
@@ -198,14 +198,14 @@ def _take_header(file: FilePatch, line: str) -> bool:
 
 
 def _names_of(line: str) -> str:
-    """Return the old name in `diff --git a/x b/x`, which counts only where no better one follows."""
+    """Return the old name in `diff --git a/x b/x`, which is used only if no better one follows."""
     names = line.removeprefix("diff --git ")
     half = len(names) // 2
     return _name(names[:half] if names[half : half + 1] == " " else names.partition(" ")[0])
 
 
 def _name(written: str) -> str:
-    """Return a path as `---` and `+++` write it: without the letter before it, a time behind it, quotes around it."""
+    """Return the path from a `---` or `+++` line, without its prefix letter, timestamp and quotes."""
     path = _unquoted(written.partition("\t")[0].strip() if not written.startswith('"') else written.strip())
     return path[2:] if path.startswith(("a/", "b/")) else path
 

@@ -13,7 +13,7 @@ MAX_LINES: Final = 20
 
 
 class Replacement(Struct, frozen=True):
-    """What to look for and what to put there, line ends of either kind."""
+    """The text to find and its replacement, with either kind of line ending."""
 
     old: str
     new: str
@@ -21,18 +21,18 @@ class Replacement(Struct, frozen=True):
 
 
 class Replaced(Struct, frozen=True):
-    """A text with a passage replaced; `note` says how the passage was found, where not word for word."""
+    """A text with a passage replaced; `note` says how the passage was found if it did not match verbatim."""
 
     text: str
     note: str = ""
 
 
 def replace(text: str, wanted: Replacement, newline: str) -> Replaced:
-    """Return the text with the passage replaced; every other byte stays, mixed line ends included.
+    """Return the text with the passage replaced; every other byte stays, including mixed line endings.
 
-    Line ends are not told apart in the search; the new words get `newline`. A passage that is not there word for word
-    is found where one place alone differs in nothing but spaces or the shape of quotes and dashes. Raises
-    WorkspaceError where it is missing, or is there several times and not `every` one is meant.
+    The search ignores differences in line endings; the new text gets `newline`. A passage without a verbatim match is
+    found if exactly one place differs only in spaces or in the shape of quotes and dashes. Raise WorkspaceError if
+    the passage is missing, or occurs several times and `every` is not set.
     """
     if "\r" not in text or "\r\n" not in text:
         return _replace_plain(text, wanted)
@@ -47,7 +47,7 @@ def replace(text: str, wanted: Replacement, newline: str) -> Replaced:
 
 
 def _replace_plain(text: str, wanted: Replacement) -> Replaced:
-    """Replace in a text whose line ends are all of one character."""
+    """Replace in a text whose line endings are all single characters."""
     old, new = _unix(wanted.old), _unix(wanted.new)
     around = text.split(old)
     if len(around) == 1 and not wanted.every and (alike := find_similar(text, old, new)):
@@ -61,7 +61,7 @@ def _unix(text: str) -> str:
 
 
 def _check(plain: str, old: str, count: int, *, every: bool) -> None:
-    """Raise WorkspaceError unless a passage may be there as often as it is."""
+    """Raise WorkspaceError unless a passage may occur as often as it does."""
     if count == 1 or (count and every):
         return
     if count:
@@ -81,7 +81,7 @@ def _check(plain: str, old: str, count: int, *, every: bool) -> None:
 
 
 def _lines_of(plain: str, old: str) -> list[int]:
-    """Return the lines of the first places, counted from 1."""
+    """Return the lines of the first occurrences, counted from 1."""
     lines: list[int] = []
     line, done, start = 1, 0, plain.find(old)
     while start >= 0 and len(lines) < MAX_LINES:

@@ -1,7 +1,7 @@
 """Find passages that nearly match a text.
 
-A passage found so must be the only one. All of it is bounded: texts above MAX_TEXT_CHARS are not looked
-through, and the search itself takes time in proportion to the text, however repetitive that is.
+A match must be unique. The work is bounded: texts above MAX_TEXT_CHARS are not searched, and the search takes
+linear time, however repetitive the text.
 """
 
 from difflib import SequenceMatcher
@@ -29,7 +29,7 @@ _SHAPES: Final = str.maketrans(
 
 
 class SimilarPassage(Struct, frozen=True):
-    """A place of a text that can only be what was meant, what belongs there, and how it differs."""
+    """The only passage that can be meant, its replacement, and how it differs from the text sought."""
 
     start: int
     end: int
@@ -38,15 +38,15 @@ class SimilarPassage(Struct, frozen=True):
 
 
 def normalise_shape(text: str) -> str:
-    """Return a text with the plain shapes of quotes, dashes and spaces in it; it stays as long as it was."""
+    """Return a text of the same length with plain quotes, dashes and spaces."""
     return text.translate(_SHAPES)
 
 
 def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
     """Find the one passage that differs from `old` in the shape of quotes, dashes and spaces, or in spaces alone.
 
-    None where there is none. `new` is indented as what it takes the place of. Raises WorkspaceError where there are
-    several: nobody can tell which is meant.
+    Return None if there is none. `new` is indented like the passage it replaces. Raise WorkspaceError if several
+    passages match: the intended one is then ambiguous.
     """
     if len(text) > MAX_TEXT_CHARS or not old.strip():
         return None
@@ -79,7 +79,7 @@ def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
 
 
 def _only(text: str, sought: str, differs_in: str) -> tuple[int, int] | None:
-    """Return the place of the only occurrence, and how many line ends are before it. Raises WorkspaceError."""
+    """Return the only occurrence, and the number of line endings before it. Raise WorkspaceError."""
     start = text.find(sought)
     if start < 0:
         return None
@@ -92,9 +92,9 @@ def _only(text: str, sought: str, differs_in: str) -> tuple[int, int] | None:
 
 
 def _indented(old: list[str], found: list[str], new: str) -> str | None:
-    """Return new lines indented as those that were found, where old ones were indented otherwise.
+    """Indent the new lines like those found, if the old lines were indented differently.
 
-    None where that follows no rule: the same indentation of the old lines stands for two of the found ones.
+    Return None if there is no consistent mapping: one indentation of the old lines corresponds to two of those found.
     """
     known: dict[str, str] = {}
     for one, other in zip(old, found, strict=True):
@@ -113,7 +113,7 @@ def _indent(line: str) -> str:
 
 
 def _translated(indent: str, known: dict[str, str]) -> str:
-    """Return the indentation that stands for another: one that is known, else the nearest shorter one and the rest."""
+    """Return the mapped indentation: a known one, or else the nearest shorter one plus the remainder."""
     if indent in known:
         return known[indent]
     nearest = max((each for each in known if indent.startswith(each)), key=len, default=None)
@@ -128,7 +128,7 @@ def _translated(indent: str, known: dict[str, str]) -> str:
 
 
 def describe_nearest(text: str, wanted: str) -> str:
-    """Return what in a text is most like a passage that is not in it."""
+    """Describe the part of a text most similar to a passage that is not in it."""
     lines = text.split("\n")
     sought = wanted.strip("\n").split("\n")
     first = _nearest_start(lines, sought)

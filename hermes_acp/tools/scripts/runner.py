@@ -1,8 +1,8 @@
 """Run a script in the workspace's own Python, and let it call tools.
 
-The source of this module is sent to an interpreter, any from 3.8 on, which may be in a container or on
-another machine. A line out is `+` and a part of a message, answered by an empty line, or `=` and its last
-part, answered by a message.
+The source of this module is sent to any interpreter from 3.8 on, possibly in a container or on another machine.
+Each output line is either `+` and a part of a message, answered by an empty line, or `=` and the last part,
+answered by a message.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ NAME = "script"
 
 
 class ToolError(Exception):
-    """A call that failed, in the tool's own words."""
+    """A failed call, with the tool's own message."""
 
 
 class Wire:
-    """The pipes to whoever answers, apart from those that the script and its children have."""
+    """The pipes to the answering side, separate from those of the script and its children."""
 
     def __init__(self) -> None:
         self._out = os.fdopen(os.dup(1), "w", encoding="ascii")
@@ -53,9 +53,9 @@ class Wire:
         self._write(f"={pieces[-1]}")
 
     def ask(self, message: object) -> dict[str, Any]:
-        """Send one message and give the answer; where nobody answers any more, nothing is left to do."""
+        """Send one message and return the answer; exit if nobody answers any more."""
         text = json.dumps(message)
-        if len(text) > MAX_MESSAGE_CHARS:  # nobody would take it, and it would be long on its way
+        if len(text) > MAX_MESSAGE_CHARS:  # it would be refused, after a slow transfer
             return {"text": TOO_LARGE, "is_error": True}
         with self._lock:
             self._send_text(text)
@@ -91,7 +91,7 @@ class CapturedOutput:
             self._tail = (self._tail + chunk[room:])[-KEPT_BYTES:]
 
     def text(self) -> str:
-        """Return it, without what children left behind may print later."""
+        """Return the captured text, without what surviving children may print later."""
         sys.stdout.flush()
         sys.stderr.flush()
         os.dup2(0, 1)
@@ -100,7 +100,7 @@ class CapturedOutput:
         head, tail = self._head, self._tail
         if self._size <= len(head) + len(tail):
             return (head + tail).decode("utf-8", "replace")
-        # Half a word could be half a secret, which nobody could tell from anything else.
+        # Half a word could be half a secret, which could not be recognised.
         head = head[: max(head.rfind(b" "), head.rfind(b"\n")) + 1]
         tail = tail[min((at for at in (tail.find(b" "), tail.find(b"\n")) if at >= 0), default=len(tail)) :]
         gap = f"\n[… {self._size - len(head) - len(tail):,} bytes left out here …]\n"
@@ -108,7 +108,7 @@ class CapturedOutput:
 
 
 def tools_over(wire: Wire, names: list[str]) -> types.ModuleType:
-    """Make a module with a function for each tool."""
+    """Return a module with a function for each tool."""
 
     def function_for(name: str) -> Callable[..., str]:
         def call(**arguments: object) -> str:
@@ -136,7 +136,7 @@ def show_fault(kind: type[BaseException], fault: BaseException, trace: types.Tra
 
 
 def run() -> None:
-    """Take the script, run it, and send what it printed when the interpreter ends."""
+    """Receive the script, run it, and send what it printed when the interpreter exits."""
     wire = Wire()
     task = wire.ask({"ready": True})
     printed = CapturedOutput()

@@ -1,8 +1,8 @@
-"""Answer a running script: carry out its calls, report what it printed.
+"""Serve a running script: perform its calls and report what it printed.
 
-Lines go over a live process's input and output, so a script can run wherever commands do. A process's output
-is kept in a small window between two looks; the runner therefore never sends more than a piece that was not
-answered.
+Lines travel over a live process's input and output, so a script can run wherever commands can. Only a small window
+of a process's output is buffered between two reads, so the runner never sends more than one unanswered
+part.
 """
 
 import json
@@ -25,10 +25,10 @@ Call = Callable[[str, str], Awaitable[Result]]
 
 
 class ScriptCallServer:
-    """One script at work."""
+    """Serve one running script."""
 
     def __init__(self, process: LiveProcess, task: object, call: Call, most_calls: int) -> None:
-        """Take a process that runs the runner, the `task` it asks for first, and who carries out calls."""
+        """Take a process that runs the runner, the `task` it requests first, and the callback that performs calls."""
         self._process = process
         self._task = task
         self._call = call
@@ -38,12 +38,12 @@ class ScriptCallServer:
         self.calls = 0
         self.printed: str | None = None
         self.outcome: dict[str, Any] | None = None
-        """What came of the task, where the runner is one that says so."""
+        """The outcome of the task, if the runner reports one."""
         self.noise = ""
-        """What came that is no line of the runner's, such as the words of a shell that finds no Python."""
+        """Output that did not come from the runner, such as a shell's message that Python is missing."""
 
     async def run(self) -> CommandResult:
-        """Answer until the process has ended."""
+        """Answer requests until the process has ended."""
         wait_s = MIN_POLL_INTERVAL_S
         while True:
             sight = await self._process.read(wait_s)

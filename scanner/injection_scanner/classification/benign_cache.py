@@ -10,20 +10,20 @@ MAX_PASSAGE_CHARS = 800
 
 
 class BenignPassages:
-    """Passages in which nothing was found: files are read again and again, and mostly stay as they were.
+    """Passages in which nothing was found: files are read repeatedly and mostly stay unchanged.
 
-    What is found depends on a passage alone, only how it is weighed depends on what stands around it.
+    The findings in a passage depend on the passage alone; only their weight depends on the context.
     """
 
     def __init__(self) -> None:
         self._known: dict[str, WeighedPassage] = {}
 
     def get(self, passage: str) -> WeighedPassage | None:
-        """Return what the words of a passage weigh; None for a passage that is not known."""
+        """Return the weight of a passage's words, or None for an unknown passage."""
         return self._known.get(passage)
 
     def add(self, passage: str, weighed: WeighedPassage) -> None:
-        """Remember a passage; when there are too many, begin anew."""
+        """Remember a passage, clearing the cache when it is full."""
         if len(passage) <= MAX_PASSAGE_CHARS:
             if len(self._known) >= MAX_CACHED:
                 self._known.clear()
@@ -31,7 +31,7 @@ class BenignPassages:
 
 
 class BlocksWithoutPayloads:
-    """Blocks in which no pieces of an order were found: that depends on a block alone."""
+    """Blocks in which no split payload was found, which depends on the block alone."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -40,7 +40,7 @@ class BlocksWithoutPayloads:
         return block in self._known
 
     def add(self, block: str) -> None:
-        """Remember a block; when there are too many, begin anew."""
+        """Remember a block, clearing the cache when it is full."""
         if len(block) <= MAX_PASSAGE_CHARS:
             if len(self._known) >= MAX_CACHED:
                 self._known.clear()
@@ -49,7 +49,7 @@ class BlocksWithoutPayloads:
 
 @cache
 def load_blocks_without_payloads() -> BlocksWithoutPayloads:
-    """Return the blocks that this process has looked through for pieces in vain."""
+    """Return the blocks in which this process has found no split payload."""
     return BlocksWithoutPayloads()
 
 

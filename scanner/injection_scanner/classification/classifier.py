@@ -1,7 +1,7 @@
-"""A linear classifier for passages: how much the words resemble an injected order, and which of them do.
+"""A linear classifier for passages: how much the words resemble an injected order, and which words do.
 
-What words weigh was learnt (`features.py`). A stretch scores `bias` plus the weights of what it holds over
-the root of its length, so the features explain it.
+The weights of words are learnt (`features.py`). A span scores `bias` plus the weights of its features divided by
+the square root of its length, so the features explain the score.
 """
 
 from bisect import bisect_left
@@ -34,20 +34,20 @@ from injection_scanner.text.text_tokens import places_of
 
 MIN_COUNT = 5
 MAX_RUN_PASSAGES = 80
-"""Passages that follow one another are judged as if they had so many words at least."""
+"""Runs of consecutive passages are scored as if they had at least this many words."""
 
 LEAD = 8
 MAX_STARTS = 12
 QUIET_SCORE = -3.5
-"""Passages whose words are quieter than this, in log odds, are not read for cues."""
+"""Passages whose words score lower than this, in log odds, are not searched for cues."""
 
 MAX_CACHED = 50_000
 
 
 class PassageScore(Struct, frozen=True):
-    """The stretch of a passage that speaks loudest: its score (log odds), its tokens by number, its features.
+    """The highest-scoring span of a passage: its score (log odds), its token indices, its features.
 
-    `whole` is what all words of the passage weigh.
+    `whole` is the total weight of the passage's words.
     """
 
     score: float
@@ -58,7 +58,7 @@ class PassageScore(Struct, frozen=True):
 
 
 class PassageRun(Struct, frozen=True):
-    """Passages that follow one another, by number, and their score (log odds) as one stretch."""
+    """Consecutive passages, by index, and their score (log odds) as one span."""
 
     score: float
     first: int
@@ -73,13 +73,13 @@ class ScoreFloors(Struct, frozen=True):
 
 
 WeighedPassage = tuple[int, int]
-"""What the words of a passage weigh together, and how many they are."""
+"""The total weight of a passage's words, and their number."""
 
 
 class Lexicon(dict[str, int]):
-    """What the words met so far weigh; a word is looked up when it is first met, its classes, marks and sides too.
+    """The weights of the words met so far; a word's classes, marks and sides are looked up on first use.
 
-    `marked`, `sided` and `classed` hold only the words that have some.
+    `marked`, `sided` and `classed` hold only the words that have any.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Lexicon(dict[str, int]):
         return value
 
     def forget(self) -> None:
-        """Begin anew when there are too many words."""
+        """Clear the lexicon when it has too many words."""
         if len(self) >= MAX_CACHED:
             self.clear()
             self.marked.clear()
@@ -119,7 +119,7 @@ class Lexicon(dict[str, int]):
 
 
 class Classifier:
-    """The weights at work; what is known of a word, its `marks` too, is looked up once."""
+    """Apply the weights; the facts on a word, including its `marks`, are looked up once."""
 
     def __init__(
         self,
@@ -133,12 +133,12 @@ class Classifier:
         self._pairs: Pairs | None = None
 
     def read(self, tokens: list[str]) -> float:
-        """Return the score of the loudest stretch of at most `LONG` tokens, in log odds, without cues."""
+        """Return the score of the highest-scoring span of at most `LONG` tokens, in log odds, without cues."""
         total, first, last = best_span(self.values_of(tokens))
         return self._scored(total, last - first)
 
     def values_of(self, tokens: list[str]) -> list[int]:
-        """Return what each token's features weigh together; what is said again within `LONG` tokens adds nothing."""
+        """Return the total weight of each token's features; repetitions within `LONG` tokens add nothing."""
         values = [0] * len(tokens)
         every = list(map(self._lexicon.__getitem__, tokens))
         couples, ties = self._known_pairs.couples, self._known_pairs.ties
@@ -159,13 +159,13 @@ class Classifier:
         return values
 
     def _ties_in(self, tokens: list[str]) -> list[tuple[Pair, int]]:
-        """Return the concepts near each other and where; only words that were weighed before are known by theirs."""
+        """Return the pairs of nearby concepts and their positions; only words already weighed have known concepts."""
         concepts = map(self._lexicon.concepts.get, tokens)
         named = [(at, concept) for at, concept in enumerate(concepts) if concept]
         return ties_of(named) if len(named) > 1 else []
 
     def _sum_of(self, tokens: list[str]) -> int:
-        """Return what the tokens of a short passage weigh together, as `values_of` does."""
+        """Return the total weight of a short passage's tokens, as computed by `values_of`."""
         couples, ties = self._known_pairs.couples, self._known_pairs.ties
         total = sum(map(self._lexicon.__getitem__, set(tokens)))
         total += sum([couples[each] for each in couples.keys() & pairwise(tokens)])
@@ -181,7 +181,7 @@ class Classifier:
         return bits
 
     def sides_in(self, tokens: list[str]) -> int:
-        """Return the bits of all tokens' sides, once these were weighed."""
+        """Return the bits of all tokens' sides; the tokens must have been weighed."""
         sided = self._lexicon.sided
         bits = 0
         for token in sided.keys() & tokens:
@@ -189,23 +189,23 @@ class Classifier:
         return bits
 
     def marks_in(self, tokens: list[str]) -> list[str]:
-        """Return the marks of all tokens, in order, once these were weighed."""
+        """Return the marks of all tokens, in order; the tokens must have been weighed."""
         marked = self._lexicon.marked
         if marked.keys().isdisjoint(tokens):
             return []
         return [mark for token in tokens if token in marked for mark in marked[token]]
 
     def listen(self, passage: str, tokens: list[str]) -> float:
-        """Return the score of a passage's loudest stretch with its cues, in log odds."""
+        """Return the score of a passage's highest-scoring span including its cues, in log odds."""
         return self.score_passage(passage, tokens).score
 
     def score_passage(
         self, passage: str, tokens: list[str], least: ScoreFloors | None = None
     ) -> PassageScore:
-        """Find the loudest stretch of a passage; of its features only the cues are given, see `explain`.
+        """Find the highest-scoring span of a passage; of its features, only the cues are returned, see `explain`.
 
-        Of a long passage, the candidates are its loudest words, and wherever a cue stands. Where it cannot reach
-        `least`, its cues are not looked for, and the score is without them.
+        In a long passage, the candidates are its highest-scoring words and the surroundings of each cue. If it cannot
+        reach `least`, cues are not searched for, and the score excludes them.
         """
         self._lexicon.forget()
         count = len(tokens)
@@ -227,7 +227,7 @@ class Classifier:
         return self._score_long(passage, tokens, values, bits, best, found)
 
     def explain(self, tokens: list[str], scored: PassageScore, most: int = 4) -> PassageScore:
-        """Say which part of the loudest stretch it is, and which of its features weigh most."""
+        """Narrow down the highest-scoring span, and return the features that weigh most."""
         get = self.weights.features.get
         values = self.values_of(tokens)
         features = features_of(tokens[scored.first : scored.last], self.weights)
@@ -266,7 +266,7 @@ class Classifier:
         return best
 
     def best_run(self, weighed: list[WeighedPassage]) -> PassageRun:
-        """Return the score of the loudest passages that follow one another, as one stretch, and their numbers."""
+        """Return the score and indices of the highest-scoring run of consecutive passages, as one span."""
         best = PassageRun(-99.0, 0, 0)
         total = count = first = 0
         for number, (weight, tokens) in enumerate(weighed):
@@ -278,18 +278,18 @@ class Classifier:
         return best
 
     def _scored(self, total: float, count: int) -> float:
-        """Turn the sum of `count` tokens into log odds; longer stretches need more to be as loud."""
+        """Convert the sum of `count` tokens into log odds; longer spans need a larger sum for the same score."""
         return self.weights.bias + self.weights.scale * total / sqrt(max(count, MIN_COUNT))
 
     def _missing_score(self, least: ScoreFloors | None, score: float, count: int) -> MissingScore | None:
-        """Return what cues must add to a stretch of so many tokens."""
+        """Return what cues must add to a span of `count` tokens."""
         if least is None:
             return None
         a_point = sqrt(max(count, MIN_COUNT)) / self.weights.scale
         return MissingScore(int((least.paired - score) * a_point), int((least.alone - score) * a_point))
 
     def _cue_gain(self, stretch: str, found: Iterable[str]) -> tuple[int, tuple[str, ...]]:
-        """Return what the cues found in a stretch weigh, and their features, those that damp them among these."""
+        """Return the weight of the cues found in a span, and their features, including those of damping cues."""
         cues = damping_cues_near(found, stretch)
         if not cues:
             return 0, ()
@@ -299,14 +299,14 @@ class Classifier:
 
     @property
     def _known_pairs(self) -> Pairs:
-        """What weighs in pairs."""
+        """The weights of pairs."""
         if self._pairs is None:
             self._pairs = pairs_of(self.weights)
         return self._pairs
 
     @property
     def _cues(self) -> CueSearch:
-        """What looks for cues; most texts need none."""
+        """The cue search, created lazily because most texts need none."""
         if self._search is None:
             self._search = CueSearch(self.weights)
         return self._search

@@ -1,7 +1,7 @@
-"""Search a passage for cues only as long as they can change the result.
+"""Search a passage for cues only while they can change the result.
 
-To look for a cue costs more than to read the passage; most passages lack so much that a few looks tell that
-no others are worth it.
+Searching for a cue costs more than reading the passage; most passages score so low that a few searches show that
+no others are worthwhile.
 """
 
 from collections.abc import Iterable
@@ -17,16 +17,16 @@ MAX_CACHED: Final = 10_000
 
 
 class MissingScore(Struct, frozen=True):
-    """What cues must add at least to matter: where a deed and a turn are among them, and `alone`, without the pair."""
+    """The score cues must add to matter: with a deed and a turn among them, and `alone`, without the pair."""
 
     paired: int
     alone: int
 
 
 class CueReach(Struct, frozen=True):
-    """Cues in the order in which they are looked for, and what all of them add at most.
+    """Cues in search order, and the most that all of them can add.
 
-    In `by_role` those come first without which there is no pair of a deed and a turn.
+    In `by_role`, the cues required for a pair of a deed and a turn come first.
     """
 
     cues: tuple[Cue, ...]
@@ -35,7 +35,7 @@ class CueReach(Struct, frozen=True):
 
 
 class CueSearch:
-    """Looks for cues by what they can add; what can be known before a passage is read is kept."""
+    """Search for cues by how much they can add, caching what does not depend on the passage."""
 
     def __init__(self, weights: Weights) -> None:
         cues = load_cues()
@@ -51,10 +51,9 @@ class CueSearch:
         self._known: dict[int, CueReach] = {}
 
     def find(self, text: str, limit: int, bits: int, lack: MissingScore | None) -> dict[str, int]:
-        """Return where cues that words of these classes make possible first stand in the first `limit` letters of a
-        text.
+        """Return where each possible cue first occurs in the first `limit` letters; `bits` are its word classes.
 
-        None is given where they cannot add what is lacking. The damping ones are not looked for.
+        Return None if the cues cannot add what is lacking. Damping cues are not searched for.
         """
         if lack is None:
             return _places(possible_cues(bits), text, limit)
@@ -80,12 +79,12 @@ class CueSearch:
         return found
 
     def find_again(self, text: str, limit: int, found: Iterable[str]) -> dict[str, int]:
-        """Return where cues that were found in a passage first stand in the first `limit` letters of a part of it."""
+        """Return where cues found in a passage first occur in the first `limit` letters of a part of it."""
         by_id = load_cues().by_id
         return _places([by_id[each] for each in found], text, limit)
 
     def _can_reach(self, bits: int, lack: MissingScore) -> bool:
-        """Tell by a quick sum, which counts each pair twice, whether it is worth reckoning."""
+        """Estimate, counting each pair twice, whether an exact computation is worthwhile."""
         return (
             self._damped + sum([most for needed, most in self._most if bits & needed == needed])
             >= lack.paired
@@ -108,7 +107,7 @@ class CueSearch:
         return found
 
     def _added(self, cue: Cue, beside: set[str]) -> int:
-        """Return what a cue adds at most beside others."""
+        """Return the most a cue can add to others."""
         ties = self._ties.get(cue.id, {})
         return sum([ties[other] for other in ties.keys() & beside])
 
@@ -116,7 +115,7 @@ class CueSearch:
         return sum(self._ties.get(cue.id, {}).values())
 
     def _promise(self, cue: Cue) -> float:
-        """Return how much a cue can add for what it costs to look for it."""
+        """Return how much a cue can add relative to the cost of searching for it."""
         return self._most_of(cue) / len(cue.pattern)
 
 

@@ -1,6 +1,6 @@
 """Cues: the speech acts of an injected order, independent of its wording.
 
-Patterns are bounded, so each is linear in what it reads.
+Patterns are bounded, so each takes linear time.
 """
 
 import re
@@ -20,9 +20,9 @@ MAX_READ_CHARS: Final = 8000
 
 
 class Cue(Struct, frozen=True, forbid_unknown_fields=True):
-    """One cue, as `cues.toml` has it; one that `damps` is looked for only beside another.
+    """One cue, as defined in `cues.toml`; one that `damps` is searched for only if another is present.
 
-    Its `role` says whether it is harm to do or how the reader is turned to it; a `loose` one honest text has as well.
+    Its `role` says whether it is a harmful act or addresses the reader; a `loose` one also occurs in honest text.
     """
 
     id: str
@@ -44,7 +44,7 @@ class CueFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Cues(Struct, frozen=True):
-    """All cues with the bits of the classes each needs, the dampers apart, and the classes' bits by word begin."""
+    """All cues with the bits of the classes each needs, the damping cues, and the classes' bits by word prefix."""
 
     loud: tuple[tuple[int, Cue], ...]
     damping: tuple[Cue, ...]
@@ -55,12 +55,12 @@ class Cues(Struct, frozen=True):
 
 @cache
 def load_cues() -> Cues:
-    """Read the cues once, their fragments filled in."""
+    """Read the cues once and fill in their fragments."""
     return load_table("cues", Cues, make_cues)
 
 
 def make_cues(source: str) -> Cues:
-    """Make the cues of the text of `cues.toml`."""
+    """Build the cues from the text of `cues.toml`."""
     import tomllib
 
     from msgspec import convert, structs
@@ -85,7 +85,7 @@ def make_cues(source: str) -> Cues:
 
 
 def classes_of(token: str) -> int:
-    """Return the bits of the classes a word is of."""
+    """Return the bits of a word's classes."""
     cues = load_cues()
     bits = cues.whole.get(token, 0) | (cues.whole.get("#", 0) if token.isdigit() else 0)
     for begin, more in cues.begins.get(token[:WHOLE], ()) + (
@@ -97,24 +97,24 @@ def classes_of(token: str) -> int:
 
 
 def pattern_of(cue: Cue) -> re.Pattern[str]:
-    """Return a cue's pattern, compiled when it is first needed."""
+    """Return a cue's pattern, compiled on first use."""
     return compiled(cue.pattern)
 
 
 def possible_cues(bits: int) -> list[Cue]:
-    """Return the cues whose words occur."""
+    """Return the cues whose required words occur."""
     return [cue for needed, cue in load_cues().loud if bits & needed == needed]
 
 
 def cues_in(stretch: str, possible: Iterable[Cue]) -> tuple[str, ...]:
-    """Name those of some cues that are in a stretch of folded text; the first `MAX_LETTERS` letters of it are read."""
+    """Return the names of the cues found in the first `MAX_LETTERS` letters of a span of folded text."""
     return damping_cues_near(
         [cue.id for cue in possible if pattern_of(cue).search(stretch, 0, MAX_LETTERS)], stretch
     )
 
 
 def damping_cues_near(found: Iterable[str], stretch: str) -> tuple[str, ...]:
-    """Name the cues found in a stretch in the order of their table, and behind them those that damp them."""
+    """Return the names of the cues found in a span in table order, followed by those that damp them."""
     present = {*found}
     if not present:
         return ()
@@ -124,7 +124,7 @@ def damping_cues_near(found: Iterable[str], stretch: str) -> tuple[str, ...]:
 
 
 def features_of_cues(cues: tuple[str, ...]) -> list[str]:
-    """Return the features of cues: each, and each two together."""
+    """Return the features of cues: each cue, and each pair of cues."""
     features = [f"!{cue}" for cue in cues]
     features += [f"!{one}&{two}" for at, one in enumerate(cues) for two in cues[at + 1 :]]
     return features

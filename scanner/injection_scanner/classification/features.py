@@ -1,7 +1,7 @@
 """The classifier's learnt weights, and the token features they apply to.
 
-The weights (`weights.msgpack`, one signed byte a feature) come from `bench/train_scanner.py`;
-`weights.LICENCE.md` says from what.
+`bench/train_scanner.py` produces the weights (`weights.msgpack`, one signed byte per feature);
+`weights.LICENCE.md` names their sources.
 """
 
 import msgspec
@@ -12,23 +12,23 @@ from injection_scanner.tables.compiled_tables import read_data_file
 STEM = 6
 BEGINS = (3, 4, 6)
 NEAR = 8
-"""So many tokens further on a concept is no longer tied to the one before."""
+"""Concepts this many tokens apart are no longer tied to each other."""
 
 
 Pair = tuple[str, str]
 
 
 class Pairs(Struct, frozen=True):
-    """What two words weigh that follow one another, and two concepts near each other, without joining their names."""
+    """The weights of two adjacent words and of two nearby concepts, looked up without joining their names."""
 
     couples: dict[Pair, int]
     ties: dict[Pair, int]
 
 
 class Weights(Struct, frozen=True):
-    """What the classifier learnt; a feature's weight is its byte times `scale`. The bars are in log odds.
+    """The learnt weights; a feature's weight is its byte times `scale`. The thresholds are in log odds.
 
-    The `long` ones are for passages that follow one another.
+    The `long` ones are for runs of consecutive passages.
     """
 
     scale: float
@@ -44,13 +44,13 @@ class Weights(Struct, frozen=True):
 
 
 def concept_of(token: str, weights: Weights) -> str:
-    """Return the concept a word names; empty for none."""
+    """Return the concept a word names, or an empty string if it names none."""
     exact, stems = weights.concepts, weights.stems
     return exact.get(token) or stems.get(token[:STEM]) or stems.get(token[:4]) or ""
 
 
 def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
-    """Return each token's features: what it is alone, the pair it ends, and the concepts it stands near behind."""
+    """Return each token's features: its own, the pair it ends, and the concepts it closely follows."""
     features = [word_features(token, weights) for token in tokens]
     for at in range(1, len(tokens)):
         features[at].append(f"{tokens[at - 1]} {tokens[at]}")
@@ -61,7 +61,7 @@ def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
 
 
 def pairs_of(weights: Weights) -> Pairs:
-    """Sort out what weighs in pairs."""
+    """Extract the weights of pairs."""
     couples: dict[Pair, int] = {}
     ties: dict[Pair, int] = {}
     for feature, weight in weights.features.items():
@@ -75,9 +75,9 @@ def pairs_of(weights: Weights) -> Pairs:
 
 
 def ties_of(named: list[tuple[int, str]]) -> list[tuple[Pair, int]]:
-    """Return each two concepts that stand near each other, in order, and the place of the later one.
+    """Return each two nearby concepts, in order, and the position of the later one.
 
-    `named` has the places of the tokens that name a concept, with the concept.
+    `named` contains the position and concept of each token that names one.
     """
     return [
         ((one, two), at)
@@ -88,7 +88,7 @@ def ties_of(named: list[tuple[int, str]]) -> list[tuple[Pair, int]]:
 
 
 def word_features(token: str, weights: Weights) -> list[str]:
-    """Return a word's features: itself, how it begins, the concept it names; words never seen begin like others."""
+    """Return a word's features: itself, its prefix, and its concept; unknown words share the prefixes of others."""
     features = [token]
     if token[0].isalpha():
         features += [f"{token[:length]}~" for length in BEGINS if len(token) > length]
@@ -98,10 +98,10 @@ def word_features(token: str, weights: Weights) -> list[str]:
 
 
 def in_words(feature: str) -> str:
-    """Say a feature as a person reads it: how a word begins, concepts near each other."""
+    """Return a feature in readable form, such as a word prefix or two nearby concepts."""
     return feature.lstrip("#!").replace(">", " … ").replace("~", "…")
 
 
 def load_weights() -> Weights:
-    """Read the weights that the package ships."""
+    """Read the weights shipped with the package."""
     return msgspec.msgpack.decode(read_data_file("weights.msgpack"), type=Weights)

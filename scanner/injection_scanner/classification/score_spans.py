@@ -8,7 +8,7 @@ SHORT, LONG = 14, 40
 
 
 def best_span(values: list[int]) -> tuple[int, int, int]:
-    """Return the loudest of all stretches of `SHORT` or `LONG` neighbours: its sum, where it begins and ends."""
+    """Return the highest-scoring span of `SHORT` or `LONG` neighbours: its sum, start and end."""
     count = len(values)
     if not any(values):
         return 0, 0, min(count, SHORT)
@@ -25,7 +25,7 @@ def best_span(values: list[int]) -> tuple[int, int, int]:
 
 
 def best_subspan(values: list[int], first: int, last: int) -> tuple[int, int]:
-    """Return the part of a stretch whose sum is the largest (Kadane's algorithm)."""
+    """Return the part of a span with the largest sum (Kadane's algorithm)."""
     best, found = -1, (first, last)
     total, begin = 0, first
     for at in range(first, last):

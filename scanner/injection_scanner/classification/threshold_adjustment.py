@@ -1,7 +1,7 @@
-"""Lower the thresholds for a passage that requests harm, or works on its reader.
+"""Lower the thresholds for a passage that requests harm or manipulates its reader.
 
-A deed is harm to do; a turn is how a reader is brought to it: spoken to, given another self, sworn to
-silence. Honest text has one or the other; hardly ever both in one passage.
+A deed is a harmful act; a turn is how a reader is led to it: addressed, given another identity, sworn to
+secrecy. Honest text has one or the other, but hardly ever both in one passage.
 """
 
 from typing import Final
@@ -11,14 +11,14 @@ from msgspec import Struct
 from injection_scanner.classification.cues import Cue, load_cues
 
 ALIKE: Final = frozenset(("!protection off", "!nobody asked"))
-"""Two that one word may do are one."""
+"""Two cues that the same word may trigger count as one."""
 
 FIRM, LOOSE = 2, 1
-"""What a cue counts beside a deed; loose ones stand in honest text as well."""
+"""How much a cue counts next to a deed; loose ones also occur in honest text."""
 
 
 class ThresholdAdjustment(Struct, frozen=True):
-    """How much lower the bars of a block and of a warning are, in log odds."""
+    """How much lower the thresholds for a block and for a warning are, in log odds."""
 
     block: float
     warn: float
@@ -32,7 +32,7 @@ DEEDS: Final = (
     ThresholdAdjustment(3.6, 2.6),
     ThresholdAdjustment(4.4, 3.0),
 )
-"""For a passage with a deed, by what its cues count together; only a firm turn gets it beyond `WITHOUT_ADDRESS`."""
+"""For a passage with a deed, by the total count of its cues; exceeding `WITHOUT_ADDRESS` requires a firm turn."""
 
 WITHOUT_ADDRESS: Final = 2
 ADDRESSES: Final = (
@@ -41,25 +41,25 @@ ADDRESSES: Final = (
     ThresholdAdjustment(1.2, 0.0),
     ThresholdAdjustment(2.2, 0.6),
 )
-"""For a passage with turns alone, by what they count together."""
+"""For a passage with turns only, by their total count."""
 
 MAX_ADJUSTMENT = DEEDS[-1]
 MAX_SINGLE_ADJUSTMENT = max(ease.warn for ease in (*DEEDS[: WITHOUT_ADDRESS + 1], *ADDRESSES))
-"""How much lower the bar of a warning is at most where there is no pair of a deed and a firm turn."""
+"""The largest reduction of the warning threshold without a pair of a deed and a firm turn."""
 
 
 def is_deed(cue: Cue) -> bool:
-    """Return whether a cue is harm to do."""
+    """Return whether a cue is a harmful act."""
     return cue.role == "deed"
 
 
 def is_firm_address(cue: Cue) -> bool:
-    """Return whether a cue turns to the reader as honest text does not."""
+    """Return whether a cue addresses the reader in a manner honest text does not."""
     return cue.role == "turn" and not cue.loose
 
 
 def threshold_adjustment(features: tuple[str, ...]) -> ThresholdAdjustment:
-    """Return how much lower the bars are for a passage with these features; each cue that damps takes one away."""
+    """Return the threshold reduction for a passage with these features; each damping cue cancels one."""
     if not features:
         return NONE
     cues = load_cues()

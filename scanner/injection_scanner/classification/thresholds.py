@@ -1,4 +1,4 @@
-"""Compute the score at which a passage is warned of or blocked, by its text's length and source.
+"""Compute the scores at which a passage is warned about or blocked, from its text's length and source.
 
 Values are log odds. Long texts need more, because each of their passages may be a false alarm.
 """
@@ -14,7 +14,7 @@ from injection_scanner.classification.threshold_adjustment import MAX_ADJUSTMENT
 from injection_scanner.findings import Source
 
 OUTPUT_RISE: Final = 1.5
-"""How much higher both thresholds are for output: it quotes, lists and logs far more than it addresses a reader."""
+"""How much higher both thresholds are for output, which quotes, lists and logs far more than it addresses a reader."""
 
 USUAL: Final = 100
 MIN_LENGTH, MAX_LENGTH = 37, 400
@@ -22,17 +22,17 @@ RISE: Final = 0.8
 """How much higher the thresholds are for a text with e times as many passages."""
 
 STEADIER: Final = 0.25
-"""How much of that the threshold of a block follows: what is cut out of a short text is missed more."""
+"""The share of that by which the block threshold rises: text cut out of a short document is missed more."""
 
 A_PASSAGE: Final = 100
 DOUBT: Final = 0.6
-"""How much lower the threshold of a warning is where something else speaks for it."""
+"""How much lower the warning threshold is if there is other evidence."""
 
 
 class Thresholds(Struct, frozen=True):
-    """Scores from which a passage counts; `doubtful_at` is for one that something else speaks against, too.
+    """Scores from which a passage counts; `doubtful_at` applies if there is other evidence against the passage.
 
-    Below `least` a passage is not read further. The `long` ones are for passages that follow one another.
+    Below `least`, a passage is not examined further. The `long` ones are for runs of consecutive passages.
     """
 
     warn_at: float
@@ -45,7 +45,7 @@ class Thresholds(Struct, frozen=True):
 
 
 def thresholds_of(weights: Weights, level: int, source: Source) -> Thresholds:
-    """Return the thresholds for a text of a level of length."""
+    """Return the thresholds for a text of a given length level."""
     more = OUTPUT_RISE if source == "output" else 0.0
     raised = level * RISE
     warn_at = weights.warn_at + raised + more
@@ -61,6 +61,6 @@ def thresholds_of(weights: Weights, level: int, source: Source) -> Thresholds:
 
 
 def level_of(text: str) -> int:
-    """Return by how many times `RISE` the thresholds are higher for this text than for one of `USUAL` passages."""
+    """Return how many times `RISE` the thresholds for this text exceed those for one of `USUAL` passages."""
     passages = (len(text) - text.count("\n")) / A_PASSAGE
     return round(log(min(MAX_LENGTH, max(MIN_LENGTH, passages)) / USUAL))

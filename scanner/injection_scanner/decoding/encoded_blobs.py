@@ -1,4 +1,4 @@
-"""Decode unbroken runs of characters: base64, 32, 58, 85, hexadecimal, binary, compressed or not.
+"""Decode unbroken runs of characters: base64, 32, 58, 85, hexadecimal or binary, compressed or not.
 
 Source: RFC 4648 (base16, 32, 64), RFC 1950 and 1952 (zlib, gzip).
 """
@@ -22,11 +22,11 @@ MAX_DEPTH = 3
 MAX_CHARS = 32_000
 MIN_LETTERS = 12
 MIN_SIGNS = 20
-"""So many printable bytes do not come about by chance, whatever they say."""
+"""This many printable bytes do not occur by chance."""
 
 MAX_MEMORY_BYTES = 16_000_000
 HEAD, LONG_BLOB = 40, 160
-"""Of longer blobs so many letters are read first; whole bytes in every notation."""
+"""Of longer blobs, this many letters are decoded first; they are whole bytes in every encoding."""
 
 BLOB = re.compile(r"={0,2}[A-Za-z0-9+/_-]{20,}={0,6}")
 WINDOW = 64
@@ -41,18 +41,18 @@ FIVES: Final = str.maketrans(
 """The digits of base32 to those that Python counts with, what is none to what is none there either."""
 
 EBCDIC = bytes((*range(0x81, 0x8A), *range(0x91, 0x9A), *range(0xA2, 0xAA), 0x40))
-"""The blank and the small letters."""
+"""The blank and the lower-case letters."""
 
 CUT_OFF = 3
-"""So many bytes of a letter may be there at the end without the rest of it."""
+"""The maximum number of trailing bytes of an incomplete character."""
 
 PACKED = (b"\x1f\x8b", b"\x78\x9c", b"\x78\xda", b"\x78\x01", b"\x78\x5e", b"BZh", b"\xfd7zXZ")
 
 
 def read_blob(blob: str) -> str:
-    """Read base64, base32, hexadecimal, binary or decimal digits, one within another; empty when it is none.
+    """Decode nested base64, base32, hexadecimal, binary or decimal digits; return an empty string for other text.
 
-    What comes out may be written in yet another notation, which is left to whoever finds those.
+    The result may be in yet another encoding, which the caller must detect.
     """
     if blob[:1] == "+" and blob[-1:] == "-":
         blob = blob[1:-1]
@@ -77,26 +77,26 @@ def read_blob(blob: str) -> str:
 
 
 def _may_be(read: Callable[[str], str | None], blob: str) -> bool:
-    """Tell by the letters read first, few of them, whether a long blob may be in a notation."""
+    """Return whether a long blob may be in an encoding, judging by its first few letters."""
     if read in NUMBERED:
         return len(blob) <= MAX_NUMBER_CHARS
     return read(blob[-HEAD:] if read is read_reversed else blob[:HEAD]) is not None
 
 
 def read_hex(blob: str) -> str | None:
-    """Read pairs of hexadecimal digits."""
+    """Decode pairs of hexadecimal digits."""
     return _decoded(bytes.fromhex, blob) if len(blob) % 2 == 0 else None
 
 
 def read_bits(blob: str) -> str | None:
-    """Read eight binary digits a letter."""
+    """Decode eight binary digits per letter."""
     if blob.strip("01") or len(blob) % 8:
         return None
     return _decoded(lambda bits: int(bits, 2).to_bytes(len(bits) // 8, "big"), blob[:4096])
 
 
 def read_base32(blob: str) -> str | None:
-    """Read base32, whatever its padding."""
+    """Decode base32, whatever its padding."""
     body = blob.rstrip("=")
     if not (body.isupper() or body.islower()):
         return None
@@ -104,29 +104,29 @@ def read_base32(blob: str) -> str | None:
 
 
 def read_base64(blob: str) -> str | None:
-    """Read base64 in either alphabet, whatever its padding."""
+    """Decode base64 in either alphabet, whatever its padding."""
     body = blob.rstrip("=").replace("-", "+").replace("_", "/")
     body = body[: len(body) - (len(body) % 4 == 1)]
     return _decoded(lambda plain: b64decode(plain + "=" * (-len(plain) % 4), validate=True), body)
 
 
 def read_reversed(blob: str) -> str | None:
-    """Read hexadecimal or base64 that was written from its end to its begin."""
+    """Decode reversed hexadecimal or base64."""
     if plain := read_hex(blob[::-1]):
         return plain
     return read_base64(blob[::-1]) if blob[:1] == "=" or len(blob) % 4 == 0 else None
 
 
 def read_base32hex(blob: str) -> str | None:
-    """Read base32 in the alphabet that keeps the order of what it stands for."""
+    """Decode base32 in the alphabet that preserves sort order."""
     body = blob.rstrip("=")
     return _decoded(_of_fives, body) if body.isalnum() else None
 
 
 def _of_fives(digits: str) -> bytes:
-    """Return the bytes of digits from 0 to v, five bits each. Raises ValueError for others, and for half a byte.
+    """Return the bytes of five-bit digits from 0 to v. Raise ValueError for other digits, and for half a byte.
 
-    Read as one number, which takes a tenth of the time that the standard library's loop over pieces does.
+    Decoding them as one number takes a tenth of the time of the standard library's loop.
     """
     if len(digits) % 8 in (1, 3, 6):
         raise ValueError("no whole bytes")
@@ -135,16 +135,16 @@ def _of_fives(digits: str) -> bytes:
 
 
 def read_rotated(blob: str) -> str | None:
-    """Read base64 whose letters were moved by half the alphabet."""
+    """Decode base64 whose letters were rotated by half the alphabet."""
     return read_base64(blob.translate(ROT13)) if len(blob) % 4 == 0 else None
 
 
 NUMBERED: Final = (read_base58, read_base62, read_base36)
-"""These read a blob as one number, so that its begin alone says nothing."""
+"""These decoders read a blob as one number, so its start alone is not enough."""
 
 
 def _in_alphabet(letters: str) -> Callable[[str], str | None]:
-    """Return what reads base32 in other letters, small or capital."""
+    """Return a decoder for base32 in other letters, in either case."""
     table = str.maketrans(letters, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
     return lambda blob: (
         read_base32(blob.lower().translate(table)) if blob.islower() or blob.isupper() else None
@@ -152,7 +152,7 @@ def _in_alphabet(letters: str) -> Callable[[str], str | None]:
 
 
 def read_case_swapped(blob: str) -> str | None:
-    """Read base64 whose small letters and capitals changed places."""
+    """Decode base64 whose upper and lower case were swapped."""
     return read_base64(blob.swapcase()) if len(blob) % 4 == 0 else None
 
 
@@ -170,7 +170,7 @@ def z85decode(blob: str) -> bytes:
 
 
 def b91decode(blob: str) -> bytes:
-    """Decode basE91: two signs hold thirteen or fourteen bits. Raises ValueError for other signs."""
+    """Decode basE91: two characters hold thirteen or fourteen bits. Raise ValueError for other characters."""
     raw = bytearray()
     bits = held = 0
     for at in range(0, len(blob) - 1, 2):
@@ -189,7 +189,7 @@ def b91decode(blob: str) -> bytes:
 
 
 def read_base85(blob: str) -> str:
-    """Read Ascii85, base85 or Z85; empty when it is none."""
+    """Decode Ascii85, base85 or Z85; return an empty string for other text."""
     if blob.startswith("<~"):
         plain = _decoded(a85decode, blob.removeprefix("<~").removesuffix("~>"))
         return plain if plain and is_readable(plain) else ""
@@ -217,7 +217,7 @@ def _decoded(decode: Callable[[str], bytes], blob: str) -> str | None:
 
 
 def _unpack(raw: bytes) -> bytes:
-    """Unpack what zlib, gzip, bzip2 or xz packed. Raises ValueError for what none of them did."""
+    """Decompress zlib, gzip, bzip2 or xz data. Raise ValueError for anything else."""
     import zlib
 
     try:
@@ -235,7 +235,7 @@ def _unpack(raw: bytes) -> bytes:
 
 
 def _text_of(raw: bytes) -> str:
-    """Decode letters; the last may be cut off."""
+    """Decode text whose last character may be incomplete."""
     coding = _coding_of(raw)
     try:
         return raw.decode(coding)
@@ -246,7 +246,7 @@ def _text_of(raw: bytes) -> str:
 
 
 def _coding_of(raw: bytes) -> str:
-    """Name how letters are coded: a word and a blank of EBCDIC are hardly ever anything else."""
+    """Return the text encoding: a word and a blank in EBCDIC are hardly ever anything else."""
     if raw[1:8:2] == b"\0\0\0\0":
         return "utf-16-le"
     if raw[0:8:2] == b"\0\0\0\0":
@@ -255,7 +255,7 @@ def _coding_of(raw: bytes) -> str:
 
 
 def is_readable(text: str, *, has_blanks: bool = True) -> bool:
-    """Return whether this reads as words rather than as bytes: printable, mostly letters, parted by blanks."""
+    """Return whether a text reads as words rather than bytes: printable, mostly letters, separated by blanks."""
     if len(text) < MIN_LETTERS or not text.replace("\n", " ").replace("\t", " ").isprintable():
         return False
     letters = sum(map(str.isalpha, text[:400]))

@@ -29,7 +29,7 @@ from injection_scanner.tables.lazy_patterns import compiled
 MIN_ESCAPES = 6
 OFTEN_WHOLE, RUN_END = 2_000, 200
 BYTES = 8
-"""Letters that are whole bytes in every notation of groups."""
+"""A number of letters that is a whole number of bytes in every grouped encoding."""
 
 ARMOURED_85: Final = r"<~[!-u\s]{20,}~>"
 PUNCTUATED = re.compile(r"[!-~]{30}")
@@ -53,7 +53,7 @@ ESCAPED: Final = (
     r"|(?<=\^)\^([0-9a-f]{2})|(?:(?<=\\)symbol\{|(?<=\[)char\])(\d{2,3})[}+]?|(?<=\\)o\{([0-7]{2,3})\})"
 )
 BASES: MappingProxyType[int, int] = MappingProxyType({8: 10, 6: 8, 13: 10, 16: 10, 17: 8})
-"""The groups of `ESCAPE` that are not hexadecimal."""
+"""The bases of the groups of `ESCAPE` that are not hexadecimal."""
 
 ESCAPE: Final = ANY_ESCAPE_SIGN + ESCAPED
 USUAL_ESCAPE: Final = f"[{re.escape(USUAL_ESCAPE_SIGNS)}]{ESCAPED}"
@@ -81,7 +81,7 @@ NUMBERS: Final = (
 )
 NUMBER_SIGNS: Final = "0123456789abcdefABCDEFoxhOXH ,:;|/.\n-"
 MIN_NUMBERS_CHARS: Final = 35
-"""So many signs the shortest of `NUMBERS` has."""
+"""The minimum length of a match of `NUMBERS`."""
 
 BRAILLE: Final = "[\u2800-\u28ff][\u2800-\u28ff ]{11,}"
 BRAILLE_LETTERS = (
@@ -97,11 +97,11 @@ WITHOUT_BLANKS: Final = (
     "upside down",
     "taps",
 )
-"""Notations that may leave out the blanks between words."""
+"""Encodings that may omit the blanks between words."""
 
 
 class Variant(Struct, frozen=True):
-    """A stretch of text (offsets) and what it says in plain letters; `how` names the notation."""
+    """A span of text (offsets) and its decoded plain text; `how` names the encoding."""
 
     start: int
     end: int
@@ -110,7 +110,7 @@ class Variant(Struct, frozen=True):
 
 
 def find_encoded(text: str) -> Iterator[Variant]:
-    """Yield every stretch that is written in a notation and reads as text."""
+    """Yield every span that is encoded and decodes to readable text."""
     signs = CharacterMap(text)
     yield from _find_blobs(text, signs)
     yield from _find_escapes(text, signs)
@@ -135,7 +135,7 @@ def _find_runs(text: str, pattern: str, read: Callable[[str], str], how: str) ->
 
 
 def _find_words(text: str, signs: CharacterMap) -> Iterator[re.Match[str]]:
-    """Find what is long and has no blank in it."""
+    """Find long runs without blanks."""
     for start, end in signs.runs_of(UNPARTED_SIGNS, MIN_WORD_CHARS):
         yield from WORD.finditer(text, start, end)
 
@@ -170,9 +170,9 @@ def _find_blobs(text: str, signs: CharacterMap) -> Iterator[Variant]:
 
 
 def _read_again(run: str, whole: int) -> tuple[str, int]:
-    """Return what of a run of blobs is read again with the next one, and of how many letters it was whole last.
+    """Return the part of a run of blobs to decode again with the next one, and its length at the last full decoding.
 
-    All of it while it is short or has grown by half since, so that all this costs is linear; else its end.
+    This is the whole run while it is short or has grown by half since, so that the total cost is linear; else its end.
     """
     if len(run) <= OFTEN_WHOLE or len(run) * 2 >= whole * 3:
         return run, len(run)
@@ -180,7 +180,7 @@ def _read_again(run: str, whole: int) -> tuple[str, int]:
 
 
 def _find_pieces(text: str, signs: CharacterMap) -> Iterator[re.Match[str]]:
-    """Find pieces that follow one another, the first of which looks like no word."""
+    """Find consecutive chunks of which the first does not look like a word."""
     last = 0
     for start, end in signs.runs_of(PIECE_SIGNS, MIN_PIECE_CHARS):
         if start < last or end - start > MAX_PIECE_CHARS or not ODD_PIECE.match(text, start, end):
@@ -203,7 +203,7 @@ def _find_base85(word: re.Match[str]) -> Iterator[Variant]:
 
 
 def _find_escapes(text: str, signs: CharacterMap) -> Iterator[Variant]:
-    """Read lines with several escapes; what is not escaped in them stays."""
+    """Decode lines with several escapes, leaving unescaped text unchanged."""
     has_rare = any(map(signs.holds, RARE_ESCAPES))
     if not has_rare and signs.count(USUAL_ESCAPE_SIGNS) < MIN_ESCAPES:
         return
@@ -255,7 +255,7 @@ def _unescape(text: str) -> str:
 
 
 def read_numbers(run: str) -> str:
-    """Read letters given as binary, decimal, octal or hexadecimal numbers."""
+    """Decode letters written as binary, decimal, octal or hexadecimal numbers."""
     parts = [part.removeprefix("0b") for part in re.findall(r"(?:0[oxOX])?([0-9a-fA-F]+)", run)]
     bases = (2,) if all(len(part) > 6 and not part.strip("01") for part in parts) else (10, 16, 8)
     for base in bases:
@@ -274,7 +274,7 @@ def read_numbers(run: str) -> str:
 
 
 def read_braille(run: str) -> str:
-    """Read braille letters, or bytes that its patterns of dots stand for."""
+    """Decode braille letters, or the bytes that the dot patterns represent."""
     plain = run.translate(BRAILLE_TABLE)
     if is_readable(plain) or not "\u2801" <= max(run) <= "\u287f":
         return plain

@@ -1,6 +1,6 @@
 """Decode letter-by-letter codes: two symbols, keypads, spoken Morse, letter squares, spelt-out positions.
 
-Every pattern takes runs as they come and never gives a part of one back, so that all of it is linear. Source:
+Every pattern matches runs possessively, without backtracking, so that it takes linear time. Source:
 ITU-T E.161 (letters on keypads), ITU-R M.1677 (Morse), ADFGX (1918).
 """
 
@@ -21,7 +21,7 @@ SPOKEN: Final = r"(?i)\b(?:(?:di|dit|dah|dot|dash)(?: [/|] |[ -])){24,4000}+(?:d
 PAIRS: Final = r"(?<!\w)(?:[A-Z]{2} (?:[/|] )?){16,4000}+[A-Z]{0,2}"
 PAIR_SIGNS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ /|"
 MIN_PAIRS_CHARS: Final = 48
-"""So many signs the shortest of `PAIRS` has."""
+"""The minimum length of a match of `PAIRS`."""
 
 SPELLED: Final = (
     r"(?i)\b(?:(?:twenty[ -])?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
@@ -57,7 +57,7 @@ SQUARE_SIDE: Final = 5
 
 
 def read_two_signs(run: str) -> str:
-    """Read groups of eight of two signs, whichever they are, as bytes; empty for other groups."""
+    """Decode groups of eight made of any two symbols as bytes; return an empty string for other groups."""
     groups = run[: MAX_CHARS * 9].split()
     groups = groups if len(groups[-1]) == 8 else groups[:-1]
     signs = sorted(set("".join(groups)))
@@ -71,7 +71,7 @@ def read_two_signs(run: str) -> str:
 
 
 def read_coded(run: str, code: MappingProxyType[str, str]) -> str:
-    """Read words whose letters have a code each; empty where there are others."""
+    """Decode words with one code per letter; return an empty string if there are other codes."""
     words = [
         "".join(code.get(each, "\0") for each in word.replace(",", " ").split())
         for word in re.split(WORD_ENDS, run)
@@ -81,7 +81,7 @@ def read_coded(run: str, code: MappingProxyType[str, str]) -> str:
 
 
 def read_pairs(run: str) -> str:
-    """Read rows and columns of a square that have letters for names, in the order of the alphabet."""
+    """Decode rows and columns, named by letters, of a square in alphabetical order."""
     names = sorted(set(run) - {" ", "/", "|"})
     if len(names) != SQUARE_SIDE:
         return ""
@@ -94,13 +94,13 @@ def read_pairs(run: str) -> str:
 
 
 def to_morse(run: str) -> str:
-    """Write spoken Morse with dots and dashes."""
+    """Convert spoken Morse to dots and dashes."""
     signs = re.sub(r"dit?|dot", ".", re.sub("dah|dash", "_", run.lower()))
     return signs.replace("-", "").replace("_", "-")
 
 
 def find_letter_codes(text: str, marks: CharacterMap) -> Iterator[tuple[int, int, str, str]]:
-    """Yield start, end, plain text and name of what may be written in such a code; the caller judges it."""
+    """Yield start, end, plain text and name of each possible letter code; the caller evaluates it."""
     for found in compiled(BITS).finditer(text) if marks.has_shape(UNPARTED_SIGNS, SOME_BITS) else ():
         yield *found.span(), read_two_signs(found.group()), "two signs"
     if "33 " in text or "44 " in text:

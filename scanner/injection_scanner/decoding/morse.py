@@ -19,6 +19,6 @@ MORSE_SHAPES = str.maketrans("\u00b7\u2022\u2013\u2014\u2212_", "..----")
 
 
 def read_morse(run: str) -> str:
-    """Read Morse signs; a stroke or three blanks part words."""
+    """Decode Morse characters; a slash or three blanks separate words."""
     words = re.split(r" ?[/|] ?| {2,}", run.translate(MORSE_SHAPES).strip())
     return " ".join("".join(MORSE_TABLE.get(sign, "\0") for sign in word.split()) for word in words)

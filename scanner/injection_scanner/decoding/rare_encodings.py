@@ -1,7 +1,7 @@
 """Decode rare encodings: base58, uuencode, alphabet positions, squares, Bacon's cipher, ROT47, upside-down letters.
 
-Every reader is bounded by `MAX_NUMBER_CHARS` letters or linear. Source: POSIX uuencode; Bacon 1623 (De
-augmentis); ROT47 over the printable signs of ASCII; draft-msporny-base58.
+Every decoder is bounded by `MAX_NUMBER_CHARS` letters or linear. Source: POSIX uuencode; Bacon 1623 (De
+augmentis); ROT47 over the printable characters of ASCII; draft-msporny-base58.
 """
 
 import re
@@ -16,7 +16,7 @@ from injection_scanner.text.non_ascii import non_ascii_characters
 
 MAX_NUMBER_CHARS: Final = 600
 AT_ONCE: Final = 10
-"""So many letters make a number that is quick to reckon with."""
+"""The number of letters whose number is fast to compute with."""
 
 FIRST_BYTES: Final = 4
 NOT_ASCII: Final = 0x80808080
@@ -43,7 +43,7 @@ FLIPPED: Final = (
 )
 MIN_FLIPPED_CHARS: Final = 6
 COMMON_FLIPPED: Final = "\u01dd\u0250\u0279\u0265"
-"""Letters e, a, r and h upside down."""
+"""The letters e, a, r and h upside down."""
 
 UU: Final = r"(?m)^begin [0-7]{3,4} \S[^\n]{0,80}\n((?:[!-`][ -`]{0,84}\n){1,400})"
 BARE_UU: Final = r"M(?m:(?<=^M))[ -`]{60}\n(?:M[ -`]{60}\n){0,399}(?m:^[!-L][ -`]{4,60}$)?"
@@ -51,10 +51,10 @@ SQUARE: Final = r"[1-5](?<![\w.].)[1-5][ ,-](?:[1-5]{2}[ ,-]){14,}[1-5]{2}(?![\w
 SQUARE_LETTERS: Final = "abcdefghiklmnopqrstuvwxyz"
 PLACES: Final = r"\d(?<![\w.].)\d?(?: ?[ ,./|-] ?| / )(?:\d{1,2}(?: ?[ ,./|-] ?| / )){14,}\d{1,2}(?![\w.])"
 PLACE_SIGNS: Final = f"{DIGITS} ,./|-{BEYOND}"
-"""What `PLACES` and `SQUARE` are made of; there are figures beyond ASCII."""
+"""The characters of `PLACES` and `SQUARE`; there are digits beyond ASCII."""
 
 MIN_POSITION_CHARS: Final = 31
-"""So many signs the shortest of them has."""
+"""The minimum length of a match of either."""
 
 BACON: Final = r"[ABab](?<!\w.)[ABab]{4}[ ,]?(?:[ABab]{5}[ ,]?){11,}"
 SAID_BITS: Final = r"[zZoO](?<!\w.)(?:[eE][rR][oO]|[nN][eE])[ ,]{1,2}(?i:(?:zero|one)[ ,]{1,2}){47,}"
@@ -63,7 +63,7 @@ TAPS: Final = r"\.(?<![^\s`].)\.{0,4} \.{1,5}(?: {1,3}[/|]? ?\.{1,5} \.{1,5}){11
 TAP_LETTERS: Final = "abcdefghijlmnopqrstuvwxyz"
 IN_45: Final = r"[0-9A-Z$%*+./:-](?<![^\s`].)[0-9A-Z $%*+./:-]{30,}"
 MIN_BASE45_CHARS: Final = 31
-"""So many signs the shortest of `IN_45` has."""
+"""The minimum length of a match of `IN_45`."""
 
 MIN_ODD_BASE45_CHARS: Final = 4
 DUMP_PLACE: Final = r"^\s*[0-9a-fA-F]{4,8}:? +"
@@ -81,22 +81,22 @@ FIRST_FACE: Final = 0x1F3F7
 
 
 def read_base58(blob: str) -> str | None:
-    """Read base58; None where the letters are not of it."""
+    """Decode base58; return None for letters outside its alphabet."""
     return _read_number(blob, BASE58)
 
 
 def read_base62(blob: str) -> str | None:
-    """Read base62, with capitals before small letters or behind them."""
+    """Decode base62, with capitals before or after the lower-case letters."""
     return _read_number(blob, BASE62) or _read_number(blob.swapcase(), BASE62)
 
 
 def read_base36(blob: str) -> str | None:
-    """Read base36."""
+    """Decode base36."""
     return _read_number(blob.upper(), BASE62[:36]) if blob.islower() or blob.isupper() else None
 
 
 def _read_number(blob: str, digits: str) -> str | None:
-    """Read a blob as one number in base 58 or so, whose bytes are the letters."""
+    """Decode a blob as one number, in base 58 or similar, whose bytes are the letters."""
     if not 24 <= len(blob) <= MAX_NUMBER_CHARS or blob.strip(digits):
         return None
     number, base = 0, len(digits)
@@ -116,7 +116,7 @@ def _read_number(blob: str, digits: str) -> str | None:
 
 
 def _begins_ascii(blob: str, digits: str) -> bool:
-    """Tell by the first letters of a number whether its first bytes may be letters of ASCII."""
+    """Return whether a number's first bytes may be ASCII letters, judging by its first digits."""
     base, part = len(digits), 0
     for letter in blob[:AT_ONCE]:
         part = part * base + max(0, digits.find(letter))
@@ -127,7 +127,7 @@ def _begins_ascii(blob: str, digits: str) -> bool:
 
 
 def read_base45(run: str) -> str:
-    """Read base45 (RFC 9285)."""
+    """Decode base45 (RFC 9285)."""
     values = list(map(BASE45.find, run))
     raw = bytearray()
     for at in range(0, len(values) - 1, 3):
@@ -140,14 +140,14 @@ def read_base45(run: str) -> str:
 
 
 def read_tap_code(run: str) -> str:
-    """Read taps: rows and columns of a square in which c and k are one."""
+    """Decode a tap code: rows and columns of a square in which C and K share a cell."""
     counts = list(map(len, re.findall(r"[.*xX\u2022]+", run)))
     pairs = zip(counts[::2], counts[1::2], strict=False)
     return "".join(TAP_LETTERS[(row * 5 + column - 6) % 25] for row, column in pairs)
 
 
 def read_dump(run: str) -> str:
-    """Read the bytes of a dump, line by line, without their places and the letters beside them."""
+    """Decode the bytes of a hex dump, line by line, without offsets and the text column."""
     raw = bytearray()
     for line in run.splitlines():
         beside = compiled(DUMP_PLACE).sub("", line).partition("|")[0]
@@ -157,7 +157,7 @@ def read_dump(run: str) -> str:
 
 
 def read_uu(lines: str) -> str:
-    """Read the lines between `begin` and `end`."""
+    """Decode the lines between `begin` and `end`."""
     try:
         return b"".join(map(a2b_uu, lines.splitlines()[:MAX_LINES])).decode("utf-8", "replace")
     except (BadEncoding, ValueError):
@@ -165,7 +165,7 @@ def read_uu(lines: str) -> str:
 
 
 def read_alphabet_positions(run: str) -> str:
-    """Read numbers from 1 to 26 as letters; a stroke parts words where there is one."""
+    """Decode numbers from 1 to 26 as letters; slashes, if any, separate words."""
     words = re.split(r" ?[/|] ?| (?=\d)" if "-" in run else r" ?[/|] ?", run)
     letters = [
         [int(number) for number in re.findall(r"\d+", word)] for word in (words if len(words) > 2 else [run])
@@ -176,26 +176,26 @@ def read_alphabet_positions(run: str) -> str:
 
 
 def read_square(run: str) -> str:
-    """Read rows and columns of the square of Polybius, in which i and j are one."""
+    """Decode rows and columns of the Polybius square, in which I and J share a cell."""
     pairs = re.findall(r"[1-5]{2}", run)
     return "".join(SQUARE_LETTERS[int(row) * 5 + int(column) - 6] for row, column in pairs)
 
 
 def read_bacon(run: str) -> str:
-    """Read groups of five letters A and B, in the alphabet of 26 letters."""
+    """Decode groups of five letters A and B, in the 26-letter alphabet."""
     bits = "".join(run.upper().replace("A", "0").replace("B", "1").split()).replace(",", "")
     values = [int(bits[at : at + 5], 2) for at in range(0, len(bits) - 4, 5)]
     return "".join(SMALL[value] for value in values if value < 26)
 
 
 def read_spoken_bits(run: str) -> str:
-    """Read the words zero and one, eight a letter."""
+    """Decode the words zero and one, eight per letter."""
     bits = re.sub(r"[^01]", "", run.lower().replace("zero", "0").replace("one", "1"))
     return "".join(chr(int(bits[at : at + 8], 2)) for at in range(0, min(len(bits), 32_000) - 7, 8))
 
 
 def read_blanks(runs: str) -> str:
-    """Read blanks and tabs at the ends of lines as bits, eight or seven a letter."""
+    """Decode trailing blanks and tabs as bits, eight or seven per letter."""
     for one in "\t ":
         bits = "".join("1" if blank == one else "0" for blank in runs[:32_000])
         for width in (8, 7):
@@ -206,24 +206,24 @@ def read_blanks(runs: str) -> str:
 
 
 def read_private(run: str) -> str:
-    """Read letters that were moved into an area for private use, by their last byte."""
+    """Decode letters moved into a private-use area, by their last byte."""
     return "".join(chr(ord(letter) & 0xFF) for letter in run)
 
 
 def read_symbols(run: str) -> str:
-    """Read two signs, whichever they are, as bits, eight or seven a letter."""
+    """Decode any two symbols as bits, eight or seven per letter."""
     bare = run.replace("\ufe0f", "")
     signs = sorted({*bare})
     return read_blanks(bare.replace(signs[0], " ").replace(signs[1], "\t")) if len(signs) == 2 else ""
 
 
 def read_names(run: str) -> str:
-    """Read letters given by their names in Unicode."""
+    """Decode letters written as their Unicode names."""
     return "".join(found[1] or " " for found in compiled(NAMED_LETTER).finditer(run))
 
 
 def find_rare_encodings(text: str, signs: CharacterMap) -> Iterator[tuple[int, int, str, str]]:
-    """Yield start, end, plain text and name of what may be written in a rare notation; the caller judges it."""
+    """Yield start, end, plain text and name of each possible rare encoding; the caller evaluates it."""
     if " \t" in text or "\t " in text:
         runs = list(compiled(BLANKS).finditer(text))
         blanks = "".join(found.group() for found in runs)
@@ -266,7 +266,7 @@ def find_rare_encodings(text: str, signs: CharacterMap) -> Iterator[tuple[int, i
 
 
 def _find_foreign(text: str) -> Iterator[tuple[int, int, str, str]]:
-    """Find what is written in characters beyond ASCII; a run of them is a run among the odd ones alone."""
+    """Find encodings that use characters beyond ASCII; a run of them is also a run among the non-ASCII characters."""
     odd = non_ascii_characters(text)
     for found in compiled(SYMBOLS).finditer(text) if compiled(SYMBOLS).search(odd) else ():
         yield *found.span(), read_symbols(found.group()), "two signs"

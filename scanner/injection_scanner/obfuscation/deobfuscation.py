@@ -1,6 +1,6 @@
-"""Undo scrambled words: ciphers, mirror writing, leet, jumbled and split words.
+"""Undo obfuscated words: ciphers, mirror writing, leet, jumbled and split words.
 
-Works on passages of folded text; a passage is put right only where the disguise itself shows. Source:
+Works on passages of folded text; a passage is corrected only if the obfuscation itself is visible. Source:
 Rawlinson 1976 (letters within words), the Caesar, atbash and ROT13 substitutions.
 """
 
@@ -57,7 +57,7 @@ KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,./"
 NEXT_KEYS = str.maketrans(KEYS[:-1], KEYS[1:])
 KEYS_BEFORE = str.maketrans(KEYS[1:], KEYS[:-1])
 OTHER_KEYS = str.maketrans("qwertyuiopasdfghjkl;zxcvbnm,./", "',.pyfgcrlaoeuidhtns;qjkxbmwvz")
-"""What comes of typing on another layout (Dvorak)."""
+"""Text typed with another keyboard layout (Dvorak)."""
 
 KEYS_BACK = str.maketrans("',.pyfgcrlaoeuidhtns;qjkxbmwvz", "qwertyuiopasdfghjkl;zxcvbnm,./")
 BACK: MappingProxyType[str, dict[int, int]] = MappingProxyType(
@@ -88,7 +88,7 @@ MIN_SEPARATORS = 7
 
 @cache
 def cipher_words() -> dict[str, tuple[str, ...]]:
-    """Return what common words look like under each cipher, with the ciphers' names."""
+    """Map the enciphered forms of common words to the ciphers' names."""
     found: dict[str, tuple[str, ...]] = {}
     common = COMMON.split()
     plain = {*common, *KEYWORDS.split(), *PLAIN_TOO}
@@ -113,7 +113,7 @@ def cipher_words() -> dict[str, tuple[str, ...]]:
 
 @cache
 def jumbled_words() -> dict[str, str]:
-    """Return the long keywords by their letters in order, and by what is left of them without one letter."""
+    """Map the sorted letters of each long keyword, whole and with one letter missing, to the keyword."""
     found: dict[str, str] = {}
     for word in sorted({*KEYWORDS.split(), *(word for word in COMMON.split() if len(word) > 5)}):
         if len(word) >= MIN_JUMBLED_CHARS:
@@ -124,17 +124,17 @@ def jumbled_words() -> dict[str, str]:
 
 
 def letters_of(word: str) -> str:
-    """Return a word's letters in order, behind a sign that no word has."""
+    """Return a word's sorted letters, after a character that no word contains."""
     return "\0" + "".join(sorted(word))
 
 
 def shortened(word: str) -> list[str]:
-    """Return a word without one of its inner letters, in turn."""
+    """Return all forms of a word with one inner letter removed."""
     return [word[:at] + word[at + 1 :] for at in range(1, len(word) - 1)]
 
 
 def keyword_of(token: str) -> str:
-    """Return the keyword that a word is with letters moved, or with one too few, too many or wrong; empty for none."""
+    """Return the keyword a word misspells by moved, missing, extra or wrong letters, or an empty string if none."""
     if len(token) < MIN_JUMBLED_CHARS - 1 or not token.isalpha() or token in known_words():
         return ""
     known, whole = jumbled_words(), whole_words()
@@ -153,19 +153,19 @@ def word_ends() -> frozenset[str]:
 
 @cache
 def whole_words() -> dict[str, str]:
-    """Return the long keywords by themselves."""
+    """Map each long keyword to itself."""
     return {word: word for word in jumbled_words().values()}
 
 
 @cache
 def known_words() -> frozenset[str]:
-    """Return the words that are spelt as they should be: the keywords, and whatever the classifier has met."""
+    """Return the correctly spelt words: the keywords, and all words the classifier knows."""
     return frozenset((*KEYWORDS.split(), *COMMON.split(), *load_weights().features))
 
 
 @cache
 def unvowelled_words() -> dict[str, str]:
-    """Return the keywords by what is left of them without their inner vowels, and with each vowel as one sign."""
+    """Map keywords without inner vowels, and with each vowel as one symbol, to the keywords."""
     found: dict[str, str] = {}
     for word in sorted({*KEYWORDS.split(), *COMMON.split()}):
         if len(word) >= MIN_JUMBLED_CHARS:
@@ -180,7 +180,7 @@ def unvowelled_words() -> dict[str, str]:
 
 
 def revowelled(token: str) -> str:
-    """Return the keyword that a word is with its vowels left out, swapped or numbered; empty for none."""
+    """Return the keyword whose vowels a word omits, swaps or numbers, or an empty string if there is none."""
     known = unvowelled_words()
     if token in known:
         return known[token]
@@ -208,26 +208,26 @@ def mirror_alphabet(word: str) -> str:
 
 
 def pig_latin(word: str) -> str:
-    """Say a word in pig latin."""
+    """Convert a word to pig latin."""
     begin = re.match(r"[^aeiouy]*", word)
     ahead = begin.group() if begin else ""
     return word[len(ahead) :] + ahead + "ay" if ahead else word + "way"
 
 
 def undo_pig_latin(word: str) -> str:
-    """Put a word of pig latin right where one letter went to its end."""
+    """Undo pig latin for a word with one letter moved to its end."""
     if word.endswith("way"):
         return word[:-3]
     return word[-3] + word[:-3] if word.endswith("ay") and len(word) > 3 else word
 
 
 def is_jumbled(token: str) -> bool:
-    """Return whether a word is a keyword misspelt: letters moved, one too few, too many or wrong."""
+    """Return whether a word misspells a keyword by moved, missing, extra or wrong letters."""
     return keyword_of(token) != ""
 
 
 def padding_of(token: str) -> str:
-    """Return the one letter that stands between all others of a word; empty for none."""
+    """Return the letter inserted between all other letters of a word, or an empty string if there is none."""
     if len(token) < MIN_PADDED_CHARS:
         return ""
     for pads, letters in ((token[1::2], token[::2]), (token[::2], token[1::2])):
@@ -237,14 +237,14 @@ def padding_of(token: str) -> str:
 
 
 def strip_padding(passage: str, tokens: list[str]) -> list[Obfuscation]:
-    """Take the letter away that stands between the letters of all words."""
+    """Remove the letter inserted between the letters of all words."""
     pads = sorted({pad for token in tokens if (pad := padding_of(token))})
     removed = (re.sub(f"{pad}?([^{pad}\n]){pad}?", r"\1", passage) for pad in map(re.escape, pads[:2]))
     return [Obfuscation("letters padded", plain) for plain in removed]
 
 
 def undo_ciphers(passage: str, tokens: list[str]) -> list[Obfuscation]:
-    """Undo a letter cipher where at least three common words show it."""
+    """Undo a letter cipher if at least three common words reveal it."""
     known = cipher_words()
     hits = known.keys() & tokens
     if len(hits) < 3:
@@ -271,7 +271,7 @@ def undo_ciphers(passage: str, tokens: list[str]) -> list[Obfuscation]:
 
 
 def undo_leet(passage: str, tokens: list[str]) -> list[Obfuscation]:
-    """Read figures as letters where they stand inside a good part of the words."""
+    """Read digits as letters where they occur inside a large share of the words."""
     odd = sum(1 for token in tokens if not token.isalpha() and not token.isdigit() and token.isalnum())
     if odd < 3 or odd * 5 < len(tokens):
         return []
@@ -283,7 +283,7 @@ def undo_leet(passage: str, tokens: list[str]) -> list[Obfuscation]:
 
 
 def read_spaced_letters(unfolded: str, tokens: list[str]) -> list[Obfuscation]:
-    """Join letters that stand alone; `unfolded` is the passage as it was, with its wide gaps."""
+    """Join single letters; `unfolded` is the original passage with its wide gaps."""
     single = sum(1 for token in tokens if len(token) == 1 and token.isalpha() and token.isascii())
     if single < 10 or single * 2 < sum(map(str.isalnum, tokens)):
         return []
@@ -298,7 +298,7 @@ def read_spaced_letters(unfolded: str, tokens: list[str]) -> list[Obfuscation]:
 
 
 def read_inner_markup(passage: str) -> list[Obfuscation]:
-    """Take markup out of the middle of words, where several have it."""
+    """Remove markup from the middle of words if several words have it."""
     if not any(sign in passage for sign in ("<", "\\", "__", "~~")) and passage.count("`") < MIN_SEPARATORS:
         return []
     passage, typeset = compiled(SET_IN_TYPE).subn(r"\1", passage) if "\\" in passage else (passage, 0)
@@ -310,7 +310,7 @@ def read_inner_markup(passage: str) -> list[Obfuscation]:
 
 
 def unjumble(passage: str, tokens: list[str]) -> list[Obfuscation]:
-    """Put keywords right that are misspelt, where two of them are."""
+    """Correct misspelt keywords if there are at least two."""
     right = {token: keyword_of(token) for token in set(tokens) if is_jumbled(token)}
     if len(right) < 2:
         return []
@@ -318,7 +318,7 @@ def unjumble(passage: str, tokens: list[str]) -> list[Obfuscation]:
 
 
 def read_spelling(tokens: list[str]) -> list[Obfuscation]:
-    """Read the spelling alphabet by its first letters."""
+    """Decode the spelling alphabet by its initials."""
     alphabet = nato_words()
     if len(tokens) < 10 or len(alphabet.intersection(tokens)) < 5:
         return []
@@ -327,18 +327,18 @@ def read_spelling(tokens: list[str]) -> list[Obfuscation]:
 
 
 def read_doubled(passage: str) -> list[Obfuscation]:
-    """Take one of each two letters where words have all of them twice."""
+    """Remove one of each pair of letters in words whose letters are all doubled."""
     return [Obfuscation("letters doubled", re.sub(r"(.)\1", r"\1", passage))]
 
 
 def read_unvowelled(passage: str) -> list[Obfuscation]:
-    """Give keywords their vowels back."""
+    """Restore the vowels of keywords."""
     plain = re.sub(r"\w+", lambda word: revowelled(word[0]) or word[0], passage)
     return [Obfuscation("vowels left out", plain)]
 
 
 def may_run_together(passage: str, tokens: list[str]) -> bool:
-    """Return whether a passage has far fewer blanks than words, or a word too long to be one."""
+    """Return whether a passage has far fewer blanks than words, or a word too long to be a single word."""
     return (
         passage.count(" ") * 2 < len(tokens) > MIN_JOINED
         or are_alike(tokens)
@@ -347,7 +347,7 @@ def may_run_together(passage: str, tokens: list[str]) -> bool:
 
 
 def are_alike(tokens: list[str]) -> bool:
-    """Return whether all words but the last have the same number of letters, as no prose has."""
+    """Return whether all words but the last have equal length, as they never do in prose."""
     size = len(tokens[0])
     return (
         len(tokens) > MIN_SIMILAR
@@ -357,7 +357,7 @@ def are_alike(tokens: list[str]) -> bool:
 
 
 def read_run_together(passage: str, unfolded: str, tokens: list[str]) -> list[Obfuscation]:
-    """Part words that a sign joins, capitals, or nothing at all; the last are left to whoever knows words."""
+    """Split words joined by a character, by capitals or by nothing; the last need a word list to split."""
     if not may_run_together(passage, tokens):
         return []
     found = [Obfuscation("words joined", "".join(tokens))] if are_alike(tokens) else []
@@ -377,7 +377,7 @@ def read_run_together(passage: str, unfolded: str, tokens: list[str]) -> list[Ob
 
 
 def deobfuscate(passage: str, unfolded: str, tokens: list[str], marks: list[str]) -> list[Obfuscation]:
-    """Undo every disguise that the marks of a passage's words show."""
+    """Undo every obfuscation indicated by the marks of a passage's words."""
     found = [*read_inner_markup(passage), *read_run_together(passage, unfolded, tokens)]
     if marks.count(CIPHER) > 2:
         found += undo_ciphers(passage, tokens)

@@ -1,6 +1,6 @@
 """Find, classify and remove characters that a reader does not see.
 
-Line feeds are never taken out, so lines keep their numbers. Source: Unicode UTS #51 (emoji), UAX #9 (bidi),
+Line feeds are never removed, so line numbers stay the same. Source: Unicode UTS #51 (emoji), UAX #9 (bidi),
 UAX #31 (joiners), ECMA-48 (control sequences), Trojan Source.
 """
 
@@ -41,7 +41,7 @@ APART = 3
 
 
 class HiddenCharacterFinding(Struct, frozen=True):
-    """One thing hidden: which rule, where (line from 1), what it says, and whether its line is to be cut."""
+    """One hidden text: its rule, its line (from 1), its content, and whether to cut the line."""
 
     rule: str
     line: int
@@ -50,14 +50,14 @@ class HiddenCharacterFinding(Struct, frozen=True):
 
 
 class RevealedText(Struct, frozen=True):
-    """The text as everyone sees it, and what was taken out of it."""
+    """The visible text, and what was removed from it."""
 
     text: str
     sightings: tuple[HiddenCharacterFinding, ...]
 
 
 def reveal(text: str) -> RevealedText:
-    """Take hidden characters out of a text and tell what they were."""
+    """Remove hidden characters from a text and report them."""
     if SUSPECT.search(non_ascii_characters(text)) is None:
         return RevealedText(text, ())
     sightings: list[HiddenCharacterFinding] = []
@@ -100,7 +100,7 @@ def _reveal_line(line: str, number: int, sightings: list[HiddenCharacterFinding]
 
 
 def _check_bidi(line: str, *, has_rtl: bool) -> str:
-    """Name what is wrong with a line's bidi controls; empty when nothing is."""
+    """Describe what is wrong with a line's bidi controls, or return an empty string if nothing is."""
     depth: list[str] = []
     used = False
     for mark in re.findall(f"[{BIDI}]", line):
@@ -120,7 +120,7 @@ def _check_bidi(line: str, *, has_rtl: bool) -> str:
 
 
 def _check_run(line: str, start: int, end: int, *, number: int, has_rtl: bool) -> str | None:
-    """Name the rule a run of hidden characters breaks; None to keep it, empty to drop it without a word."""
+    """Return the rule a run of hidden characters breaks, None to keep the run, or "" to drop it silently."""
     run = line[start:end]
     before, after = line[start - 1 : start], line[end : end + 1]
     if run[0] in "\x1b\x9b\x9d":
@@ -170,7 +170,7 @@ def _is_pictured(mark: str) -> bool:
 
 
 def read_hidden(run: str) -> str:
-    """Spell out text written in tag characters or in variation selectors; empty where there is none."""
+    """Decode text written in tag characters or variation selectors; return an empty string if there is none."""
     spelt = "".join(chr(ord(mark) - 0xE0000) for mark in run if "\U000e0020" <= mark <= "\U000e007e")
     if not spelt:
         values = [ord(mark) - 0xFE00 if mark < "\U000e0000" else ord(mark) - 0xE0100 + 16 for mark in run]

@@ -1,4 +1,4 @@
-"""Return what a passage says after deobfuscation."""
+"""The deobfuscated text of a passage and how reliable it is."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -8,16 +8,16 @@ from msgspec import Struct
 from injection_scanner.text.word_marks import DISGUISES
 
 LONG: Final = 4
-"""Words of fewer letters come about by chance."""
+"""Words with fewer letters occur by chance."""
 
 MIN_WORDS: Final = 2
 MIN_JOINED: Final = 5
 LONG_WORDS: Final = 14
-"""Words that are longer on the average may be several run together."""
+"""Words with a higher average length may be several words run together."""
 
 MAX_QUOTED: Final = 6
 MIN_OBFUSCATED: Final = 2
-"""So many words at least look disguised where a passage is."""
+"""The minimum number of words that look obfuscated in an obfuscated passage."""
 SHOWN_BY_WORDS: Final = frozenset(
     (
         *("leet", "markup in words", "markup through words", "mirror", "atbash", "pig", "keys"),
@@ -27,25 +27,25 @@ SHOWN_BY_WORDS: Final = frozenset(
 
 
 class Obfuscation(Struct, frozen=True):
-    """How the words of a passage are disguised, and what they say; honest text may look disguised by chance."""
+    """How a passage is obfuscated, and what it says; honest text may look obfuscated by chance."""
 
     how: str
     text: str
 
     @property
     def is_certain(self) -> bool:
-        """Whether nothing honest looks so."""
+        """Whether no honest text looks like this."""
         return self.how not in ("leet", "markup in words", "jumbled", "pieces", "column", "words joined")
 
     @property
     def is_spaced_prose(self) -> bool:
-        """Whether so many letters stand alone, with the vowels of a language among them, that it must be prose."""
+        """Whether so many letters are single, including the vowels of a language, that the text must be prose."""
         return self.how == "prose parted"
 
     def makes_words(self, tokens: Iterable[str], is_word: Callable[[str], bool]) -> bool:
-        """Return whether long words are among its `tokens`, as they are wherever somebody disguised some.
+        """Return whether its `tokens` contain long words, as any deliberately obfuscated text does.
 
-        Letters at random look disguised in every way. What leaves no gaps between words is not asked.
+        Random letters match every kind of obfuscation. Obfuscations that leave no gaps between words are not checked.
         """
         if not self.text.isascii() or not (self.how in SHOWN_BY_WORDS or self.how.startswith("shift")):
             return True
@@ -53,7 +53,7 @@ class Obfuscation(Struct, frozen=True):
 
 
 def looks_obfuscated(passage: str, tokens: list[str], marks: list[str]) -> bool:
-    """Return whether a passage has signs that part words, words that look parted or joined, or odd words."""
+    """Return whether a passage has characters that split words, words that look split or joined, or odd words."""
     return (
         "<" in passage
         or "\\" in passage

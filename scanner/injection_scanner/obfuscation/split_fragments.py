@@ -1,7 +1,7 @@
-"""Join separated fragments by the shapes in which orders are split: labels, strings, cells, comments.
+"""Join fragments by the shapes into which orders are split: labels, strings, cells, comments.
 
-Every view is linear in the text. What it joins is honest nearly always, so only what names deeds of an order
-goes on.
+Every view is linear in the text. Joined text is nearly always honest, so only text that names the acts of an order
+is passed on.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ NAMED_HALVES: Final = (
     r"(?:\s\w{2,9}){0,3}?(?::| is| reads| says)\s([^\n/|;]{3,200}?)(?=[\n/|;]|\.\s|$)"
 )
 HALVES: Final = ("half", "halves", " part", "piece", "scrap", "fragment", "shred")
-"""One of these is in a text that names halves of an order."""
+"""A text that names parts of an order contains one of these."""
 
 TABLE: Final = r"(?m)(?:^[ \t]*\|[^\n]{3,400}\|[ \t]*(?:\n|\Z)){3,60}"
 DEEDS: Final = (
@@ -58,11 +58,11 @@ MIN_DEEDS: Final = 2
 MAX_FRAGMENTS: Final = 40
 MAX_JOINED: Final = 500
 MAX_GAP: Final = 400
-"""Strings in quotes belong together only where no more than this lies between them."""
+"""Quoted strings belong together only if at most this many characters are between them."""
 
 
 class Joined(Struct, frozen=True):
-    """What fragments say together, and where each of them stands in the text, from its start to its end.
+    """The joined text of fragments, and where each fragment is in the text, from start to end.
 
     `alone` are quotations that name deeds by themselves: where one of them is an attack, it is quoted whole, not split.
     """
@@ -73,7 +73,7 @@ class Joined(Struct, frozen=True):
 
 
 def joined_fragments(text: str) -> Iterator[Joined]:
-    """Yield what the fragments of each view say together."""
+    """Yield the joined text of each view's fragments."""
     for places, parts, is_quoted in _series(text):
         if not 2 <= len(parts) <= MAX_FRAGMENTS:
             continue
@@ -126,7 +126,7 @@ def _every(text: str, pattern: str) -> Iterator[Series]:
 
 
 def _labelled(text: str) -> Iterator[Series]:
-    """Yield lines whose labels differ in a number or a letter, as they stand and in the order of their labels."""
+    """Yield lines whose labels differ in a number or a letter, in text order and in label order."""
     groups: dict[str, list[tuple[int, int, str, str]]] = {}
     for found in compiled(LABELLED).finditer(text):
         part = found[3].strip(" \t\"'`«»,;|/\\")
@@ -136,7 +136,7 @@ def _labelled(text: str) -> Iterator[Series]:
 
 
 def _assigned(text: str) -> Iterator[Series]:
-    """Yield short assignments near one another whose names differ in a number or a letter."""
+    """Yield nearby short assignments whose names differ in a number or a letter."""
     group: list[tuple[int, int, str, str]] = []
     stem = ""
     for found in compiled(ASSIGNED).finditer(text):
@@ -171,7 +171,7 @@ def _rank(label: str) -> int:
 
 
 def _quoted(text: str) -> Iterator[Series]:
-    """Yield strings in quotation marks that follow one another closely."""
+    """Yield quoted strings that closely follow one another."""
     group: list[tuple[int, int, str]] = []
     for found in compiled(QUOTED).finditer(text):
         part = next(filter(None, found.groups()), "")
@@ -188,7 +188,7 @@ def _run_of(group: list[tuple[int, int, str]]) -> Iterator[Series]:
 
 
 def _tables(text: str) -> Iterator[Series]:
-    """Yield the columns of tables that have a column of numbers, in its order."""
+    """Yield the columns of tables that have a column of numbers, ordered by it."""
     for found in compiled(TABLE).finditer(text):
         lines = (line.strip().strip("|").split("|") for line in found.group().strip().split("\n"))
         rows: list[list[str]] = [

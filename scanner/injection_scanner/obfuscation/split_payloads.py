@@ -1,4 +1,4 @@
-"""Join split payloads: quoted parts, columns of tables, one letter or one word per line."""
+"""Join split payloads: quoted parts, table columns, one letter or word per line."""
 
 from typing import Final
 
@@ -19,13 +19,13 @@ JOINED: Final = (
     r"|(?<=\+) ?'[^'\n]{1,60}' ?\+|(?<=\+) ?\"[^\"\n]{1,60}\" ?\+"
     r"|(?<=\*)[a-z]\w{0,20}, \*[a-z])"
 )
-"""What says to join pieces, in small letters."""
+"""Phrases that ask to join parts, in lower case."""
 
 JOIN_KEYS = (
     *("concat", "combin", "consecutive", "carry out", "join", "followed by", "merg", "piece", "stitch"),
     *("sequence", "assembl", "append", "together", "$", "}", "+", ", *"),
 )
-"""One of these is in whatever `JOINED` finds."""
+"""Every match of `JOINED` contains one of these."""
 
 TABLE_ROW: Final = r"(?m)^[ \t]*\|([^\n]{3,400})\|[ \t]*$"
 INSTRUCTION: Final = (
@@ -52,7 +52,7 @@ MIN_QUOTES = 4
 
 
 def join_columns(block: str) -> list[Obfuscation]:
-    """Read a block's first letters downwards, and a table's columns of single words."""
+    """Read a block's first letters vertically, and a table's columns of single words."""
     lines = block.split("\n")
     if len(lines) < MIN_ROWS:
         return []
@@ -71,7 +71,7 @@ def join_columns(block: str) -> list[Obfuscation]:
 
 
 def read_column(lines: list[str]) -> list[Obfuscation]:
-    """Read lines of one letter, or of one word each, as the prose that they are downwards."""
+    """Read lines of one letter or one word each vertically, as prose."""
     cells = [line.strip("-*#>0123456789.) \t\"'`|,") for line in lines]
     cut = {len(line) for line in lines[:-1]}
     if len(cut) == 1 and 1 < max(cut) <= MAX_CUT_CHARS:
@@ -90,7 +90,7 @@ def read_column(lines: list[str]) -> list[Obfuscation]:
 
 
 def follow_instructions(block: str) -> list[Obfuscation]:
-    """Read what a block says to read of it: first, last or capital letters, each second or third word or letter."""
+    """Extract what a block says to read: first, last or capital letters, or every second or third word or letter."""
     if (
         not any(map(block.__contains__, INSTRUCTION_KEYS))
         or (told := compiled(INSTRUCTION).search(block)) is None
@@ -116,17 +116,17 @@ def follow_instructions(block: str) -> list[Obfuscation]:
 
 
 def asks_to_join(block: str) -> bool:
-    """Return whether a block, in small letters, says that pieces belong together."""
+    """Return whether a lower-case block says that parts belong together."""
     return any(map(block.__contains__, JOIN_KEYS)) and compiled(JOINED).search(block) is not None
 
 
 def count_quotes(block: str) -> int:
-    """Count the signs that may begin a quotation."""
+    """Count the characters that may start a quotation."""
     return block.count('"') + block.count("\u201c") + block.count("'") + block.count("`")
 
 
 def may_hold_payload(block: str) -> bool:
-    """Return whether a block is worth a look for pieces: it has quotations, or lines enough."""
+    """Return whether a block is worth searching for split payloads: it has quotations, or enough lines."""
     return (
         block.count("\n") >= MIN_ROWS - 1
         or count_quotes(block) >= MIN_QUOTES
@@ -135,7 +135,7 @@ def may_hold_payload(block: str) -> bool:
 
 
 def join_quoted(block: str) -> list[Obfuscation]:
-    """Join strings that a text names one by one and says to put together."""
+    """Join strings that a text names individually and asks to combine."""
     if count_quotes(block) < MIN_QUOTES or not asks_to_join(block.casefold()):
         return []
     parts = [found[1] for found in compiled(ASSIGNED).finditer(block)]

@@ -1,6 +1,6 @@
 """Find orders in words without spaces, and in words with spaces between their letters.
 
-Both cost time linear in the text.
+Both take linear time.
 """
 
 import re
@@ -16,7 +16,7 @@ VERBS: Final = (
     *(b"ignor", b"disregard", b"forget", b"override", b"bypass", b"abandon", b"discard"),
     *(b"donottell", b"withouttelling", b"reveal", b"newsysteminstruction"),
 )
-"""Whatever `STRIPPED_ORDER` finds begins with one of these; they are found far faster."""
+"""Every match of `STRIPPED_ORDER` starts with one of these, which are found far faster."""
 
 NON_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 STRIPPED_KEYS = (
@@ -38,17 +38,17 @@ LETTER_HERE = re.compile(r"[^\x00-@\[-`{-\x7f]")
 
 
 def is_order_without_whitespace(text: str) -> bool:
-    """Return whether a text without its gaps holds an order."""
+    """Return whether a text contains an order once its gaps are removed."""
     return next(find_stripped_orders(strip_whitespace(text.lower())), None) is not None
 
 
 def strip_whitespace(text: str) -> bytes:
-    """Return the letters of a text alone, in UTF-8."""
+    """Return only the letters of a text, in UTF-8."""
     return text.encode("utf-8", "surrogatepass").translate(None, NON_LETTERS)
 
 
 def spans_without_whitespace(text: str) -> list[tuple[int, int]]:
-    """Find orders whose letters are all there, with odd things between them; gives offsets in folded text."""
+    """Find orders whose letters are separated by other characters; return offsets in folded text."""
     letters = strip_whitespace(text)
     if not any(key in letters for key in STRIPPED_KEYS):
         return []
@@ -66,7 +66,7 @@ def spans_without_whitespace(text: str) -> list[tuple[int, int]]:
 
 
 def find_stripped_orders(letters: bytes) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of each order among squeezed letters, as `STRIPPED_ORDER.finditer` does."""
+    """Yield the start and end of each order among stripped letters, like `STRIPPED_ORDER.finditer`."""
     begins = sorted(begin for verb in VERBS for begin in occurrences(verb, letters))
     end = 0
     for begin in begins:
@@ -76,7 +76,7 @@ def find_stripped_orders(letters: bytes) -> Iterator[tuple[int, int]]:
 
 
 def occurrences(part: bytes, letters: bytes) -> Iterator[int]:
-    """Yield where a part begins, wherever it does."""
+    """Yield the start of every occurrence of a part."""
     at = letters.find(part)
     while at >= 0:
         yield at
@@ -84,7 +84,7 @@ def occurrences(part: bytes, letters: bytes) -> Iterator[int]:
 
 
 def find_letter(text: str, at: int, number: int) -> int:
-    """Return where the byte of that number (from 0) among the squeezed letters from a place on stands in a text."""
+    """Return the position in a text of the byte with this index (from 0) among the stripped letters after `at`."""
     while number >= 0:
         stretch = text[at : at + STRIDE]
         count = len(strip_whitespace(stretch))
@@ -100,7 +100,7 @@ def find_letter(text: str, at: int, number: int) -> int:
 
 
 def segment_words(letters: str, words: Container[str]) -> str:
-    """Part letters into words of a list, with as few letters left over and as few words as can be."""
+    """Split letters into words from a list, with as few leftover letters and as few words as possible."""
     run = "".join(letters[:MAX_SPLIT_CHARS].split()).lower()
     costs: list[float] = [0.0]
     begins: list[int] = [0]

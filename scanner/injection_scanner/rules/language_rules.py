@@ -1,6 +1,6 @@
 """Detect orders to drop the rules, or to hide or reveal secrets, in many languages.
 
-A passage is looked at closely only where the begins of its words occur in the table.
+A passage is examined closely only if prefixes of its words occur in the table.
 """
 
 import re
@@ -34,7 +34,7 @@ FORBIDDEN: Final = fold_pattern(
     r"|\binte\b|\bikke\b|\bala\b|\u0645\u062a |\u0644\u0627 |\u05d0\u05dc |\u092e\u0924 "
     r"|\u0e2b\u0e49\u0e32\u0e21|\u0e2d\u0e22\u0e48\u0e32|\bjangan\b|\bdung\b|\bkhong\b"
 )
-"""What forbids rather than asks, near by."""
+"""Nearby words that forbid rather than request."""
 
 ADDRESSED: Final = fold_pattern(
     r"admin|\bagent|asist|assist|\bbots?\b|\bai\b|\bdan\b|\broot\b|gpt"
@@ -51,7 +51,7 @@ ADDRESSED: Final = fold_pattern(
     r"|\b(?:sen|ban|kamu|anda|ikaw|wewe|jij|du|tu|ty|te|jy|vi|esi|oled|si|olet)\b|spravc"
     r"|spravce|yonetici|beheerder|\u03b4\u03b9\u03b1\u03c7\u03b5\u03b9\u03c1"
 )
-"""Who is spoken to as an agent."""
+"""Words that address the reader as an agent."""
 
 
 class Patterns(Struct, frozen=True):
@@ -67,7 +67,7 @@ class Patterns(Struct, frozen=True):
 
 
 def languages_of_pair_bits(sides: int) -> list[tuple[Language, frozenset[int]]]:
-    """Return the languages of which both sides of a pair occur, with the numbers of such pairs."""
+    """Return the languages for which both sides of a pair occur, with the indices of these pairs."""
     library = load_language_table()
     both = sides & sides >> library.width
     found: dict[int, set[int]] = {}
@@ -110,7 +110,7 @@ def patterns_of(language: Language) -> Patterns:
 
 @cache
 def spaceless() -> re.Pattern[str]:
-    """Compile what finds letters of scripts without spaces, when it is first needed."""
+    """Compile, on first use, the pattern for letters of scripts without spaces."""
     return re.compile(SPACELESS)
 
 
@@ -125,9 +125,9 @@ def languages_of_script(passage: str) -> list[Language]:
 def check_languages(
     passage: str, languages: Iterable[tuple[Language, frozenset[int]]]
 ) -> Iterator[tuple[str, int, int, Literal["info", "warn", "block"]]]:
-    """Yield rule, start, end and the most it can be, for a passage that may be in these languages.
+    """Yield rule, start, end and maximum severity of each match in a passage that may be in these languages.
 
-    With each language come the numbers of its pairs of `keys` that occur.
+    Each language comes with the indices of its pairs of `keys` that occur.
     """
     redirected: bool | None = None
     for language, pairs in languages:

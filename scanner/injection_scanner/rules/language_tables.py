@@ -1,4 +1,4 @@
-"""The tables of languages: their words, and the word prefixes that make a language worth checking."""
+"""The language tables: words, and the word prefixes that make a language worth checking."""
 
 from functools import cache
 
@@ -7,11 +7,11 @@ from msgspec import Struct
 from injection_scanner.tables.compiled_tables import load_table
 
 PREFIX = 3
-"""Begins of words are looked up by so many letters of theirs; shorter ones by all they have."""
+"""The length of the prefixes by which words are looked up; shorter words are looked up whole."""
 
 LONG_PREFIX = 4
 PAIRS = 4
-"""So many pairs a language has: override, hide, reveal, free."""
+"""The number of pairs per language: override, hide, reveal, free."""
 
 
 class LanguageWords(Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,7 +30,7 @@ class LanguageWords(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Language(Struct, frozen=True):
-    """One language; `letters` are those its words begin with."""
+    """One language; `letters` are the initials of its words."""
 
     name: str
     letters: frozenset[str]
@@ -38,9 +38,9 @@ class Language(Struct, frozen=True):
 
 
 class LanguageTable(Struct, frozen=True):
-    """All languages, in the order of their names; by first letters, begins of words with the bits of their sides.
+    """All languages, sorted by name, and word prefixes with the bits of their sides, by first letters.
 
-    A pair of a language has a bit for its one side, and `width` bits above it one for the other. The bits are kept as
+    Each pair of a language has one bit for one side and, `width` bits higher, one for the other. The bits are stored as
     bytes, the lowest first.
     """
 
@@ -57,7 +57,7 @@ def load_language_table() -> LanguageTable:
 
 
 def pair_bits_of(token: str) -> int:
-    """Return the bits of the languages' pairs of which a word may be one side or the other."""
+    """Return the bits of the language pairs to whose sides a word may belong."""
     begins = load_language_table().begins
     ended = token + " "
     bits = 0
@@ -68,18 +68,18 @@ def pair_bits_of(token: str) -> int:
 
 
 def has_pair(sides: int) -> bool:
-    """Return whether both sides of a pair of some language are among these bits."""
+    """Return whether these bits include both sides of a pair of some language."""
     return sides & sides >> load_language_table().width != 0
 
 
 def is_foreign_word(token: str) -> bool:
-    """Return whether a word begins as a word of a language does, by letters enough."""
+    """Return whether a word starts, for enough letters, like a word of a known language."""
     begins = load_language_table().begins.get(token[:PREFIX], ())
     return any(len(begin) >= LONG_PREFIX and token.startswith(begin) for begin, _ in begins)
 
 
 def build_language_table(source: str) -> LanguageTable:
-    """Make the library of the text of `languages.toml`."""
+    """Build the table from the text of `languages.toml`."""
     import tomllib
 
     from msgspec import convert
@@ -108,13 +108,13 @@ def build_language_table(source: str) -> LanguageTable:
 
 
 def language_of(name: str, words: LanguageWords) -> Language:
-    """Make one language of its table."""
+    """Build one language from its table."""
     letters = "".join(begin for one, _ in pairs_of(words) for begin in one)
     return Language(name, frozenset(letters), words)
 
 
 def pairs_of(words: LanguageWords) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """Return two sets of begins of words for each pair; both must occur to look closer."""
+    """Return two sets of word prefixes for each pair; both must occur for a closer look."""
     from injection_scanner.tables.pattern_prefixes import prefixes_of
 
     forget, orders, hush, user, reveal, prompt, free = map(

@@ -1,6 +1,6 @@
-"""What a single word implies: which rules and deobfuscations its passage needs.
+"""Determine which rules and deobfuscations a passage needs from its single words.
 
-A passage is looked at only by what the marks of its words call for; that is what makes most text cheap.
+Only the checks that the marks of its words require run on a passage, which makes most text cheap to scan.
 """
 
 from collections.abc import Container
@@ -32,7 +32,7 @@ FIGURES = (LEET_I, LEET_L)
 
 
 def is_word(token: str, words: Container[str]) -> bool:
-    """Return whether a word is one of a list or of a language that orders are known in, or one of them in disguise."""
+    """Return whether a word, possibly obfuscated, is in a list or belongs to a language with known orders."""
     return (
         token in words
         or token in cipher_words()

@@ -1,6 +1,6 @@
 """The scanner's rules: loaded from `rules.toml`, matched on folded text, weighed by the context of a match.
 
-Patterns are compiled when a text first has one of their words, so that a short text is judged at once.
+Patterns are compiled when a text first contains one of their words, so that short texts are scanned fast.
 """
 
 import re
@@ -26,16 +26,16 @@ MENTIONED = re.compile(
     r"|if (?:an?|any|some\w{0,5}|any\w{3,5}|the) (?:\w{1,12} ){0,3}(?:tells|asks|instructs|urges) you\b)"
 )
 INTRODUCED = re.compile(r"\b(?:such as\b|e\.g\.|for example\b)")
-"""What says that an example follows; behind an order it says nothing."""
+"""Phrases that introduce an example; after an order they mean nothing."""
 
 BEGIN = 3
-"""Begins of words that a rule needs are looked up by so many letters."""
+"""The length of the prefixes by which a rule's words are looked up."""
 
 OPENING = frozenset("\"'`\u201c\u2018\u00ab\u300c\u201e")
 
 
 class ScanRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """One rule. Without a `pattern` it names a judgement made elsewhere; `rules.toml` explains the rest."""
+    """One rule. Without a `pattern`, it names a check made elsewhere; `rules.toml` explains the rest."""
 
     id: str
     severity: Severity
@@ -58,9 +58,9 @@ class ScanRuleFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScanRules(Struct, frozen=True):
-    """All rules by id, and how they are called for: by a passage's words, by signs in a text, or by being hidden.
+    """All rules by ID, and what triggers them: a passage's words, characters in a text, or being hidden.
 
-    `by_word` gives, by its first letters, each begin of a word that a rule needs, and the rule's id.
+    `by_word` maps first letters to each word prefix that a rule needs, with the rule's ID.
     """
 
     rules: dict[str, ScanRule]
@@ -87,7 +87,7 @@ def load_scan_rules() -> ScanRules:
 
 
 def build_scan_rules(source: str) -> ScanRules:
-    """Make the rulebook of the text of `rules.toml`."""
+    """Build the rules from the text of `rules.toml`."""
     import tomllib
 
     from msgspec import convert, structs
@@ -120,7 +120,7 @@ def pattern_of(rule_id: str) -> re.Pattern[str]:
 
 
 def match_passage(text: str, start: int, end: int, rule_ids: Iterable[str]) -> Iterator[Hit]:
-    """Run some rules over one passage of a text."""
+    """Match some rules against one passage of a text."""
     rules = load_scan_rules().rules
     passage = text[start:end]
     for rule_id in rule_ids:
@@ -131,14 +131,14 @@ def match_passage(text: str, start: int, end: int, rule_ids: Iterable[str]) -> I
 
 
 def is_called_for(rule: ScanRule, text: str) -> bool:
-    """Return whether a text has one of the words, phrases or signs that a rule needs, and one it needs beside."""
+    """Return whether a text has one of the words, phrases or characters a rule needs, and any companion it needs."""
     return any(map(text.__contains__, rule.needs)) and (
         not rule.beside or any(map(text.__contains__, rule.beside))
     )
 
 
 def match_signs(text: str) -> Iterator[Hit]:
-    """Run the rules that signs in the text call for over all of it."""
+    """Match the rules triggered by characters in the text against all of it."""
     book = load_scan_rules()
     for rule_id in book.by_sign:
         rule = book.rules[rule_id]
@@ -148,7 +148,7 @@ def match_signs(text: str) -> Iterator[Hit]:
 
 
 def match_hidden(text: str, regions: list[tuple[int, int]]) -> Iterator[Hit]:
-    """Run the rules for what readers do not see over such regions."""
+    """Match the rules for hidden text against such regions."""
     book = load_scan_rules()
     for rule_id in book.hidden:
         pattern = pattern_of(rule_id)
@@ -158,7 +158,7 @@ def match_hidden(text: str, regions: list[tuple[int, int]]) -> Iterator[Hit]:
 
 
 def weigh_context(text: str, start: int, end: int, rule: ScanRule) -> Severity:
-    """Lower a severity where the text warns of the thing or quotes it; a value in JSON is no quotation."""
+    """Lower a severity if the text warns of the attack or quotes it; a JSON value is not a quotation."""
     if not rule.quotable or rule.severity == "info":
         return rule.severity
     before = text[max(0, start - 200) : start]

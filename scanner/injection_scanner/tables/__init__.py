@@ -1,1 +1,1 @@
-"""Data tables of rules, cues and weights, and how they are loaded."""
+"""Data tables of rules, cues and weights, and their loaders."""

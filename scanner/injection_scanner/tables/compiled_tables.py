@@ -1,6 +1,6 @@
-"""Load the compiled tables, which hold the TOML files' content in a form that needs no parsing.
+"""Load the compiled tables, which hold the content of the TOML files in a form that needs no parsing.
 
-`python -m bench.ready_tables` makes them.
+`python -m bench.ready_tables` creates them.
 """
 
 import os
@@ -14,11 +14,11 @@ T = TypeVar("T")
 
 FOLDER: Final = os.path.dirname(__file__)
 MARK_BYTES: Final = 4
-"""So many bytes before a ready table tell which source it was made from."""
+"""The number of bytes before a compiled table that identify its source."""
 
 
 def load_table(name: str, shape: type[T], make: Callable[[str], T]) -> T:
-    """Return a table as it was made ready, or make it now where its source has changed since."""
+    """Return the compiled table, or build it now if its source has changed since."""
     source = read_source(name)
     ready = read_data_file(f"{name}.msgpack")
     if ready[:MARK_BYTES] == _mark_of(source):
@@ -30,7 +30,7 @@ def load_table(name: str, shape: type[T], make: Callable[[str], T]) -> T:
 
 
 def compile_table(name: str, make: Callable[[str], object]) -> bytes:
-    """Return what is to be kept so that `load_table` need not make a table."""
+    """Return the compiled form of a table, for `load_table`."""
     source = read_source(name)
     return _mark_of(source) + msgspec.msgpack.encode(make(source.decode()), order="deterministic")
 
@@ -45,7 +45,7 @@ def _mark_of(source: bytes) -> bytes:
 
 
 def read_data_file(file: str) -> bytes:
-    """Read a file that lies beside this one; nothing where there is none."""
+    """Return the content of a file in this folder, or nothing if it does not exist."""
     try:
         with open(os.path.join(FOLDER, file), "rb", buffering=0) as stream:
             return stream.readall()

@@ -6,5 +6,5 @@ from functools import cache
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern once a process; flags stand in the pattern."""
+    """Compile a pattern once per process; flags are part of the pattern."""
     return re.compile(pattern)

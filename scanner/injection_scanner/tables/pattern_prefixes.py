@@ -1,6 +1,6 @@
 """Compute the prefixes of the words that a pattern of alternatives matches.
 
-Needed only where that table is made ready.
+Needed only when the tables are compiled.
 """
 
 import re
@@ -11,7 +11,7 @@ LETTERS = re.compile(r"[^\W\d_]*")
 
 
 def prefixes_of(alternatives: str) -> frozenset[str]:
-    """Return the letters that words of the alternatives begin with; where a blank follows they are the whole word."""
+    """Return the prefixes of words that the alternatives match; a prefix followed by a blank is a whole word."""
     begins: set[str] = set()
     for found in STARTS.finditer(alternatives):
         letters, ahead = found[1], alternatives[found.end() :]

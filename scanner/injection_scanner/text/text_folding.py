@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
-# Chunks keep canonical reordering, which is quadratic in a run of combining marks, bounded.
+# Chunks bound canonical reordering, which is quadratic in a run of combining marks.
 # What is not even is said by what is: a range of all that is not ASCII would take milliseconds to compile.
 UNEVEN = re.compile(
     r"[^\x00-\x08\x0e-\x1b!-)+-\x7f](?:(?<=\s)(?:\s+|(?<![ \n])|(?<=\n)(?<![\x00-\x7f]\n))"
@@ -20,7 +20,7 @@ UNEVEN = re.compile(
 ACCENTS = re.compile("[\u0300-\u036f\u200b-\u200f\u2066-\u2069\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
 BARRIER = re.compile(r"[-+*#|<]|\d{1,3}[.)]|```|~~~")
 WRAPPED = re.compile(rf"\n(?<=[\x00-\x08\x0e-\x1b!-\x7f]\n)(?!\s|{BARRIER.pattern})")
-"""A line feed that only wraps a line; one space as long as it is."""
+"""A line feed that only wraps a line; it becomes a space of the same length."""
 
 LOOK_ALIKE_LETTERS = (
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u0432"
@@ -81,14 +81,14 @@ class Folded(Struct, frozen=True):
         return min(found, self.origins[piece + 1]) if piece + 1 < len(self.origins) else found
 
     def place(self, origin: int) -> int:
-        """Return the folded offset of an original one, at the begin of the piece it lies in or after."""
+        """Return the folded offset of an original one, at the start of the piece that contains or follows it."""
         piece = bisect_right(self.origins, origin) - 1
         found = self.starts[piece] + origin - self.origins[piece]
         return min(found, self.starts[piece + 1]) if piece + 1 < len(self.starts) else found
 
 
 def fold_letters(run: str) -> str:
-    """Fold non-ASCII letters: compatibility forms and case become one, Latin accents go."""
+    """Fold non-ASCII letters: unify compatibility forms and case, and remove Latin accents."""
     return normalize("NFC", ACCENTS.sub("", normalize("NFKD", run))).lower().translate(STYLED)
 
 

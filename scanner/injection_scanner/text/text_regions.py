@@ -6,11 +6,11 @@ from typing import Final
 Region = tuple[int, int]
 
 MAX_OVERLAP: Final = 4
-"""Regions may cover a text so many times over before they are put together."""
+"""How many times over regions may cover a text before they are merged."""
 
 PIECE: Final = 3000
 SHARED: Final = 400
-"""So many letters two pieces have in common, so that what stands across their border is in one of them."""
+"""The overlap of two pieces in letters, so that anything across their border is inside one of them."""
 
 
 def within_budget(regions: list[Region], length: int) -> list[Region]:
@@ -22,7 +22,7 @@ def within_budget(regions: list[Region], length: int) -> list[Region]:
 
 
 def merge_regions(regions: Iterable[Region]) -> list[Region]:
-    """Put regions together that meet or lie over each other, in order."""
+    """Merge regions that touch or overlap, in order."""
     found: list[Region] = []
     for start, end in sorted(regions):
         if found and start <= found[-1][1]:
@@ -33,7 +33,7 @@ def merge_regions(regions: Iterable[Region]) -> list[Region]:
 
 
 def pieces_of(regions: Iterable[Region]) -> Iterator[Region]:
-    """Cut long regions into pieces that share a border."""
+    """Split long regions into overlapping pieces."""
     for start, end in regions:
         for begin in range(start, max(start + 1, end - SHARED), PIECE - SHARED):
             yield begin, min(end, begin + PIECE)

@@ -15,12 +15,12 @@ AHEAD = 400
 
 @cache
 def spaceless() -> re.Pattern[str]:
-    """Compile what finds letters of scripts without spaces, when a text first has others than ASCII's."""
+    """Compile, on first use, the pattern for letters of scripts without spaces."""
     return re.compile(SPACELESS)
 
 
 def tokenize(text: str) -> list[str]:
-    """Return the tokens of folded text; an address is one token, a word without spaces its pairs of letters."""
+    """Return the tokens of folded text; an address is one token, text without spaces becomes pairs of letters."""
     tokens: list[str] = TOKEN.findall(text)
     if text.isascii() and "://" not in text and "sh" not in text:
         return tokens
@@ -38,7 +38,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def places_of(passage: str, tokens: list[str]) -> list[int]:
-    """Return where each token begins in a passage, as far as it can be found in order; costs linear time."""
+    """Return where each token starts in a passage, as far as it can be found in order, in linear time."""
     places: list[int] = []
     at = 0
     for token in tokens:

@@ -1,1 +1,1 @@
-"""What every connection has, whatever version it speaks: the client, its calls, their errors."""
+"""What every connection has, in any protocol version: the client, its calls, their errors."""

@@ -1,6 +1,6 @@
 """One client of the app, and the registry of all of them.
 
-Knows: the app, the connection, what the client announced. Does not know: any method.
+Knows: the app, the connection, the client's capabilities. Does not know: any method.
 """
 
 from collections.abc import Awaitable, Callable
@@ -67,7 +67,7 @@ class ClientConnection:
         self._expect_questions()
 
     def close(self) -> None:
-        """Leave the registry: this client is notified of nothing more."""
+        """Leave the registry: this client is no longer notified."""
         self.registry.leave(self)
 
     @property
@@ -80,7 +80,7 @@ class ClientConnection:
 
     @property
     def announced(self) -> "v1.ClientCapabilities | v2.ClientCapabilities | None":
-        """The capabilities in the types of the version that is spoken; None before initialize."""
+        """The capabilities in the types of the negotiated version, or None before initialize."""
         match self.greeted:
             case None:
                 return None
@@ -91,17 +91,17 @@ class ClientConnection:
 
     @property
     def takes_plan_updates(self) -> bool:
-        """Whether plans with an ID are shown: announced by a client of version 1 and enabled here."""
+        """Whether plans with an ID are shown: announced by a version 1 client and enabled here."""
         return self.offers_unstable and bool(self.capabilities.plan)
 
     @property
     def takes_subagents(self) -> bool:
-        """Whether the sessions of child agents are shown: announced by a client of version 1 and enabled here."""
+        """Whether child agents' sessions are shown: announced by a version 1 client and enabled here."""
         return self.offers_unstable and bool(self.capabilities.subagents)
 
     @property
     def can_ask(self) -> bool:
-        """Whether the client can show its user forms or pages."""
+        """Whether the client can show forms or pages to its user."""
         elicitation = self.announced and self.announced.elicitation
         return bool(elicitation and (elicitation.form or elicitation.url))
 
@@ -112,12 +112,12 @@ class ClientConnection:
         self._expect_questions()
 
     def _expect_questions(self) -> None:
-        """Report a client that can ask; initialize may come before or after the connection is opened."""
+        """Report a client that can ask its user; initialize may come before or after the connection is opened."""
         if self._tasks and self.can_ask:
             self.app.mcp_manager.expect_questions()
 
     def session(self, session_id: str) -> "Session":
-        """Return an open session. Raises SessionNotFound."""
+        """Return an open session. Raise SessionNotFound."""
         if session := self.app.sessions.get(session_id):
             return session
         raise SessionNotFound(
@@ -136,7 +136,7 @@ class ClientConnection:
         self._tasks.start_soon(do)
 
     def run_beyond_answer(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run `work` beyond the answer of the current call, until the connection ends at the latest."""
+        """Run `work` past the answer to the current call, at most until the connection ends."""
         assert self._tasks, "a connection is open before it serves"
 
         async def do() -> None:

@@ -30,7 +30,7 @@ METHODS: Final[Mapping[int, str]] = MappingProxyType(
         2: "hermes_acp.frontends.acp.v2.methods",
     }
 )
-"""Where the methods of each version are; those of our own, which every version has, are at 0."""
+"""The module with each version's methods; our own methods, which every version has, are at 0."""
 OWN: Final = "_hermes/"
 STABLE: Final = 1
 NEWEST: Final = max(METHODS)
@@ -39,14 +39,14 @@ NEWER_THAN_STABLE: Final = b'{"protocolVersion":2,"info":{"name":"unknown","vers
 
 
 class Dispatcher:
-    """Serves the calls of one connection, in the negotiated version."""
+    """Serve the calls of one connection in the negotiated version."""
 
     def __init__(self, client: ClientConnection) -> None:
         self._client = client
         self._tables: dict[int, MethodTable] = {}
 
     async def request(self, call: IncomingRequest) -> object:
-        """Serve a call. Raises PeerError."""
+        """Serve a call. Raise PeerError."""
         try:
             result = self.serve(call.method, call.params)
             return await result if inspect.isawaitable(result) else result
@@ -63,7 +63,7 @@ class Dispatcher:
         return self.serve(method, params) if found.is_notification else None
 
     def serve(self, name: str, params: msgspec.Raw) -> Any | Awaitable[Any]:
-        """Find, decode and call one method. Raises PeerError."""
+        """Find, decode and call one method. Raise PeerError."""
         version = self._client.version or STABLE
         if name == "initialize" and self._client.app.offers_draft_v2:
             version = self._agree(params)
@@ -83,7 +83,7 @@ class Dispatcher:
         )
 
     def _agree(self, params: msgspec.Raw) -> int:
-        """Return the highest version up to the requested one; a second initialize may only raise it, at once."""
+        """Return the highest version up to the requested one; a second initialize may only raise it, immediately."""
         version = NEWEST if _asked_version(params) >= NEWEST else STABLE
         before = self._client.version
         if before and max(before, version) > STABLE and (self._client.is_under_way or version < before):
@@ -113,7 +113,7 @@ class MethodTable:
         self._methods: dict[str, Method] = {}
 
     def find(self, name: str) -> Method:
-        """Return a method. Raises PeerError for an unknown name."""
+        """Return a method. Raise PeerError for an unknown name."""
         key = name.replace("/", "_")
         if key not in self._names:
             raise _no_such_method()
@@ -134,7 +134,7 @@ class _Asked(Struct, rename="camel"):
 
 
 def _asked_version(params: msgspec.Raw) -> int:
-    """Return the version a client asks for; the stable one if it is not readable."""
+    """Return the version a client asks for, or the stable one if it is unreadable."""
     try:
         return msgspec.json.decode(params, type=_Asked).protocol_version
     except msgspec.MsgspecError:

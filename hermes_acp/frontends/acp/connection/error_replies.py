@@ -1,6 +1,6 @@
-"""Failures as JSON-RPC errors.
+"""Convert failures to JSON-RPC errors.
 
-Knows: the code of each family of errors, and what the data says. Does not know: which call failed.
+Each family of errors has a code; the data has the details.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """The MCP servers that a client carries, reached over its own connection.
 
-Knows: `mcp/message` both ways, whose shape is the same in every version. Does not know: MCP, or who asks; it is made
-before there is an event loop. An error of the outer call is one of the way, not of the server.
+`mcp/message` has the same shape in every version. This module is loaded before there is an event loop. An error of
+the outer call is a transport error, not the server's.
 Source: Agent Client Protocol, unstable part.
 """
 
@@ -55,7 +55,7 @@ class McpTunnel:
         params: Mapping[str, Any] | None,
         hear: OnNotification,
     ) -> Mapping[str, Any]:
-        """Send a request and return its outcome; a result wins over an error. Raises TunnelClosed."""
+        """Send a request and return its outcome; a result wins over an error. Raise TunnelClosed."""
         from hermes_acp.mcp.server_definitions import TunnelClosed
 
         key = server_id, request_id

@@ -14,11 +14,11 @@ T = TypeVar("T")
 
 
 class Method(Struct, frozen=True):
-    """One method: the type of its parameters, and what serves it.
+    """One method: the type of its parameters, and the function that serves it.
 
-    `serve` may be a plain function (it then runs in the order of reading) or give an awaitable. An unstable method is
-    there only where the unstable half of the protocol is offered. `name` is the one on the wire, where that is not the
-    file's with its first underscore a slash.
+    `serve` may be a plain function (it then runs in reading order) or return an awaitable. An unstable method exists
+    only where the unstable half of the protocol is offered. `name` is the wire name, if that is not the file name with
+    its first underscore replaced by a slash.
     """
 
     params: Any
@@ -30,7 +30,7 @@ class Method(Struct, frozen=True):
 
 
 def stable_part(params: T) -> T:
-    """Return parameters without the fields that only the unstable half of the protocol has."""
+    """Return parameters without the fields found only in the unstable half of the protocol."""
     unstable: tuple[str, ...] = getattr(type(params), "wire_unstable", ())
     if not unstable or not isinstance(params, Struct):
         return params

@@ -1,7 +1,6 @@
-"""Show drafts and judged edits to clients that draw them.
+"""Show drafts and reviewed edits to clients that display them.
 
-Knows: the notifications `_hermes/edits/draft` and `_hermes/edits/judged`, and how a client announces them.
-Does not know: who writes or judges, what is drawn.
+The notifications are `_hermes/edits/draft` and `_hermes/edits/judged`.
 """
 
 from typing import Final
@@ -19,9 +18,9 @@ JUDGED: Final = "_hermes/edits/judged"
 
 
 def notify_edits(client: ClientConnection, session_id: str, reviews: Reviews, event: Event) -> None:
-    """Send what an event says of edits, if the `_meta` of the client's capabilities announces that it takes this.
+    """Send what an event says about edits, if the `_meta` of the client's capabilities announces support.
 
-    A draft needs `hermes.drafts: true`; a judgement needs `hermes.edits: true` and comes with the number of open hunks.
+    A draft needs `hermes.drafts: true`; a review needs `hermes.edits: true` and includes the number of open hunks.
     """
     if isinstance(event, EditDrafted) and takes(client.announced, "drafts"):
         draft = own.EditsDraftParams(

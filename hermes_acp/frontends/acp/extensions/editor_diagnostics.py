@@ -1,7 +1,6 @@
-"""Diagnostics from an editor that announced that it has them.
+"""Diagnostics from an editor that announced support for them.
 
-Knows: the request `_hermes/diagnostics` and the announcement of it. Does not know: who wants to know.
-The protocol has no such method, so it is one of our own.
+The protocol has no such method, so the request is our own: `_hermes/diagnostics`.
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ DIAGNOSTICS_TIMEOUT_S: Final = 20.0
 
 
 def attach_diagnostics(client: ClientConnection, session: "Session") -> None:
-    """Let a session ask this client, if it announced `hermes.diagnostics: true`."""
+    """Let a session query this client, if it announced `hermes.diagnostics: true`."""
     if takes(client.announced, "diagnostics"):
         session.sources.diagnoses = EditorDiagnostics(client, session.id)
 
@@ -36,7 +35,7 @@ class EditorDiagnostics:
         self._session_id = session_id
 
     async def file_diagnostics(self, path: str) -> Sequence[FileDiagnostic]:
-        """Return those of a file or folder. Raises WorkspaceError."""
+        """Return the diagnostics of a file or folder. Raise WorkspaceError."""
         params = own.DiagnosticsParams(session_id=self._session_id, path=path)
         try:
             answer = await self._client.connection.request(

@@ -1,8 +1,8 @@
 """The editor's own trust in a workspace: `_meta.hermes.workspaceTrusted`.
 
-Knows: where it is said, at initialize or for one session, and what follows. Does not know: what is to be trusted.
-An editor that does not trust a folder has it read and planned in, and nothing of it used. One that does has said
-nothing of what a folder contains: that is asked all the same.
+The editor sends it at initialize or for one session.
+If an editor does not trust a folder, the agent can read and plan there but uses nothing from it. If the editor does,
+that says nothing about what the folder contains: the user is still asked about it.
 """
 
 from typing import TYPE_CHECKING, Any, cast
@@ -22,7 +22,7 @@ def is_distrusted(client: ClientConnection, meta: object) -> bool:
 
 
 def apply_editor_trust(client: ClientConnection, session: "Session", meta: object) -> None:
-    """Start a session in plan mode, and trust nothing of its workspace, if the editor distrusts it."""
+    """Start a session in plan mode, trusting nothing from its workspace, if the editor distrusts it."""
     is_distrusted_now = is_distrusted(client, meta)
     client.app.workspace_trust.set_editor_trust(session.record.cwd, is_trusted=not is_distrusted_now)
     if is_distrusted_now:

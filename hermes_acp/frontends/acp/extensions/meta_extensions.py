@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def extension_meta(
     capabilities: "v1.ClientCapabilities | v2.ClientCapabilities | UnsetType | None",
 ) -> dict[str, Any] | UnsetType:
-    """Return the `_meta` of the agent's capabilities for a client with these."""
+    """Return the `_meta` of the agent's capabilities for a client with these capabilities."""
     meta = capabilities.meta if capabilities else UNSET
     if not meta or not isinstance(meta.get("hermes"), dict):
         return UNSET
@@ -28,7 +28,7 @@ def extension_meta(
 def takes(
     capabilities: "v1.ClientCapabilities | v2.ClientCapabilities | UnsetType | None", name: str
 ) -> bool:
-    """Return whether a client's capabilities hold `_meta.hermes.NAME: true`."""
+    """Return whether a client's capabilities contain `_meta.hermes.NAME: true`."""
     meta = capabilities.meta if capabilities else UNSET
     said = cast("Mapping[str, object]", meta).get("hermes") if isinstance(meta, dict) else None
     return isinstance(said, dict) and cast("Mapping[str, object]", said).get(name) is True

@@ -1,6 +1,6 @@
 """The one endpoint `/acp`: POST, GET, DELETE, and the upgrade to a WebSocket.
 
-Knows: who is admitted, which method does what. Does not know: sessions, turns.
+Knows: admission, and what each method does. Does not know: sessions, turns.
 Source: the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
 """
 
@@ -52,7 +52,7 @@ class Endpoint:
         self._bodies = BodyReader(clients.server_limits.bodies_bytes, clients.server_limits.body_s)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, one WebSocket, or the server's own start and end."""
+        """Serve one request, one WebSocket, or the server's own startup and shutdown."""
         if client := scope.get("client"):
             self._note_request((client[0], client[1]))
         if scope["type"] == "websocket":
@@ -174,7 +174,7 @@ class Endpoint:
             return AdmissionRefusal(400, serving.NEVER_SENT)
 
     def _cross_origin(self, request: Request) -> dict[str, str]:
-        """Let a page of an allowed origin read the answer."""
+        """Let a page from an allowed origin read the answer."""
         origin = request.headers.get("origin")
         if origin is None or origin not in self._policy.origins:
             return {}

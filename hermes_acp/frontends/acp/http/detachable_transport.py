@@ -20,10 +20,10 @@ MAX_STREAMS: Final = 1024
 
 
 class BufferLimits(Struct, frozen=True):
-    """How much one connection's wire may hold.
+    """The limits of one connection's wire.
 
-    Above `unsent_bytes` the connection's writer waits; what it then holds itself has its own high-water mark.
-    `kept_bytes` have been sent and stay for a client whose stream broke.
+    Above `unsent_bytes` the connection's writer waits; its own buffer has a separate high-water mark.
+    `kept_bytes` is the amount of sent data retained for a client whose stream broke.
     """
 
     incoming_bytes: int = 1 << 20
@@ -32,10 +32,10 @@ class BufferLimits(Struct, frozen=True):
 
 
 class DetachableTransport:
-    """Moves whole messages between a connection and whatever streams its client has open just now."""
+    """Move whole messages between a connection and the streams its client currently has open."""
 
     def __init__(self, routes: Routes | None, room: BufferLimits | None = None) -> None:
-        """Prepare; without `routes` everything goes out on one stream."""
+        """Prepare the transport; without `routes` everything goes out on one stream."""
         self._room = room or BufferLimits()
         self._routes = routes
         self._account = BufferAccount(self._room.unsent_bytes, self._room.kept_bytes)
@@ -46,9 +46,9 @@ class DetachableTransport:
         self._is_closed = False
 
     async def deliver(self, message: bytes) -> None:
-        """Queue one incoming message; wait while too many are queued. Raises PeerGone when the connection has ended.
+        """Queue one incoming message, waiting while too many are queued. Raise PeerGone if the connection has ended.
 
-        Line ends inside the message become spaces: JSON has them between tokens only.
+        Line endings inside the message become spaces: JSON has them only between tokens.
         """
         while self._incoming and self._incoming_bytes + len(message) > self._room.incoming_bytes:
             if self._is_closed:
@@ -111,7 +111,7 @@ class DetachableTransport:
         return session_id in self._outboxes or len(self._outboxes) < MAX_STREAMS
 
     async def aclose(self) -> None:
-        """Accept nothing more; streams end when they have sent what is queued."""
+        """Accept nothing more; streams end once they have sent what is queued."""
         self._is_closed = True
         for outbox in self._outboxes.values():
             outbox.finish()

@@ -16,7 +16,7 @@ COMMENT = b":\n\n"
 
 
 async def send_events(reader: OutboxReader, send: Send, *, keepalive_s: float, stall_s: float) -> None:
-    """Write messages until the outbox ends, another stream takes over, or the client takes nothing for `stall_s`."""
+    """Write messages until the outbox ends, another stream takes over, or the client reads nothing for `stall_s`."""
     while True:
         batch: list[NumberedMessage] | None = None
         with anyio.move_on_after(keepalive_s):
@@ -41,7 +41,7 @@ async def respond_with_events(
     keepalive_s: float,
     stall_s: float,
 ) -> None:
-    """Answer a GET with the stream, for as long as its client listens."""
+    """Answer a GET with the stream, for as long as its client is connected."""
     lines = {
         "content-type": "text/event-stream",
         "cache-control": "no-store",

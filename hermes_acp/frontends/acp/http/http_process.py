@@ -1,6 +1,6 @@
-"""The serving process: its sockets, its signals, its end.
+"""The serving process: its sockets, signals and shutdown.
 
-Knows: that SIGTERM, SIGINT and SIGHUP end everything within a second. Does not know: what is served.
+SIGTERM, SIGINT and SIGHUP end everything within a second.
 """
 
 import os
@@ -33,14 +33,14 @@ BACKLOG: Final = 1024
 SEND_BUFFER_BYTES: Final = 1 << 18
 DEAD_PEER_S: Final = 60
 IDLE_S: Final = 15.0
-"""How long a connection may be silent: between two requests, and until all headers of one are there."""
+"""How long a connection may be silent between two requests, and before all headers of a request have arrived."""
 ENDING_S: Final = 1.2
 CLOSING_S: Final = 0.3
 STREAMS_PER_CONNECTION: Final = 1100
 
 
 def run(environment: Environment, settings: ServeSettings, announce: Callable[[str], None]) -> int:
-    """Serve until a signal; return the exit code. Raises ConfigError for an address that cannot be bound."""
+    """Serve until a signal; return the exit code. Raise ConfigError for an address that cannot be bound."""
     listener = listen(settings.host, settings.port)
     port = listener.getsockname()[1]
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -62,7 +62,7 @@ def run(environment: Environment, settings: ServeSettings, announce: Callable[[s
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Bind the socket that connections come in at, with what they inherit from it. Raises ConfigError."""
+    """Bind the listening socket with the options that connections inherit. Raise ConfigError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -125,17 +125,17 @@ async def _serve_app(app: App, policy: AdmissionPolicy, listener: socket.socket,
 
 
 def http_config(listener: Listener, app: App) -> Config:
-    """Return the HTTP server's limits and timeouts; it writes no log of its own."""
+    """Return the HTTP server's limits and timeouts; it writes no log."""
 
     class Reporter(Logger):
-        """Reports the server's own faults to the app; requests are not logged."""
+        """Report the server's own faults to the app; requests are not logged."""
 
         async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
             if (error := sys.exception()) is not None:
                 app.report_bug(error, os.urandom(6).hex())
 
     class Listening(Config):
-        """Uses the socket that is already bound."""
+        """Use the socket that is already bound."""
 
         def create_sockets(self) -> Sockets:
             return Sockets([], [listener], [])

@@ -1,8 +1,8 @@
-"""The listening socket, with bounds on who may hold how many connections.
+"""The listening socket, with limits on the number of connections.
 
-A connection that has not sent a whole request yet is silent. Beyond a bound the oldest silent one gives way, so that
-half-open requests keep nobody out; beyond the others a new connection is refused at once. The HTTP server holds a
-connection that its client has closed until the idle timeout; one that never sent whole headers is closed here instead.
+A connection that has not yet sent a whole request is silent. Beyond one limit the oldest silent connection is closed,
+so that half-open requests block nobody; beyond the others a new connection is refused at once. The HTTP server holds
+a connection closed by its client until the idle timeout; one that never sent whole headers is closed here instead.
 """
 
 import socket
@@ -27,7 +27,7 @@ PeerAddress = tuple[str, int]
 
 
 class ConnectionLimits(Struct, frozen=True):
-    """How many connections may be open: in all, from one address, and without having sent a request."""
+    """How many connections may be open: in total, from one address, and without having sent a request."""
 
     total: int
     a_peer: int
@@ -46,9 +46,9 @@ class Connections:
     def __init__(self, bounds: ConnectionLimits) -> None:
         self._bounds = bounds
         self.closing = 0
-        """How many gave way and are closed in the next round of the event loop."""
+        """The number of evicted connections to be closed in the next round of the event loop."""
         self.lingering = 0
-        """How many gave way that are read no more, and closed only at the idle timeout."""
+        """The number of evicted connections that are no longer read and are closed only at the idle timeout."""
         self._silent: dict[PeerAddress, _Connection] = {}
         self._of_host: Counter[str] = Counter()
 
@@ -81,7 +81,7 @@ class Connections:
             del self._of_host[connection.peer[0]]
 
     def _evict(self) -> bool:
-        """Close the connection that has been silent for longest, if any is."""
+        """Close the connection that has been silent longest, if any is."""
         if not self._silent:
             return False
         oldest = self._silent[next(iter(self._silent))]
@@ -106,9 +106,9 @@ class _Connection(socket.socket):
     tail: bytes
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
-        """Read; raises ConnectionResetError where nothing is to be answered, so that its transport closes it at once.
+        """Read; raise ConnectionResetError if there is nothing to answer, so that the transport closes it at once.
 
-        That is so once it gave way, and where it ended before the headers of a first request did.
+        That applies after an eviction, and if the connection ended before the headers of a first request did.
         """
         data = super().recv(size, flags)
         if not self.has_headers:
@@ -128,7 +128,7 @@ class _Connection(socket.socket):
 
 
 class Listener(socket.socket):
-    """A listening socket that refuses connections beyond the bounds; it takes over another one's descriptor."""
+    """A listening socket that refuses connections beyond the limits; it takes over another socket's descriptor."""
 
     __slots__ = ("connections",)
     connections: Connections
@@ -142,7 +142,7 @@ class Listener(socket.socket):
         return made
 
     def accept(self) -> tuple[socket.socket, tuple[str, int]]:
-        """Take the next connection. Raises ConnectionAbortedError for one that was refused, BlockingIOError."""
+        """Accept the next connection. Raise ConnectionAbortedError for a refused one, BlockingIOError."""
         if self.connections.closing >= MAX_CLOSING:
             raise BlockingIOError  # the next round of the event loop closes them and frees their descriptors
         plain, address = super().accept()
@@ -161,5 +161,5 @@ class Listener(socket.socket):
 
 
 def default_bounds() -> ConnectionLimits:
-    """Return the bounds that fit this process's limit of descriptors."""
+    """Return the limits that fit this process's descriptor limit."""
     return ConnectionLimits.of_limit(soft_limit())

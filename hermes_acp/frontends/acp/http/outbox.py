@@ -1,4 +1,4 @@
-"""Messages for one stream of a client: numbered, and kept for a while after they were sent.
+"""Messages for one stream of a client: numbered, and retained for a while after they were sent.
 
 Knows: what was sent and what was not, how a reader that lost its stream goes on where it was. Does not know: how a
 message is written on a stream, or who reads.
@@ -16,22 +16,22 @@ BATCH_BYTES: Final = 1 << 16
 
 
 class MessagesExpired(Exception):
-    """The stream cannot go on from where its reader wants: what follows is no longer kept."""
+    """The stream cannot resume where its reader wants: the messages after that are no longer available."""
 
 
 class NeverSent(Exception):
-    """The reader names a message that this stream has not carried."""
+    """The reader names a message that was never sent on this stream."""
 
 
 class NumberedMessage(Struct, frozen=True):
-    """One message and its place in its stream, counted from 1."""
+    """One message and its position in its stream, counted from 1."""
 
     number: int
     frame: bytes
 
 
 class BufferAccount:
-    """How much one connection holds for its client, over all its streams."""
+    """How much one connection buffers for its client, over all its streams."""
 
     def __init__(self, unsent_limit_bytes: int, kept_limit_bytes: int) -> None:
         self.unsent_bytes = 0
@@ -42,31 +42,31 @@ class BufferAccount:
 
     @property
     def kept_bytes_a_stream(self) -> int:
-        """How much each stream may keep of what it has sent."""
+        """How much sent data each stream may retain."""
         return self._kept_limit_bytes // max(1, self.streams)
 
     def change(self, size_bytes: int) -> None:
-        """Count messages that were put (more) or sent (less)."""
+        """Count bytes that were queued (positive) or sent (negative)."""
         self.unsent_bytes += size_bytes
         if self._changed is not None and self.unsent_bytes < self._unsent_limit_bytes:
             self._changed.set()
             self._changed = None
 
     async def wait_for_room(self) -> None:
-        """Wait until the client has taken enough."""
+        """Wait until the client has read enough."""
         while self.unsent_bytes >= self._unsent_limit_bytes:
             if self._changed is None:
                 self._changed = anyio.Event()
             await self._changed.wait()
 
     def release(self) -> None:
-        """Release everyone who waits for room: there will be no reader."""
+        """Release everyone waiting for room: there will be no reader."""
         self.unsent_bytes = 0
         self.change(0)
 
 
 class Outbox:
-    """The messages of one stream. It has at most one reader; a new one displaces the one before."""
+    """The messages of one stream. It has at most one reader; a new reader displaces the previous one."""
 
     def __init__(self, account: BufferAccount) -> None:
         self._account = account
@@ -86,16 +86,16 @@ class Outbox:
         self._wake()
 
     def finish(self) -> None:
-        """End the stream after what is queued."""
+        """End the stream after the queued messages."""
         if not self.is_finished:
             self.is_finished = True
             self._account.streams -= 1
             self._wake()
 
     def open(self, after: int | None) -> "OutboxReader":
-        """Begin to read behind message `after`; None continues where the last reader stopped.
+        """Start reading after message `after`; None continues where the last reader stopped.
 
-        Raises MessagesExpired, NeverSent.
+        Raise MessagesExpired, NeverSent.
         """
         if after is not None:
             self._rewind(after)
@@ -116,7 +116,7 @@ class Outbox:
             self._account.change(len(frame))
 
     async def next_of(self, reader: "OutboxReader") -> list[NumberedMessage]:
-        """Wait for messages; an empty list is the end. They count as sent only when `sent` says so."""
+        """Wait for messages; an empty list is the end. They count as sent only once `sent` confirms them."""
         while reader is self._reading and not self._unsent and not self.is_finished:
             await self._grown.wait()
         if reader is not self._reading:
@@ -131,7 +131,7 @@ class Outbox:
         return batch
 
     def sent(self, reader: "OutboxReader", through: int) -> None:
-        """Count messages up to `through` as sent, if the reading still is the one of this stream."""
+        """Count messages up to `through` as sent, if this is still the stream's current reader."""
         if reader is not self._reading:
             return
         while self._next <= through:
@@ -146,16 +146,16 @@ class Outbox:
             self._kept_bytes -= len(self._kept.popleft())
 
     async def settled(self) -> None:
-        """Wait until the reader has everything; return at once without a reader."""
+        """Wait until the reader has everything; return at once if there is no reader."""
         while self._reading and self._unsent and not self.is_finished:
             await self._grown.wait()
 
     def is_read_by(self, reader: "OutboxReader") -> bool:
-        """Return whether no other reading has taken this one's place."""
+        """Return whether this is still the current reader."""
         return reader is self._reading
 
     def leave(self, reader: "OutboxReader") -> None:
-        """End a reading; what it did not confirm stays."""
+        """End a reading; unconfirmed messages stay."""
         if reader is self._reading:
             self._reading = None
             self._wake()
@@ -177,13 +177,13 @@ class OutboxReader:
         return not self._outbox.is_read_by(self)
 
     async def take(self) -> list[NumberedMessage]:
-        """Wait for messages, at least one and about 64 KiB at most; none is the end of the stream."""
+        """Wait for messages, at least one and about 64 KiB at most; an empty list is the end of the stream."""
         return await self._outbox.next_of(self)
 
     def confirm(self, messages: list[NumberedMessage]) -> None:
-        """Confirm that these were written."""
+        """Confirm that these messages were written."""
         self._outbox.sent(self, messages[-1].number)
 
     def close(self) -> None:
-        """End this reading; what was not confirmed waits for the next."""
+        """End this reading; unconfirmed messages wait for the next."""
         self._outbox.leave(self)

@@ -42,7 +42,7 @@ def refuse(refusal: AdmissionRefusal) -> Response:
 
 
 def find_remote_client(clients: RemoteClients, request: Request) -> RemoteClient | AdmissionRefusal:
-    """Return the connection a request names, or the refusal."""
+    """Return the connection a request names, or a refusal."""
     client_id = request.headers.get(CONNECTION_ID)
     if client_id is None:
         return AdmissionRefusal(400, serving.NO_CONNECTION_ID)
@@ -50,7 +50,7 @@ def find_remote_client(clients: RemoteClients, request: Request) -> RemoteClient
 
 
 async def take_message(clients: RemoteClients, request: Request, body: bytes) -> Response:
-    """Pass one posted message on to its connection; answer an initialize that begins one."""
+    """Pass one posted message on to its connection; answer an initialize that starts one."""
     message = envelope.classify(body)
     if isinstance(message, Malformed) and message.spoiled_reply_to is None:
         status = 501 if body.lstrip()[:1] == b"[" else 400

@@ -28,10 +28,10 @@ FLUSH_S: Final = 0.6
 
 
 class ServerLimits(Struct, frozen=True):
-    """The server's timeouts and maxima.
+    """The server's timeouts and limits.
 
     `absence_s` is how long a client may have no stream open before its connection ends; `greeting_s` how long it may
-    take to initialize; `stall_s` how long it may take none of what is being written to it; `keepalive_s` how often a
+    take to initialize; `stall_s` how long it may read nothing of what is written to it; `keepalive_s` how often a
     silent stream is written to; `body_s` how long one request may take to arrive.
     """
 
@@ -45,11 +45,11 @@ class ServerLimits(Struct, frozen=True):
 
 
 class TooManyClients(Exception):
-    """No further connection is accepted: there are too many, or the server is stopping."""
+    """No further connection is accepted: there are too many, or the server is shutting down."""
 
 
 class RemoteClient:
-    """One client's connection, from initialize to its end, whatever becomes of its streams in between."""
+    """One client's connection, from initialize to its end, whatever happens to its streams."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class RemoteClient:
         self.touch()
 
     def leave(self) -> None:
-        """Note that a stream of the client's is gone; one that may not come back ends the connection."""
+        """Note that one of the client's streams is gone; if it cannot be reopened, the connection ends."""
         self._streams -= 1
         self.touch()
         if self.is_away and not self.may_resume:
@@ -101,17 +101,17 @@ class RemoteClient:
         moved.set()
 
     def end_soon(self) -> None:
-        """Start to end: cancel what runs, send what is queued if the client reads it now."""
+        """Begin to end: cancel what runs, and send what is queued if the client reads it now."""
         self.is_ending = True
         self._connection.close_soon()
 
     async def end(self) -> None:
-        """End and wait until the sessions are free."""
+        """End and wait until the sessions are released."""
         self.end_soon()
         await self._ended.wait()
 
     async def run(self) -> None:
-        """Serve the client until it leaves, is away for too long, or the server stops; then let its sessions go."""
+        """Serve the client until it leaves, is away for too long or the server stops; then release its sessions."""
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._await_greeting)
@@ -125,7 +125,7 @@ class RemoteClient:
             self._ended.set()
 
     async def _let_go(self, session_id: str) -> None:
-        """Close a session; a record that cannot be closed properly does not end the other clients."""
+        """Close a session; a record that cannot be closed properly does not affect other clients."""
         try:
             await self._app.sessions.close(session_id)
         except HermesError as error:
@@ -139,7 +139,7 @@ class RemoteClient:
             self.end_soon()
 
     async def _watch_absence(self) -> None:
-        """End the connection after `absence_s` without a stream or a message; nothing else times it out."""
+        """End the connection after `absence_s` without a stream or a message; it has no other timeout."""
         while True:
             moved = self._moved
             if not self.is_away:
@@ -153,7 +153,7 @@ class RemoteClient:
 
 
 class RemoteClients:
-    """Every connection there is, by its id."""
+    """All connections, by ID."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class RemoteClients:
         self.is_stopping = False
 
     def begin(self, kind: Kind) -> RemoteClient:
-        """Start a new connection. Raises TooManyClients."""
+        """Start a new connection. Raise TooManyClients."""
         if self.is_stopping or len(self._clients) >= self.server_limits.connections:
             raise TooManyClients
         remote_client = RemoteClient(

@@ -23,14 +23,14 @@ PROTOCOL: Final = "acp"
 
 
 class AdmissionRefusal(Struct, frozen=True):
-    """Why a request is refused; `reason` never says what would have been right."""
+    """Why a request is refused; `reason` never reveals what would have been accepted."""
 
     status: int
     reason: str
 
 
 class AdmissionPolicy(Struct, frozen=True):
-    """What a request must fulfil before its body is read."""
+    """The conditions a request must meet before its body is read."""
 
     token: str
     hosts: frozenset[str] = LOCAL_NAMES
@@ -38,7 +38,7 @@ class AdmissionPolicy(Struct, frozen=True):
     takes_any_address: bool = False
 
     def check(self, headers: Headers) -> AdmissionRefusal | None:
-        """Return why a request is refused; None if it is admitted."""
+        """Return why a request is refused, or None if it is admitted."""
         return self.check_host_and_origin(headers) or self._check_token(headers)
 
     def check_host_and_origin(self, headers: Headers) -> AdmissionRefusal | None:
@@ -67,14 +67,14 @@ class AdmissionPolicy(Struct, frozen=True):
 
 
 def host_name(host: str) -> str:
-    """Take the port and the brackets off a Host header or a listening address."""
+    """Strip the port and the brackets from a Host header or a listening address."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].lower() if host.count(":") == 1 else host.lower()
 
 
 def agreed_protocol(offered: Sequence[str]) -> str | None:
-    """Choose among the subprotocols a client offered; the one that carries the token is never said back."""
+    """Choose among the subprotocols a client offered; the one that carries the token is never echoed."""
     return PROTOCOL if PROTOCOL in offered else None
 
 
@@ -90,7 +90,7 @@ def _token_of(headers: Headers) -> bytes | None:
 
 
 def _decoded(text: str) -> bytes:
-    """Read base64url without its padding; invalid base64 counts as a wrong token."""
+    """Decode base64url without its padding; invalid base64 counts as a wrong token."""
     try:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Read request bodies, with limits on each and on all of them.
+"""Read request bodies, with limits on each body and on all of them together.
 
 Knows: how long a body may be and may take. Does not know: what it says.
 """
@@ -12,7 +12,7 @@ from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
 
 class BodyRefused(Exception):
-    """A body that is not read to its end."""
+    """A body that was not read to its end."""
 
     def __init__(self, refusal: AdmissionRefusal) -> None:
         super().__init__(refusal.reason)
@@ -20,7 +20,7 @@ class BodyRefused(Exception):
 
 
 class BodyReader:
-    """Reads bodies while those being read fit in memory together."""
+    """Read bodies as long as those in progress fit in memory together."""
 
     def __init__(self, limit_bytes: int, body_s: float) -> None:
         self._limit_bytes = limit_bytes
@@ -28,7 +28,7 @@ class BodyReader:
         self._held_bytes = 0
 
     async def read(self, request: Request) -> bytes:
-        """Return the whole body. Raises BodyRefused, ClientDisconnect."""
+        """Return the whole body. Raise BodyRefused, ClientDisconnect."""
         announced = request.headers.get("content-length", "0")
         if not announced.isdigit() or int(announced) > DEFAULT_MAX_FRAME_BYTES:
             raise BodyRefused(self._too_long())

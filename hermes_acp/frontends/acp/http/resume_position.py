@@ -1,6 +1,6 @@
 """The position from which a client wants to resume a stream.
 
-Knows: the header Last-Event-ID. Does not know: what is kept of a stream.
+The client sends it in the Last-Event-ID header.
 """
 
 from starlette.datastructures import Headers
@@ -10,7 +10,7 @@ from hermes_acp.frontends.acp.messages import serving
 
 
 def resume_position(headers: Headers) -> int | AdmissionRefusal | None:
-    """Return the number of the last message that came through; None if the client does not say."""
+    """Return the number of the last message received, or None if the client does not say."""
     value = headers.get("last-event-id")
     if value is None or value == "":
         return None

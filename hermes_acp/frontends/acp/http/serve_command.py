@@ -1,7 +1,6 @@
-"""The command `hermes-acp serve`.
+"""The `hermes-acp serve` command.
 
-Knows: its flags, what it says to the person who starts it. Does not know: the server, which is imported when the flags
-are sound: it needs packages that not every installation has.
+The server is imported only once the flags are valid: it needs packages that not every installation has.
 """
 
 import argparse
@@ -42,7 +41,7 @@ def serve_command(arguments: Sequence[str]) -> int:
 
 
 def say(line: str) -> None:
-    """Tell the person who started the server."""
+    """Print a message for the person who started the server."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 

@@ -17,7 +17,7 @@ TOKEN_VARIABLE: Final = "HERMES_SERVE_TOKEN"
 
 
 class ServeSettings(Struct, frozen=True):
-    """Where to listen and for whom; an empty token means that one is generated."""
+    """Where to listen and for whom; if the token is empty, one is generated."""
 
     host: str
     port: int
@@ -28,7 +28,7 @@ class ServeSettings(Struct, frozen=True):
 
 
 def read_address(listen: str, *, allow_remote: bool) -> tuple[str, int]:
-    """Split HOST:PORT. Raises ConfigError for an invalid address, or a remote one that is not allowed."""
+    """Split HOST:PORT. Raise ConfigError for an invalid address, or a remote one that is not allowed."""
     host, colon, port = listen.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not (colon and host and port.isascii() and port.isdigit() and int(port) < 65536):
@@ -48,7 +48,7 @@ def read_address(listen: str, *, allow_remote: bool) -> tuple[str, int]:
 
 
 def check_token(token: str) -> str:
-    """Return a valid token unchanged. Raises ConfigError, without quoting it."""
+    """Return a valid token unchanged. Raise ConfigError, without quoting it."""
     if token and (
         len(token) < MIN_TOKEN_LENGTH or not token.isascii() or not token.isprintable() or " " in token
     ):
@@ -60,7 +60,7 @@ def check_token(token: str) -> str:
 
 
 def check_origin(origin: str) -> str:
-    """Return an origin as browsers send it. Raises ConfigError."""
+    """Return an origin as browsers send it. Raise ConfigError."""
     scheme, separator, rest = origin.rstrip("/").partition("://")
     if not (scheme and separator and rest) or "/" in rest:
         raise ConfigError(serving.bad_origin(origin), hint=serving.ORIGIN_HINT)

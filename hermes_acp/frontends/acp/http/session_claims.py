@@ -1,7 +1,7 @@
-"""Which connection each open session belongs to; one at a time, as between processes.
+"""Which connection each open session belongs to: one at a time, as between processes.
 
-Knows: sessions are begun, opened and let go by calls that name them. Does not know: how any call is served.
-A client that lost its connection and made a new one asks for its session again; then the lost one gives way.
+Calls that name sessions create, open and release them.
+If a client lost its connection and requests its session on a new one, the lost connection is ended.
 """
 
 from collections.abc import Awaitable
@@ -35,22 +35,22 @@ class ClaimHolder(Protocol):
 
 
 class SessionClaims:
-    """The sessions that connections of this process have open."""
+    """The sessions that this process's connections have open."""
 
     def __init__(self) -> None:
         self._holders: dict[str, ClaimHolder] = {}
 
     def take(self, session_id: str, holder: ClaimHolder) -> None:
-        """Note a session that nobody else holds."""
+        """Note a session that no other connection holds."""
         self._holders[session_id] = holder
 
     def let_go(self, session_id: str, holder: ClaimHolder) -> None:
-        """Forget a session, if it is this one's."""
+        """Forget a session if it belongs to this connection."""
         if self._holders.get(session_id) is holder:
             del self._holders[session_id]
 
     def held_by(self, holder: ClaimHolder) -> tuple[str, ...]:
-        """List a connection's sessions."""
+        """Return a connection's sessions."""
         return tuple(session_id for session_id, other in self._holders.items() if other is holder)
 
     def is_free_for(self, session_id: str, holder: ClaimHolder) -> bool:
@@ -58,7 +58,7 @@ class SessionClaims:
         return self._holders.get(session_id, holder) is holder
 
     async def take_over(self, session_id: str, holder: ClaimHolder) -> None:
-        """Take a session, from a connection whose client is away if necessary. Raises Busy."""
+        """Take a session, from a connection whose client is away if necessary. Raise Busy."""
         while not self.is_free_for(session_id, holder):
             other = self._holders[session_id]
             if not other.is_away:
@@ -71,7 +71,7 @@ class SessionClaims:
 
 
 class SessionGuard:
-    """Lets a connection's calls through to its own sessions only."""
+    """Admit only a connection's calls to its own sessions."""
 
     def __init__(self, dispatch: Handler, claims: SessionClaims, holder: ClaimHolder) -> None:
         self._dispatch = dispatch
@@ -79,7 +79,7 @@ class SessionGuard:
         self._holder = holder
 
     async def request(self, call: IncomingRequest) -> object:
-        """Serve a call. Raises PeerError."""
+        """Serve a call. Raise PeerError."""
         session_id = session_in(call.params)
         if session_id is None:
             return self._note(call.method, await self._dispatch.request(call))
@@ -93,7 +93,7 @@ class SessionGuard:
         return result
 
     def notification(self, method: str, params: Raw) -> Awaitable[None] | None:
-        """Take a notification; one about another client's session is dropped."""
+        """Handle a notification; one about another client's session is dropped."""
         session_id = session_in(params)
         if session_id is not None and not self._claims.is_free_for(session_id, self._holder):
             return None

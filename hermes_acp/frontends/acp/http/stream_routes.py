@@ -13,7 +13,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from hermes_protocol.envelope import Request, RequestId
 
 GREETING: Final = "\0greeting"
-"""The route of the one reply that is an HTTP response: no header can name it."""
+"""The route of the only reply sent as an HTTP response: no header can name it."""
 
 ANSWERED_ON_THE_CONNECTION: Final = frozenset(
     {"session/new", "session/load", "session/resume", "session/fork"}
@@ -32,10 +32,10 @@ class _Named(Struct, rename="camel"):
 
 
 class StreamRoute(Struct, frozen=True):
-    """A stream: of one session, or of the connection (None); whether nothing more comes on it.
+    """A stream of one session or of the connection (None), and whether nothing more follows on it.
 
-    `behind` is the session whose messages so far should be read first: what a load shows again precedes its reply,
-    though the two take different streams.
+    `behind` is the session whose messages so far should be read first: what a load replays precedes its reply,
+    although the two take different streams.
     """
 
     session_id: str | None
@@ -44,27 +44,27 @@ class StreamRoute(Struct, frozen=True):
 
 
 class Routes:
-    """Where the replies of one connection go."""
+    """The routes of one connection's replies."""
 
     def __init__(self) -> None:
         self._expected: dict[RequestId, StreamRoute] = {}
 
     def expect(self, request: Request) -> bool:
-        """Note where a request's reply goes; False if its ID is still in use."""
+        """Note a request's reply route; return False if its ID is still in use."""
         if request.id in self._expected:
             return False
         self._expected[request.id] = _route_of_reply(request)
         return True
 
     def find(self, frame: bytes) -> StreamRoute:
-        """Return the route of one message that goes out; a reply's is used up by this."""
+        """Return the route of an outgoing message; a reply's route is used up by this."""
         message = msgspec.json.decode(frame, type=_Outgoing)
         if message.method is UNSET:
             return self._route_of(message.id)
         return StreamRoute(session_in(message.params) if message.params is not UNSET else None)
 
     def _route_of(self, reply_id: RequestId | UnsetType | None) -> StreamRoute:
-        """Return the route of a reply; one without a request, such as for invalid JSON, is the connection's."""
+        """Return the route of a reply; one without a request, such as for invalid JSON, goes to the connection."""
         return (
             StreamRoute(None)
             if reply_id is None or reply_id is UNSET
@@ -73,7 +73,7 @@ class Routes:
 
 
 def session_in(params: Raw) -> str | None:
-    """Read the session that parameters name, if they name one."""
+    """Return the session that parameters name, if any."""
     try:
         return msgspec.json.decode(params, type=_Named).session_id
     except (msgspec.DecodeError, RecursionError):

@@ -97,7 +97,7 @@ async def _read(remote_client: RemoteClient, socket: WebSocket) -> None:
 async def _write(
     tasks: anyio.abc.TaskGroup, clients: RemoteClients, reader: OutboxReader, socket: WebSocket
 ) -> None:
-    """Write until the connection ends, another socket takes over, or the client takes nothing for too long."""
+    """Write until the connection ends, another socket takes over, or the client reads nothing for too long."""
     while batch := await reader.take():
         with anyio.move_on_after(clients.server_limits.stall_s) as server_limits:
             for message in batch:

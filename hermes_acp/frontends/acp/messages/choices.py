@@ -78,5 +78,5 @@ EFFORTS: Final[Mapping[str, Label]] = MappingProxyType(
 
 
 def model_provider(provider: str) -> str:
-    """Describe a model, where there are several providers."""
+    """Describe a model if there are several providers."""
     return f"From {provider}"

@@ -1,4 +1,4 @@
-"""What `hermes-acp serve` says: to the person who starts it, and to clients it refuses."""
+"""What `hermes-acp serve` says to the person who starts it and to the clients it refuses."""
 
 from typing import Final
 

@@ -1,5 +1,5 @@
-"""What this agent offers beyond the protocol: one file a method, `_hermes/a/b` in `a_b.py`.
+"""Extensions of the protocol by this agent: one file per method, `_hermes/a/b` in `a_b.py`.
 
-Every version of the protocol has them, so they know no version's wire types; their shapes are in
+Every protocol version has them, so they use no version's wire types; their shapes are in
 `protocol/schema/hermes.json`.
 """

@@ -1,4 +1,4 @@
-"""_hermes/checkpoints/list: what a session's turns changed in files, the oldest turn first."""
+"""_hermes/checkpoints/list: the file changes of a session's turns, oldest turn first."""
 
 from msgspec import UNSET
 
@@ -12,7 +12,7 @@ from hermes_protocol import own
 async def list_checkpoints(
     client: ClientConnection, params: own.CheckpointsListParams
 ) -> own.CheckpointsListResult:
-    """List them, of an open session or a stored one. Raises SessionNotFound, CheckpointError."""
+    """List the changes of an open or stored session. Raise SessionNotFound, CheckpointError."""
     client.app.session_admin.status(params.session_id)
     found = await client.app.checkpoint_service.keeper.of_session(params.session_id)
     wanted = (each for each in found if each.kind == "turn" or params.include_undos)

@@ -1,4 +1,4 @@
-"""_hermes/edits/judge: accept or reject edits that were made without a question, by hunk, by file, or all."""
+"""_hermes/edits/judge: accept or reject edits made without asking, by hunk, by file, or all at once."""
 
 from msgspec import UNSET
 
@@ -9,9 +9,9 @@ from hermes_protocol import own
 
 
 async def judge_edits(client: ClientConnection, params: own.EditsJudgeParams) -> own.EditsJudgeResult:
-    """Judge them, and say how many hunks are open now.
+    """Review the edits, and return how many hunks are now open.
 
-    Raises SessionNotFound, BadRequest for hunks there are not, WorkspaceError, StorageError.
+    Raise SessionNotFound, BadRequest for missing hunks, WorkspaceError, StorageError.
     """
     session = client.session(params.session_id)
     judgement = ReviewDecision(

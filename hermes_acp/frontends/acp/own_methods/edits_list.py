@@ -1,4 +1,4 @@
-"""_hermes/edits/list: edits that were made without a question, those that wait for an answer, what was judged."""
+"""_hermes/edits/list: edits made without asking, edits waiting for an answer, and reviewed edits."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from hermes_protocol import own
 
 
 async def list_edits(client: ClientConnection, params: own.EditsListParams) -> own.EditsListResult:
-    """List them, as the files stand now. Raises SessionNotFound, StorageError."""
+    """List the edits against the current files. Raise SessionNotFound, StorageError."""
     session = client.session(params.session_id)
     files = await EditReview(session).look()
     reviews = session.record.reviews

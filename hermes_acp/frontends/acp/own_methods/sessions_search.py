@@ -17,7 +17,7 @@ MAX_RESULTS = 200
 async def search_sessions(
     client: ClientConnection, params: own.SessionsSearchParams
 ) -> own.SessionsSearchResult:
-    """Search, after indexing new records for up to two seconds. Raises BadRequest for an empty query, StorageError."""
+    """Search, after indexing new records for up to two seconds. Raise BadRequest for an empty query, StorageError."""
     cwd = params.cwd if isinstance(params.cwd, str) else None
     if params.by_meaning:
         await client.app.prepare_recall()
@@ -37,7 +37,7 @@ async def search_sessions(
 
 
 def _entry(find: SearchHit) -> own.SessionsSearchFound:
-    """Return a hit with the positions of its words, which control characters mark in its snippet."""
+    """Return a hit with the positions of its words, marked in its snippet by control characters."""
     pieces = find.snippet.replace("\x03", "\x02").split("\x02")
     ends = list(accumulate(map(len, pieces)))
     marks = [[start, end] for start, end in zip(ends[::2], ends[1::2], strict=False)]

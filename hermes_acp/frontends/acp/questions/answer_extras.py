@@ -1,8 +1,7 @@
 """Edits and comments that accompany a permission answer, in `_meta.hermes`.
 
 Knows: `edits`, `comment` and `rejected` of `_meta.hermes` (`protocol/schema/hermes.json`), how much of them is taken.
-Does not know: how a question travels, what becomes of the answer. Whatever has another shape is as if it had not been
-said.
+Does not know: how a question is sent, what happens to the answer. Values of any other shape are ignored.
 """
 
 from collections.abc import Mapping

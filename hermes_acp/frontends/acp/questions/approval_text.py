@@ -1,4 +1,4 @@
-"""The full text that a person approves: the command, script or arguments of a call, with nothing hidden in it.
+"""The full text that the user approves: a call's command, script or arguments, with nothing hidden in it.
 
 Every character that could deceive a reader (control, direction, zero-width and look-alike characters) is written as an
 escape; line breaks and tabs stay.
@@ -15,12 +15,12 @@ from hermes_acp.frontends.acp.questions.permission_options import reason_for
 from hermes_acp.tools.safe_display import escape_invisible
 
 MAIN_ARGUMENTS: Final = ("command", "code")
-"""Arguments that are the text itself, shown first and without their name."""
+"""Arguments that are themselves the text, shown first and without their names."""
 _KEPT: Final = re.compile("([\n\t])")
 
 
 def approval_text(call: CallProposed) -> str:
-    """Return what a call will run or use; "" where its diffs show all of it, and where it was given nothing."""
+    """Return what a call will run or use, or "" if its diffs show everything or it has no arguments."""
     given = call.raw_input
     if call.diffs or not isinstance(given, dict):
         return ""
@@ -32,7 +32,7 @@ def approval_text(call: CallProposed) -> str:
 
 
 def call_meta(call: CallProposed, *, is_asked: bool = False) -> dict[str, Any] | UnsetType:
-    """Return the `_meta` of a call's card: the call that made it, its text, and why it `is_asked` about."""
+    """Return the `_meta` of a call's card: its call, its text, and the reason why it `is_asked` about."""
     said: dict[str, str] = {"within": call.within} if call.within else {}
     if (is_asked or call.kind == "execute") and (text := approval_text(call)):
         said["approvalText"] = text

@@ -26,10 +26,10 @@ PermissionRequest = Callable[[str, CallProposed, tuple[AnswerOption, ...]], obje
 
 
 class QuestionTypes(Struct, frozen=True):
-    """One version's wire types of questions.
+    """One version's wire types for questions.
 
-    Every version gives their fields the same names, except for the parameters of session/request_permission:
-    `permission_request` makes these for a session, a call and the options.
+    Every version uses the same field names, except for the parameters of session/request_permission:
+    `permission_request` creates these from a session, a call and the options.
     """
 
     permission_request: PermissionRequest
@@ -66,7 +66,7 @@ class EditorGate:
         types: QuestionTypes,
         show_waiting: Callable[[bool], None] = lambda _: None,
     ) -> None:
-        """Prepare; `show_waiting` shows whether an elicitation waits, where the version has such a state."""
+        """Prepare the gate; `show_waiting` shows whether an elicitation is pending, if the version has such a state."""
         elicitation = client.announced and client.announced.elicitation
         self._takes_forms = bool(elicitation and elicitation.form)
         self._takes_pages = bool(elicitation and elicitation.url)
@@ -79,7 +79,7 @@ class EditorGate:
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope
     ) -> PermissionAnswer | PermissionResponse:
-        """Ask whether a call may run; `unavailable` for an unknown option or a response that cannot be read."""
+        """Ask whether a call may run; return `unavailable` for an unknown option or an unreadable response."""
         request = self._types.permission_request(self._session_id, call, answer_options(permission_scope))
         types = self._types.permission_response, _PermissionResponse
         response = await self._request("session/request_permission", request, *types)
@@ -90,9 +90,9 @@ class EditorGate:
         return full_answer(answer_of(response.outcome.option_id), response.meta)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Put a question; None where the client cannot, or its response is not understood.
+        """Ask a question; return None if the client cannot, or if its response is not understood.
 
-        A page becomes a form with its address for a client that opens none itself.
+        For a client that cannot open pages, a page becomes a form with its address.
         """
         if question.url and self._takes_pages:
             return await self._open_page(call_id, question)
@@ -122,7 +122,7 @@ class EditorGate:
         return {"session_id": self._session_id, "tool_call_id": call_id or UNSET}
 
     async def _elicit(self, request: object) -> Reply | None:
-        """Put one elicitation; a turn stopped meanwhile reports its own end."""
+        """Send one elicitation; if the turn is stopped meanwhile, it reports its own end."""
         self._show_waiting(True)
         types = self._types.elicitation_response, _ElicitationResponse
         response = await self._request("elicitation/create", request, *types)
@@ -138,7 +138,7 @@ class EditorGate:
                 return None
 
     async def _request(self, method: str, params: object, wire_type: Any, type_: type[T]) -> T | None:
-        """Send a request and read its response, as the version has it; None where there is none to be read."""
+        """Send a request and return its response in the version's type, or None if it is missing or unreadable."""
         try:
             response = await self._client.connection.request(method, params, msgspec.Raw)
             return msgspec.convert(msgspec.to_builtins(salvage.decode(wire_type, response)), type_)

@@ -25,9 +25,9 @@ class Field(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """A text, fields and the names of required ones; or a text and a JSON Schema that an MCP server supplied.
+    """A text, fields and the names of required ones; or a text and a JSON Schema supplied by an MCP server.
 
-    Such a `foreign` one is a flat JSON Schema.
+    Such a `foreign` schema is flat.
     """
 
     text: str
@@ -67,7 +67,7 @@ def json_schema(form: Form) -> bytes:
 
 
 def answer_in(form: Form, content: Mapping[str, object]) -> Reply:
-    """Read an accepted form; an empty one counts as dismissed."""
+    """Parse an accepted form; an empty one counts as dismissed."""
     if form.foreign is not None:
         return Reply("answered", content=dict(content))
     given = [content.get(name) for name in (CHOICE, WORDS)]

@@ -36,9 +36,9 @@ class AnswerOption(Struct, frozen=True):
 
 
 def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...]:
-    """List the answers; lasting ones name what they cover, and only exist where they can be stored.
+    """List the answers; lasting ones name what they cover, and exist only if they can be stored.
 
-    Of the two that allow permanently the narrower one comes first: some clients take the first of a kind.
+    Of the two permanent permissions the narrower one comes first: some clients use the first of a kind.
     """
     offers = [AnswerOption("allow_once", conversation.ALLOW_ONCE, "allow_once")]
     if permission_scope.session:
@@ -68,10 +68,10 @@ def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...
 
 
 def reason_for(call: CallProposed) -> str:
-    """Return why a call needs permission; empty if unknown."""
+    """Return why a call needs permission, or an empty string if unknown."""
     return conversation.asked_because(escape_invisible(call.why)) if call.why else ""
 
 
 def answer_of(option_id: str) -> PermissionAnswer:
-    """Return the answer behind an option; `unavailable` for one that was never offered."""
+    """Return the answer for an option, or `unavailable` for an option that was never offered."""
     return ANSWERS.get(option_id, "unavailable")

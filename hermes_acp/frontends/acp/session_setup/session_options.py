@@ -29,7 +29,7 @@ DURING_TURN = "during_turn"
 SHOWS_THOUGHTS = "shows_thoughts"
 BACKEND = "backend"
 ALL_OPTIONS: Final = frozenset({MODE, MODEL, PROVIDER, EFFORT, DURING_TURN, SHOWS_THOUGHTS, BACKEND})
-"""Those about the model can be set before it is known what there is to choose from."""
+"""Model options that can be set before the available choices are known."""
 
 
 class Choice(Struct, frozen=True):
@@ -71,7 +71,7 @@ EFFORTS: Final[Mapping[Effort, Choice]] = MappingProxyType(
     {level: Choice(level, *choices.EFFORTS[level]) for level in ALL_EFFORTS}
 )
 COMMON_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
-"""The levels that are offered whatever the model has; it does with the nearest it has."""
+"""The levels offered for any model; the nearest level it supports is used."""
 
 
 def efforts_offered(offer: AvailableModel, current: Effort | None) -> tuple[Choice, ...]:
@@ -91,7 +91,7 @@ def modes_offered(*, allows_bypass: bool) -> tuple[Choice, ...]:
 
 
 def options_of(record: Record, offers: AvailableOptions) -> tuple[Picker | Switch, ...]:
-    """List every option with its present value."""
+    """List every option with its current value."""
     options = record.options
     mode = Picker(
         MODE,
@@ -114,7 +114,7 @@ def options_of(record: Record, offers: AvailableOptions) -> tuple[Picker | Switc
 
 
 def _backend_pickers(options: Options, backends: Sequence[str]) -> tuple[Picker, ...]:
-    """Return the picker of the backend, where there are several."""
+    """Return the backend picker, if there are several backends."""
     if len(backends) < 2:
         return ()
     current = options.backend or backends[0]
@@ -125,7 +125,7 @@ def _backend_pickers(options: Options, backends: Sequence[str]) -> tuple[Picker,
 
 
 def _model_pickers(options: Options, models: Sequence[AvailableModel]) -> tuple[Picker, ...]:
-    """Return the pickers about the model; the provider's only if there are several."""
+    """Return the model pickers; the provider's only if there are several."""
     current = chosen_model(options, models)
     if current is None:
         return ()
@@ -159,19 +159,19 @@ def _value(offer: AvailableModel, models: Sequence[AvailableModel]) -> str:
 
 
 def _find_offer(value: str, models: Sequence[AvailableModel]) -> AvailableModel | None:
-    """Find an offer by its name; a bare model, as editors keep it in their settings, is the first provider's."""
+    """Find an offer by name; a bare model name, as editors store it in settings, means the first provider's."""
     named = (offer for offer in models if _value(offer, models) == value)
     bare = (offer for offer in models if offer.model == value and offer.provider == models[0].provider)
     return next(named, None) or next(bare, None)
 
 
 def offered_mode(mode_id: str, *, allows_bypass: bool) -> Mode | None:
-    """Return the mode of an id; None for one that is not offered."""
+    """Return the mode with an ID, or None if it is not offered."""
     return next((mode for mode in MODES if mode == mode_id and (allows_bypass or mode != "bypass")), None)
 
 
 def set_option(session: "Session", option: str, value: str | bool) -> None:
-    """Set an option. Raises BadRequest for an unknown option or value."""
+    """Set an option. Raise BadRequest for an unknown option or value."""
     options = session.record.options
     if option not in ALL_OPTIONS:
         offered = ", ".join(each.id for each in options_of(session.record, session.offers))

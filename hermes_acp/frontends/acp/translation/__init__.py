@@ -1,1 +1,1 @@
-"""Our values as the wire has them, where that is the same in every version."""
+"""Conversions to wire values that are the same in every version."""

@@ -21,7 +21,7 @@ IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/w
 
 
 def blocks_to_parts(blocks: Sequence[Struct]) -> tuple[Part, ...]:
-    """Convert a prompt. Raises BadRequest for an empty one, and for a block that no model here can be given."""
+    """Convert a prompt. Raise BadRequest for an empty one, and for a block that no model here accepts."""
     parts = tuple(_block_to_part(block) for block in blocks)
     if not any(not isinstance(part, TextPart) or part.text.strip() for part in parts):
         raise BadRequest(errors.EMPTY_PROMPT, hint=errors.EMPTY_PROMPT_HINT)
@@ -53,9 +53,9 @@ def _resource_to_part(contents: dict[str, Any]) -> Part:
 
 
 def _image(mime_type: str, data_base64: str) -> ImagePart:
-    """Take an image by the type its first bytes show. Raises BadRequest for one that no model reads.
+    """Convert an image by the type its first bytes show. Raise BadRequest for a type no model reads.
 
-    Once in the history, such an image would fail every later turn too.
+    Once in the history, such an image would make every later turn fail too.
     """
     if mime_type not in IMAGE_TYPES:
         kinds = ", ".join(sorted(IMAGE_TYPES))
@@ -80,7 +80,7 @@ def _image(mime_type: str, data_base64: str) -> ImagePart:
 
 
 def _blob_to_part(uri: str, mime_type: str | None, data_base64: str) -> Part:
-    """Take bytes as an image, as text if they are UTF-8, else as a link to their source."""
+    """Convert bytes to an image, to text if they are UTF-8, or else to a link to their source."""
     kind = mime_type or "application/octet-stream"
     if kind.startswith("image/"):
         return _image(kind, data_base64)

@@ -1,6 +1,6 @@
 """Times on the wire, the same in every version.
 
-Knows: ISO 8601 in UTC. Does not know: what happened then.
+The format is ISO 8601 in UTC.
 """
 
 from datetime import UTC, datetime

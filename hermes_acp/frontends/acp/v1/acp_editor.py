@@ -26,8 +26,8 @@ KILL_S: Final = 2.0
 MAX_SIGNAL_LENGTH: Final = 40
 SHELL: Final = "bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 UNQUOTING_CLIENTS: Final = frozenset({"vscode-acp-client"})
-"""By the names they give: they join a command and its arguments by blanks and hand that to a shell, so something else
-than what was approved would run."""
+"""By the names they announce: they join a command and its arguments with blanks and pass that to a shell, so
+something other than what was approved would run."""
 
 
 class _ErrorDetails(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ class AcpEditor:
         self.runs_commands = bool(client.capabilities.terminal) and not _unquotes(client)
 
     async def read_text(self, path: str) -> str | None:
-        """Return the text in the editor; None if it knows no such file. Raises EditorStateUnknown."""
+        """Return the text in the editor, or None if it knows no such file. Raise EditorStateUnknown."""
         request = v1.ReadTextFileRequest(session_id=self._session_id, path=path)
         try:
             reply = await self._call("fs/read_text_file", request, v1.ReadTextFileResponse, FILE_TIMEOUT_S)
@@ -62,7 +62,7 @@ class AcpEditor:
     async def write_text(self, path: str, text: str) -> None:
         """Let the editor write; any answer that is not an error counts, `null` included.
 
-        Raises WorkspaceError when it refuses or does not answer.
+        Raise WorkspaceError if the editor refuses or does not answer.
         """
         request = v1.WriteTextFileRequest(session_id=self._session_id, path=path, content=text)
         try:
@@ -77,8 +77,8 @@ class AcpEditor:
     async def run(self, command: Command, progress: Progress) -> CommandResult | None:
         """Run in a terminal of the editor, shown on the call's card and always released at the end.
 
-        An editor that has no such method runs nothing; after any other failure the command may be running there, so it
-        must not be run a second time.
+        An editor without that method runs nothing; after any other failure the command may be running there, so it
+        must not be run again.
         """
         request = v1.CreateTerminalRequest(
             session_id=self._session_id,
@@ -172,7 +172,7 @@ def _signal_name(raw: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return why an editor refused; the SDKs put that into the error's data."""
+    """Return why an editor refused; the SDKs put the reason into the error's data."""
     if not isinstance(error, PeerError):
         return str(error) or editor.NO_ANSWER
     try:

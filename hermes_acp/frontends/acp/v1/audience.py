@@ -121,7 +121,7 @@ def watch(client: ClientConnection, session: Session) -> None:
 
 
 def _view_of(client: ClientConnection, *, is_replay: bool) -> UpdateView:
-    """Return what this client takes."""
+    """Return what this client accepts."""
     session = client.capabilities.session
     return UpdateView(
         is_replay=is_replay,

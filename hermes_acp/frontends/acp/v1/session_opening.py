@@ -1,7 +1,6 @@
 """What opening a session means for an editor, however it was opened.
 
-Knows: the commands announced, the workspace that an editor's own files and terminals make.
-Does not know: new from loaded.
+This covers the announced commands, and the workspace made of an editor's own files and terminals.
 """
 
 from hermes_acp.core.errors import BadRequest
@@ -30,7 +29,7 @@ async def open_stored(
 ) -> tuple[Session, SessionHistory]:
     """Open a stored session with the client's own instructions; close it again if these are invalid.
 
-    `begin_to_watch` is called where the past ends. Raises SessionNotFound, Busy, BadRequest, StorageError.
+    `begin_to_watch` is called where the past ends. Raise SessionNotFound, Busy, BadRequest, StorageError.
     """
     sessions = client.app.sessions
     session_id, more_roots = params.session_id, params.additional_directories or ()

@@ -1,4 +1,4 @@
-"""Child agents as sessions of their own, for a client that takes them.
+"""Child agents as separate sessions, for clients that support them.
 
 Knows: how one is announced, how its state is told, what it is shown to have been told. Does not know: what else
 happens in its session, which is shown like in any other.

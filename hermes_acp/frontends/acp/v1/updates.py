@@ -47,16 +47,16 @@ from hermes_protocol import v1
 
 PLAN: Final = "plan"
 UNSHOWN: Final = (TurnStarted, StepEnded, TurnEnded)
-"""The most frequent events that editors are not shown, skipped early."""
+"""The most frequent events that are not shown to editors, skipped early."""
 Compaction = CompactionStarted | SummarySaid | HistoryCompacted | CompactionFailed
 
 
 class UpdateView(Struct, frozen=True):
-    """What one client takes: replayed or live, with notices or without.
+    """What one client accepts: replayed or live, with or without notices.
 
-    Two are about a call that ends: `has_filled_card` says whether something stands on its card already, `rejection` is
-    the word with which its user said no, None where they did not. `has_words` is about a step that failed: whether
-    some of its answer was shown. Where `takes_turn_ends`, it is told where each turn of the past ended, and how.
+    Two fields are about a call that ends: `has_filled_card` says whether its card already has content, `rejection` is
+    the user's comment on rejecting it, or None if they did not. `has_words` is about a failed step: whether part of
+    its answer was shown. If `takes_turn_ends`, the client is told where and how each past turn ended.
     """
 
     is_replay: bool = False
@@ -116,7 +116,7 @@ def to_updates(event: Event, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
 
 
 def _turn_end(event: TurnEnded) -> v1.SessionUpdate:
-    """Return how a past turn ended, as the answer to session/prompt said then."""
+    """Return how a past turn ended, as the answer to session/prompt reported it."""
     reason = STOP_REASONS.get(event.reason) or "failed"
     said: dict[str, object] = {"turnId": event.turn_id, "reason": reason, "text": event.sentence}
     if event.error_code == CUT_OFF:
@@ -125,7 +125,7 @@ def _turn_end(event: TurnEnded) -> v1.SessionUpdate:
 
 
 def _restarted_answer(event: StepFailed, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Mark the text of a step that is retried, for clients that take no notices."""
+    """Mark the text of a retried step, for clients that accept no notices."""
     if view.has_words and event.retried and not view.takes_notices:
         return (_agent_chunk(conversation.ANSWER_RESTARTED, event.message_id),)
     return ()
@@ -158,7 +158,7 @@ def _compaction(event: Compaction) -> tuple[v1.SessionUpdate, ...]:
 
 
 def _news_of(event: Compaction, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Explain the pause of a compaction, and its failure, to clients that take no compactions."""
+    """Explain the pause for a compaction, and its failure, to clients that do not support compactions."""
     match event:
         case CompactionStarted(again=False) if not view.is_replay:
             return (_notice(Noticed("info", conversation.COMPACTING), view),)
@@ -214,12 +214,12 @@ def _card_end(event: CallEnded, view: UpdateView) -> v1.SessionUpdateToolCallUpd
 
 
 def to_diffs(diffs: tuple[Diff, ...]) -> tuple[v1.Diff, ...]:
-    """Return diffs as editors draw them."""
+    """Return diffs in the form editors display."""
     return tuple(v1.Diff(path=diff.path, old_text=diff.old_text, new_text=diff.new_text) for diff in diffs)
 
 
 def to_locations(locations: tuple[Location, ...]) -> list[v1.ToolCallLocation]:
-    """Return places an editor can follow."""
+    """Return locations an editor can follow."""
     return [
         v1.ToolCallLocation(path=location.path, line=UNSET if location.line is None else location.line)
         for location in locations

@@ -1,7 +1,6 @@
-"""Changes of files as one git patch.
+"""Express file changes as one git patch.
 
-Knows: the patch format. Does not know: who shows it. Paths are absolute, so they stand below `a/` and `b/` as they are
-below the root of the disk.
+Paths are absolute, so below `a/` and `b/` they are as they are below the root directory.
 Source: the man page of git-diff, "Generating patch text with -p".
 """
 
@@ -55,9 +54,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _hunks(old: list[str], new: list[str], above: int) -> Iterator[str]:
-    """Yield the hunks; only what lies between the common beginning and the common end is compared.
+    """Yield the hunks; only the text between the common prefix and the common suffix is compared.
 
-    So many lines are `above` what is shown of both sides.
+    `above` is the number of lines before the compared part of both sides.
     """
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
@@ -86,5 +85,5 @@ def _change(opcode: Opcode, left: list[str], right: list[str]) -> Iterator[str]:
 
 
 def _range(start: int, count: int) -> str:
-    """Return the lines of a hunk, counted from 1; an empty range stands before its line."""
+    """Return the line range of a hunk, counted from 1; an empty range precedes its line."""
     return f"{start + 1 if count else start},{count}"

@@ -13,11 +13,11 @@ from hermes_acp.sessions.session import Session
 
 
 class PromptWatcher:
-    """Watches its own prompt in a session; `settled` once it is inserted, or will never be.
+    """Watch one prompt in a session; `settled` is set once it is inserted, or never will be.
 
-    It stands in the session's line of turns from its making, so that no cancel behind it is lost.
+    It is queued for the session's next turn from creation on, so that no later cancel is lost.
 
-    `message_id` stays empty where it was not inserted; `error` is why the turn could not be begun or ended, `end` how
+    `message_id` stays empty if it was not inserted; `error` is why the turn could not start or end, `end` how
     it ended otherwise.
     """
 
@@ -32,7 +32,7 @@ class PromptWatcher:
         self._place = session.enqueue()
 
     async def run(self, gate: Gate) -> None:
-        """Prompt, and watch until the end."""
+        """Send the prompt and watch until the end."""
         self._session.ledger.admit(self)
         try:
             self.end = await self._session.prompt(self._parts, gate, self._place)

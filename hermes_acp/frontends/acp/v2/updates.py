@@ -165,7 +165,7 @@ class UpdateStream:
     def _end(self, event: CallEnded) -> Iterator[Update]:
         """Close the card; its result is appended to an empty card and replaces other content."""
         card = self._cards.pop(event.call_id, None)
-        # What stood on a card stays where its call was stopped: the outcome only says that it was.
+        # A stopped call's card keeps its content: the outcome only says that it was stopped.
         is_stopped = event.status == "cancelled"
         was_at_work = event.call_id in self._at_work
         self._at_work.discard(event.call_id)
@@ -233,7 +233,7 @@ def question_of(call: CallProposed) -> v2.ToolCallUpdate:
 
 
 def to_diffs(diffs: tuple[Diff, ...]) -> list[v2.ToolCallContent]:
-    """Return the changes of a call as one change set with its patch; nothing for none."""
+    """Return the changes of a call as one change set with its patch, or nothing if there are none."""
     if not diffs:
         return []
     changes = [_change(diff) for diff in diffs]
@@ -293,7 +293,7 @@ def _on_card(card: v2.ToolCallUpdate) -> Update:
 
 
 def command_of(card: CallProposed | None) -> tuple[str, str] | None:
-    """Return a call's shell command and its folder; None for other calls."""
+    """Return a call's shell command and its folder, or None for other calls."""
     match card:
         case CallProposed(kind="execute", raw_input={"command": str(line), "cwd": str(cwd)}):
             return line, cwd

@@ -1,6 +1,6 @@
 """What opening a session means for an editor, however it was opened.
 
-Knows: the workspace, which is this machine's own. Does not know: new from resumed.
+The workspace is always on this machine.
 """
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -8,5 +8,5 @@ from hermes_acp.sessions.session_manager import OpenWorkspace
 
 
 def workspace_opener(client: ClientConnection) -> OpenWorkspace:
-    """Return what opens a workspace; in this version no editor serves files or terminals."""
+    """Return a function that opens a workspace; in this version no editor serves files or terminals."""
     return lambda _session_id, cwd, roots: client.app.open_workspace(cwd, roots)

@@ -12,18 +12,18 @@ from hermes_acp.config.environment import Environment
 
 
 class AgentLauncher:
-    """Starts one command, again each time its process has ended."""
+    """Start one command, again each time its process has ended."""
 
     def __init__(self, flags: Sequence[str], environment: Environment) -> None:
         """Start the first agent at once, so that it loads while the chat does."""
         self._command = [sys.executable, "-m", "hermes_acp", *flags]
-        # Copies of sessions are of the protocol's unstable half.
+        # Copying sessions belongs to the protocol's unstable half.
         self._variables = {**environment.variables, "HERMES_ACP_UNSTABLE": "1"}
         self._ready: subprocess.Popen[bytes] | None = None
         with suppress(AgentGone):  # `take` tries again and raises
             self._ready = start_child(self._command, self._variables)
 
     def take(self) -> subprocess.Popen[bytes]:
-        """Return a running agent that nothing is connected to yet. Raises AgentGone."""
+        """Return a running agent that is not connected yet. Raise AgentGone."""
         ready, self._ready = self._ready, None
         return ready or start_child(self._command, self._variables)

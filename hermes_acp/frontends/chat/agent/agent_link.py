@@ -25,7 +25,7 @@ class SessionRequest(Struct, frozen=True):
 
 
 class AgentLost(Exception):
-    """There is no agent, and none could be started; the cause says why."""
+    """There is no agent and none could be started; the cause says why."""
 
 
 class AgentLink:
@@ -71,7 +71,7 @@ class AgentLink:
         return self._agent is not None and bool(self._agent.additions.get("reviews"))
 
     async def run(self, request: SessionRequest, user: User) -> None:
-        """Keep an agent running with a session open; return when that fails for good, with `failure` set."""
+        """Keep an agent running with a session open; return when that fails permanently, with `failure` set."""
         try:
             while True:
                 await self._run_agent(request, user)
@@ -89,7 +89,7 @@ class AgentLink:
             self._events.put(UpdateReceived(update, self._is_replaying))
 
     async def session(self) -> Session:
-        """Wait for the open session. Raises AgentLost."""
+        """Wait for the open session. Raise AgentLost."""
         while self._session is None:
             if self.failure is not None:
                 raise AgentLost from self.failure
@@ -97,20 +97,20 @@ class AgentLink:
         return self._session
 
     async def reopened(self, after: int) -> None:
-        """Wait until sessions were opened more than `after` times. Raises AgentLost."""
+        """Wait until sessions were opened more than `after` times. Raise AgentLost."""
         while self._openings <= after:
             if self.failure is not None:
                 raise AgentLost from self.failure
             await self._changed.wait()
 
     async def agent(self) -> Agent:
-        """Wait for an agent with an open session. Raises AgentLost."""
+        """Wait for an agent with an open session. Raise AgentLost."""
         await self.session()
         assert self._agent is not None
         return self._agent
 
     async def switch(self, request: SessionRequest) -> None:
-        """Open another session instead of the open one. Raises AgentError, keeping the open one, and AgentLost."""
+        """Open another session instead of the open one. Raise AgentError, keeping the open one, and AgentLost."""
         agent, before = await self.agent(), await self.session()
         if request.kind == "stored" and request.session_id == before.id:
             return

@@ -1,4 +1,4 @@
-"""Tell a session's updates as a conversation."""
+"""Render a session's updates as a conversation."""
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -90,12 +90,12 @@ class SessionRenderer:
         return count
 
     def working_line(self) -> Text:
-        """Return the line shown while the agent works and sends nothing."""
+        """Return the line shown while the agent works without sending anything."""
         mark = SPINNER[int(self._clock() * SPINNER_FRAMES_PER_S) % len(SPINNER)]
         return Text(f"{mark} ", style="cyan").append(messages.WORKING, style="dim")
 
     def live(self, rows: int, width: int) -> str:
-        """Return what is still moving, in at most `rows` lines; the end of the text wins."""
+        """Return the live part in at most `rows` lines; the end of the text takes precedence."""
         parts: list[RenderableType] = []
         if self._thought:
             last = self._thought.rstrip().rpartition("\n")[2]

@@ -1,4 +1,4 @@
-"""Make foreign text safe for a terminal.
+"""Make untrusted text safe for a terminal.
 
 All text of an agent, a model or a tool passes through here before it is shown.
 """
@@ -17,12 +17,12 @@ TAB_WIDTH: Final = 4
 
 
 def sanitize(text: str) -> str:
-    """Replace control characters by visible signs; keep line ends and tabs."""
+    """Replace control characters with visible ones, keeping line endings and tabs."""
     return CONTROL_CHARACTERS.sub(_sign, LINE_ENDS.sub("\n", text))
 
 
 def sanitize_line(text: str) -> str:
-    """Return the text on one line: like `sanitize`, with line ends and tabs as spaces."""
+    """Return the text on one line: like `sanitize`, with line endings and tabs as spaces."""
     return " ".join(sanitize(text).split())
 
 

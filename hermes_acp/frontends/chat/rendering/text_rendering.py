@@ -41,7 +41,7 @@ class TextRenderer:
         return max(MIN_WIDTH, min(self._columns(), MAX_WIDTH))
 
     def render(self, *parts: RenderableType) -> str:
-        """Render parts as lines, each with its line end."""
+        """Render parts as lines, each with its line ending."""
         if self.style.is_plain:
             return "".join(f"{_plain(part)}\n" for part in parts)
         console = self._console()

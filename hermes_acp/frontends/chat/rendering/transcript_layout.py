@@ -50,7 +50,7 @@ class TranscriptLayout:
         return self.entry("message", self._renderer.markdown(markdown))
 
     def remark(self, text: str, style: str = "dim") -> str:
-        """Return a remark that is nobody's message."""
+        """Return a remark that is not part of any message."""
         mark = Text("! " if style != "dim" else "· ", style=style)
         return self.entry("remark", mark.append(sanitize(text)))
 
@@ -63,7 +63,7 @@ class TranscriptLayout:
         return self._renderer.render(*parts)
 
     def transient(self, *parts: RenderableType) -> str:
-        """Return something that is redrawn, without its last line end."""
+        """Return something that is redrawn, without its last line ending."""
         return self._renderer.render(*parts).rstrip("\n")
 
     def markdown(self, markdown: str) -> RenderableType:

@@ -1,4 +1,4 @@
-"""What `hermes-acp --help` says, and what several commands share."""
+"""The text of `hermes-acp --help`, and text shared by several commands."""
 
 from types import MappingProxyType
 from typing import Final

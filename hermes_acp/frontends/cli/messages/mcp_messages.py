@@ -42,15 +42,15 @@ def unknown_server(server: str) -> str:
 
 
 def known_servers(names: str) -> str:
-    """Return which servers there are; `names` is empty where there is none."""
+    """Return the list of servers; `names` is empty if there are none."""
     return f"It has: {names or 'none'}. You can also give a URL."
 
 
 def is_a_program(server: str) -> str:
-    """Return why one cannot sign in to a local server."""
+    """Return why a local server needs no sign-in."""
     return f"{server!r} is a local program, which has no sign-in."
 
 
 def has_own_header(server: str) -> str:
-    """Return why one cannot sign in to a server with a fixed header."""
+    """Return why a server with a fixed header needs no sign-in."""
     return f"config.yaml already sends an Authorization header to {server!r}."

@@ -58,7 +58,7 @@ def nothing_to_forget(folder: str) -> str:
 
 
 def bad_line(reason: str) -> str:
-    """Return why a line of `check` is no request."""
+    """Return why a line of `check` is not a request."""
     return f'the line is not a JSON object with a string "cmd": {reason}'
 
 

@@ -75,5 +75,5 @@ def file_not_checked(file: str, reason: str) -> str:
 
 
 def bad_line(reason: str) -> str:
-    """Return why a line of `--jsonl` is no request."""
+    """Return why a line of `--jsonl` is not a request."""
     return f"The line is not a JSON object with `id` and `text`: {reason}"

@@ -20,7 +20,7 @@ def number_prompt(most: int) -> str:
 
 
 def number_wanted(most: int) -> str:
-    """Return the answer to something that is no such number."""
+    """Return the reply to an invalid number."""
     return f"Enter a number from 1 to {most}."
 
 
@@ -35,7 +35,7 @@ def key_prompt(variable: str) -> str:
 
 
 def model_prompt(usual: str) -> str:
-    """Return the question for the model; `usual` is empty where the provider has no default."""
+    """Return the question for the model; `usual` is empty if the provider has no default."""
     return f"Model [{usual or 'the first one that the provider lists'}]: "
 
 

@@ -33,7 +33,7 @@ def failures(number: int, last_error: str) -> str:
 
 
 def invalid(reason: str) -> str:
-    """Return the state of a file that is no tool."""
+    """Return the state of a file that is not a tool."""
     return f"not a valid tool: {reason}"
 
 

@@ -10,7 +10,7 @@ NOT_TRUSTED: Final = "not trusted"
 
 
 def not_a_folder(path: str) -> str:
-    """Return the error for a path that is no folder."""
+    """Return the error for a path that is not a folder."""
     return f"{path!r} is not a folder."
 
 

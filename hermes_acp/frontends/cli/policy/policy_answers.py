@@ -1,4 +1,4 @@
-"""hermes-acp policy list and forget: what was allowed for good, by folder.
+"""The `hermes-acp policy list` and `forget` commands: permanent permissions, by folder.
 
 Knows: how answers are shown. Does not know: what they do.
 """
@@ -12,7 +12,7 @@ from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 
 def list_answers(environment: Environment) -> int:
-    """Print every folder's answers; give the exit code."""
+    """Print every folder's answers and return the exit code."""
     answers = _book(environment).all()
     if not any(answers.values()):
         note(policy_messages.NO_ANSWERS)
@@ -26,7 +26,7 @@ def list_answers(environment: Environment) -> int:
 
 
 def forget_answers(environment: Environment, place: str | None) -> int:
-    """Forget one folder's answers, or all; give the exit code."""
+    """Forget one folder's answers, or all of them; return the exit code."""
     book = _book(environment)
     meant = [known for known in book.all() if place in (None, known)]
     for known in meant:

@@ -1,6 +1,6 @@
-"""hermes-acp policy check: commands in, judgements out, a JSON object a line.
+"""The `hermes-acp policy check` command: reads commands and prints decisions, one JSON object per line.
 
-Knows: the shape of the lines; a line that is none is answered like any other. Does not know: any rule.
+Knows: the shape of the lines; an invalid line is answered like any other. Does not know: any rule.
 """
 
 import os
@@ -21,14 +21,14 @@ from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
 
 
 class PolicyRequest(Struct):
-    """One line in."""
+    """One input line."""
 
     cmd: str
     id: Any = None
 
 
 class PolicyAnswer(Struct):
-    """One line out."""
+    """One output line."""
 
     id: Any
     decision: Decision
@@ -41,7 +41,7 @@ class PolicyAnswer(Struct):
 def check_lines(
     lines: Iterable[bytes], policy: Policy, cwd: str, mode: Mode, sandbox: SandboxMechanism
 ) -> int:
-    """Answer every line, as where there is such a sandbox; a reader that left stops it without a word."""
+    """Answer every line, assuming the given sandbox; stop silently if the reader has left."""
     try:
         for line in lines:
             if line.strip():
@@ -55,7 +55,7 @@ def check_lines(
 
 
 def answer_line(line: bytes, policy: Policy, cwd: str, mode: Mode, sandbox: SandboxMechanism) -> PolicyAnswer:
-    """Judge one line; one that cannot be read is a command that nobody understands, and is asked about."""
+    """Check one line; an unreadable line counts as a command that cannot be parsed, so it needs approval."""
     try:
         asked = msgspec.json.decode(line, type=PolicyRequest)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
@@ -76,12 +76,12 @@ def _id_of(line: bytes) -> Any:
 
 
 def _written(text: str) -> str:
-    """Return a text that can be encoded: the names of files need not be."""
+    """Return a text that can be encoded: file names may not be valid text."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def effect_of(judged: StepVerdict) -> dict[str, object]:
-    """Return one step as JSON has it; what is empty is left out."""
+    """Return one step as a JSON object, leaving out empty fields."""
     step = judged.step
     shown: dict[str, object] = {
         "program": step.program,

@@ -1,6 +1,6 @@
-"""hermes-acp policy: how shell commands are judged.
+"""The `hermes-acp policy` command: show how shell commands are checked.
 
-Knows: the flags, where the judged commands would run. Does not know: any rule, how a judgement is shown.
+Knows: the flags, where the checked commands would run. Does not know: any rule, how a decision is shown.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def add_policy(parser: argparse.ArgumentParser) -> None:
 
 
 def run_policy(options: argparse.Namespace) -> int:
-    """Do what was asked, with this folder as the workspace; give the exit code."""
+    """Run the subcommand with this folder as the workspace; return the exit code."""
     environment = read_environment()
     if options.action in ("list", "forget"):
         from hermes_acp.frontends.cli.policy.policy_answers import forget_answers, list_answers
@@ -61,7 +61,7 @@ def run_policy(options: argparse.Namespace) -> int:
 
 
 def _as_in_session(environment: Environment, cwd: str) -> "tuple[Policy, DetectedSandbox]":
-    """Return the policy and the sandbox of a session here: the rules of both, as far as trusted."""
+    """Return the policy and the sandbox of a session here, with the rules of both as far as they are trusted."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.ids import RandomIds
     from hermes_acp.policy.policy_factory import build_policy

@@ -1,6 +1,6 @@
-"""hermes-acp policy explain: the judgement of one command, for people.
+"""The `hermes-acp policy explain` command: explain the decision on one command to people.
 
-Knows: how a judgement is shown. Does not know: any rule.
+Knows: how a decision is shown. Does not know: any rule.
 """
 
 from typing import Final
@@ -19,7 +19,7 @@ SHOWN_PATHS: Final = 8
 
 
 def explain_command(policy: Policy, command: str, cwd: str, mode: Mode, sandbox: DetectedSandbox) -> int:
-    """Print the judgement and its reasons; give the exit code."""
+    """Print the decision and its reasons; return the exit code."""
     if not command.strip() or "\0" in command:
         raise BadRequest(policy_messages.EMPTY_COMMAND, hint=policy_messages.EMPTY_COMMAND_HINT)
     effect = Runs(command, cwd, (cwd,), confined=sandbox.way != "none")

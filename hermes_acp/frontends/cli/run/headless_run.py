@@ -1,4 +1,4 @@
-"""hermes-acp run: one prompt without an editor.
+"""The `hermes-acp run` command: one prompt without an editor.
 
 Knows: where the prompt comes from, how signals and time end a run. Does not know: what a turn does.
 """
@@ -33,9 +33,9 @@ PIECE_BYTES: Final = 65_536
 
 
 def run_headless(options: argparse.Namespace) -> int:
-    """Run the prompt to its end; give the exit code."""
+    """Run the prompt to its end and return the exit code."""
     try:  # first: the guard's pipes would take the numbers of closed descriptors
-        in_fd, out_fd = claim(is_silent=False)  # `2>&1` is its user's own wish
+        in_fd, out_fd = claim(is_silent=False)  # with `2>&1`, the user wants both together
     except OSError as error:
         reason = error.strerror or str(error)
         raise BadRequest(run_messages.streams_closed(reason), hint=run_messages.CLOSED_HINT) from error
@@ -46,7 +46,7 @@ def run_headless(options: argparse.Namespace) -> int:
 
 
 async def _read_prompt(named: str | None, in_fd: int, *, may_go_on: bool) -> str:
-    """Return the prompt; an empty one where none was named or piped in and the last turn may go on without."""
+    """Return the prompt, or an empty one if none was passed or piped in and the last turn may resume without it."""
     if named is not None and named.startswith("@"):
         try:
             text = Path(named[1:]).read_text(encoding="utf-8")
@@ -69,10 +69,10 @@ async def _read_prompt(named: str | None, in_fd: int, *, may_go_on: bool) -> str
 
 
 async def _read_whole(in_fd: int) -> bytes:
-    """Read to the end; a signal that comes just before a read would wait for the writer if the read blocked."""
+    """Read to the end; if the read blocked, a signal arriving just before it would wait for the writer."""
     read = bytearray()
     while True:
-        with suppress(PermissionError):  # a plain file cannot be waited for, and need not be
+        with suppress(PermissionError):  # a regular file cannot be awaited, and need not be
             await anyio.wait_readable(in_fd)
         piece = os.read(in_fd, PIECE_BYTES)
         if not piece:
@@ -114,7 +114,7 @@ async def _converse(
 
 
 class _StopSignal:
-    """What a signal stops: the whole run, and once there is a turn that can end in order, that turn."""
+    """What a signal stops: the whole run or, once a turn can end cleanly, that turn."""
 
     def __init__(self, scope: anyio.CancelScope, guard: ShutdownGuard) -> None:
         self._scope = scope
@@ -122,11 +122,11 @@ class _StopSignal:
         self._session: Session | None = None
 
     def aim_at(self, session: Session) -> None:
-        """From now on let the session's turn end, with its record and its report."""
+        """From now on, let signals end the session's turn, with its record and its report."""
         self._session = session
 
     async def listen(self) -> None:
-        """Stop at every signal; runs beside the run."""
+        """Stop at every signal, concurrently with the run."""
         while True:
             await self._guard.stopped()
             if self._session:
@@ -136,7 +136,7 @@ class _StopSignal:
 
 
 async def _open(app: App, options: argparse.Namespace) -> tuple[Session, list[Noticed]]:
-    """Open the session that was named, or a new one; what was found out about its record is for the user."""
+    """Open the named session or a new one; notices about its record are for the user."""
     cwd = str(Path(options.cwd).absolute())
 
     def open_workspace(_: str, place: str, roots: tuple[str, ...]) -> Workspace:
@@ -170,14 +170,14 @@ def _overrides(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _note(line: str) -> None:
-    """Tell what happens: one line for each thing, which steers neither a terminal nor a runner of jobs."""
+    """Print progress on one line each, without anything that controls a terminal or a CI runner."""
     print(escaped(" ".join(line.split())), file=sys.stderr, flush=True)
 
 
 class _Output:
-    """Standard output, as it was before it was moved out of reach; a reader that left stops nothing.
+    """The original standard output, before it was moved; a reader that left stops nothing.
 
-    Nothing the model says steers the terminal that it may be.
+    Model output cannot control a terminal it may be connected to.
     """
 
     def __init__(self, out_fd: int) -> None:

@@ -58,7 +58,7 @@ REASON_CHARACTERS: Final = 300
 
 
 class RunReport(msgspec.Struct, tag_field="type", tag="result"):
-    """How a run ended; the last line of stream-json and the whole of json."""
+    """How a run ended: the last line of stream-json, and the whole of json."""
 
     session_id: str
     reason: str
@@ -72,24 +72,24 @@ class RunReport(msgspec.Struct, tag_field="type", tag="result"):
 
 
 class UnattendedGate:
-    """The gate of a run without a person: it never answers yes, and remembers for which calls it was needed."""
+    """The gate of an unattended run: it never answers yes, and remembers which calls needed it."""
 
     def __init__(self) -> None:
         self.needed: set[str] = set()
 
     async def ask(self, call: CallProposed, *, permission_scope: PermissionScope) -> PermissionAnswer:
         """Answer that nobody can be asked."""
-        if call.name != CARD_NAME:  # a run goes on without the file, and says so
+        if call.name != CARD_NAME:  # the run continues without the file, and reports it
             self.needed.add(call.call_id)
         return "unavailable"
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Answer that nobody can be asked; a question is no refusal, the model goes on without an answer."""
+        """Answer that nobody can be asked; this is not a refusal, so the model continues without an answer."""
         return None
 
 
 class RunReporter:
-    """Follows a run: the answer for standard output, what happens for standard error."""
+    """Follow a run: the answer goes to standard output, progress to standard error."""
 
     def __init__(
         self, session_id: str, output_format: str, write: Callable[[str], None], note: Callable[[str], None]
@@ -102,10 +102,10 @@ class RunReporter:
         self._words: list[str] = []
         self._titles: dict[str, str] = {}
         self.completed: set[str] = set()
-        """The calls that were completed, those included of which a person decides later."""
+        """The completed calls, including those a person decides on later."""
 
     def show(self, event: Event) -> None:
-        """Take one event."""
+        """Process one event."""
         if self._streams and not _is_left_out(event):
             self._write(msgspec.json.encode(event).decode() + "\n")
         match event:
@@ -145,10 +145,10 @@ class RunReporter:
                 pass
 
     async def drained(self) -> None:
-        """Keep up: writing is done at once."""
+        """Return at once: writing is synchronous."""
 
     def finish(self, end: TurnEnded, *, was_refused: bool) -> int:
-        """Write the end in the format asked for; give the exit code."""
+        """Write the end in the requested format and return the exit code."""
         report = self._report
         report.reason, report.error, report.error_code = end.reason, end.sentence, end.error_code
         report.exit_code = EXIT_CODES[end.reason]
@@ -169,7 +169,7 @@ class RunReporter:
 
 
 def _reason(ended: CallEnded) -> str:
-    """Say why a call failed: the first line of what was told of it, behind the output it had."""
+    """Return why a call failed: the first line of its error, after any output."""
     if ended.status != "failed":
         return ""
     told = ended.text[ended.output_characters or 0 :].strip()
@@ -177,6 +177,6 @@ def _reason(ended: CallEnded) -> str:
 
 
 def _is_left_out(event: Event) -> bool:
-    """Return what no stream holds: the system prompt, and drafts, which are in no record either."""
+    """Return whether a stream leaves an event out: the system prompt, and drafts, which are not recorded either."""
     told = event.event if isinstance(event, ChildReported) else event
     return isinstance(told, PromptFrozen | EditDrafted)

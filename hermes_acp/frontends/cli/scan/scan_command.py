@@ -1,7 +1,6 @@
-"""hermes-acp scan: what the injection scanner says of files, for people, or of texts, for programs.
+"""The `hermes-acp scan` command: scan files for people, or texts for programs.
 
-Knows: how findings are shown, and that a block is exit code 1. Does not know: the flags, how a text
-is judged.
+A block is exit code 1.
 """
 
 import os
@@ -23,7 +22,7 @@ MAX_SHOWN = 100
 
 
 def scan_command(arguments: Sequence[str]) -> int:
-    """Do what was asked; give the exit code. A reader that left, such as `head`, ends it without a word."""
+    """Run the command and return the exit code. A reader that left, such as `head`, ends it silently."""
     try:
         has_flags = any(word.startswith("-") and word != "-" for word in arguments)
         code = _run(arguments) if has_flags else _show_files(arguments)
@@ -40,7 +39,7 @@ def scan_command(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """Do what flags ask for; names of files alone need no parser, and are the usual case."""
+    """Handle flags; file names alone, the usual case, need no parser."""
     from hermes_acp.frontends.cli.scan.scan_flags import parse_flags
 
     options = parse_flags(arguments)
@@ -67,7 +66,7 @@ def _show_files(files: Sequence[str], *, takes_all: bool = False) -> int:
 
 
 class _FileScan:
-    """One look at files: what each is, as it is found, and what all of them are together."""
+    """One scan of files: each result as it is found, and the overall result."""
 
     def __init__(self) -> None:
         from hermes_acp.storage.allowed_texts import read_allowed
@@ -78,13 +77,13 @@ class _FileScan:
 
     @property
     def exit_code(self) -> int:
-        """Whether something is blocked, or could not be judged."""
+        """Whether something is blocked or could not be scanned."""
         if self._counts["block"]:
             return 1
         return BadRequest.exit_code if self._counts["unread"] else 0
 
     def judge(self, file: str, read: Callable[[str], bytes | None], least: str = "info") -> None:
-        """Judge a file and show what is found, from `least` severity on."""
+        """Scan a file and show the findings of at least severity `least`."""
         from hermes_acp.storage.allowed_texts import digest_of
 
         try:
@@ -102,7 +101,7 @@ class _FileScan:
             _show(os.fsencode(file).decode("utf-8", "replace"), report, least, is_allowed=is_allowed)
 
     def judge_folder(self, folder: str, *, takes_all: bool) -> None:
-        """Judge the texts below a folder, show what is suspicious, and count."""
+        """Scan the texts below a folder, show suspicious ones, and count."""
         from hermes_acp.frontends.cli.cli_output import escaped
         from hermes_acp.frontends.cli.scan.scan_folder import files_of, read_within
 
@@ -137,7 +136,7 @@ def _show(file: str, report: ScanReport, least: str, *, is_allowed: bool) -> Non
 
 
 def _worst(findings: Sequence[Finding]) -> list[Finding]:
-    """Return as many findings as people read, in their order; what blocks is among them before what is harmless."""
+    """Return as many findings as people read, in order, preferring blocking findings to harmless ones."""
     ranks = {"block": 0, "warn": 1}
     by_rank = sorted(range(len(findings)), key=lambda at: ranks.get(findings[at].severity, 2))
     return [findings[at] for at in sorted(by_rank[:MAX_SHOWN])]

@@ -14,7 +14,7 @@ from hermes_acp.frontends.cli.messages import scan_messages
 
 
 class ScanFlags(Struct, frozen=True):
-    """What was asked for; at most one of the ways."""
+    """The parsed command line, with at most one mode."""
 
     files: tuple[str, ...]
     all: bool
@@ -50,7 +50,7 @@ def add_scan(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_flags(arguments: Sequence[str]) -> ScanFlags:
-    """Read the command line; what it does not know ends the process with exit code 2."""
+    """Parse the command line; unknown arguments end the process with exit code 2."""
     parser = _Parser(prog="hermes-acp scan", epilog=scan_messages.EXIT_CODES)
     add_scan(parser)
     options = parser.parse_args(arguments)

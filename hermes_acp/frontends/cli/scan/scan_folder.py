@@ -1,7 +1,6 @@
-"""What `hermes-acp scan` judges of a folder.
+"""Which files of a folder `hermes-acp scan` scans.
 
-Knows: which files an agent reads as instructions, that ignored ones are passed over unless an agent reads them all the
-same. Does not know: how a text is judged or shown.
+Ignored files are skipped unless an agent reads them anyway.
 """
 
 import os
@@ -19,17 +18,17 @@ from hermes_acp.storage.bounded_reading import read_regular_file
 from hermes_acp.workspaces.ripgrep import find
 
 TEXTS: Final = (".md", ".mdc", ".markdown", ".txt")
-"""What is written for readers, agents among them; context files import nothing else."""
+"""Files written for readers, including agents; context files import nothing else."""
 MAX_FILES: Final = 200_000
 MAX_BYTES: Final = 16 << 20
 BINARY_BYTES: Final = 8 << 10
 
 
 def files_of(folder: str, variables: Mapping[str, str], *, takes_all: bool) -> list[str]:
-    """Return the files to judge below a folder, by path; `variables` are the environment's.
+    """Return the files to scan below a folder, sorted by path; `variables` are the environment variables.
 
-    These are the texts for agents: what is written for readers, and context files of every kind, also where they are
-    ignored, as agents read them all the same; with `takes_all` every file. Raises WorkspaceError without ripgrep.
+    These are texts for agents: files written for readers, and context files of every kind, even ignored ones, because
+    agents still read them; with `takes_all`, every file. Raise WorkspaceError without ripgrep.
     """
     query = FileQuery("", os.path.abspath(folder), limit=MAX_FILES)
     walked = anyio.run(find, query, variables, (query.path,))
@@ -42,7 +41,7 @@ def files_of(folder: str, variables: Mapping[str, str], *, takes_all: bool) -> l
 
 
 def read_within(folder: str, file: str) -> bytes | None:
-    """Read a file of a folder; None for one that is no text. Raises BadRequest for what cannot be read."""
+    """Read a file in a folder, or return None if it is not text. Raise BadRequest for an unreadable file."""
     content = read_regular_file(Path(file), Path(os.path.realpath(folder)), MAX_BYTES)
     if isinstance(content, str):
         raise BadRequest(scan_messages.file_not_checked(file, content))

@@ -1,7 +1,6 @@
-"""hermes-acp scan --jsonl: a line in, a line out, for programs.
+"""The `hermes-acp scan --jsonl` command: one JSON line in, one out, for programs.
 
-Knows: the lines' fields, and that each is answered at once. Does not know: how a text is judged.
-It starts fast: nothing is imported here that a first answer does not need.
+Each line is answered immediately. For a fast start, nothing is imported that a first answer does not need.
 """
 
 import os
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 MIN_PARALLEL_LINES: Final = 600_000
-"""From so many bytes on that were there without a wait, further ones are shared out among processes."""
+"""Once this many bytes are available without waiting, further ones are distributed among processes."""
 
 BATCH: Final = 100_000
 READ_BYTES: Final = 1 << 20
@@ -28,14 +27,14 @@ MAX_BATCHES_AHEAD: Final = 3
 
 
 class ScanRequest(msgspec.Struct, frozen=True):
-    """One line of `--jsonl`: a text to judge, and the id the answer repeats."""
+    """One line of `--jsonl`: a text to scan, and the ID that the answer repeats."""
 
     id: str | int
     text: str
 
 
 class ScanAnswer(msgspec.Struct, frozen=True):
-    """What is said of one text."""
+    """The result for one text."""
 
     id: str | int
     verdict: str
@@ -44,16 +43,16 @@ class ScanAnswer(msgspec.Struct, frozen=True):
 
 
 class BadLine(msgspec.Struct, frozen=True):
-    """What is said of a line that is no question; `line` counts from 1."""
+    """The answer to an invalid line; `line` counts from 1."""
 
     line: int
     error: str
 
 
 def scan_lines() -> int:
-    """Answer standard input until it ends; give the exit code. A reader that left ends it without a word.
+    """Answer standard input until it ends; return the exit code. A reader that left ends it silently.
 
-    Whoever waits for each answer gets it at once. Where much is asked at a time, all processors answer.
+    A client that waits for each answer gets it at once. For bulk input, all processors are used.
     """
     try:
         answer_stream(sys.stdin.fileno(), sys.stdout.buffer, processes=os.cpu_count() or 1)
@@ -63,7 +62,7 @@ def scan_lines() -> int:
 
 
 def answer_stream(descriptor: int, answers: BinaryIO, *, processes: int) -> None:
-    """Answer what comes from a descriptor, in order."""
+    """Answer input from a descriptor, in order."""
     number, waiting = 1, 0
     lines: list[bytes] = []
     stream = whole_lines(descriptor)
@@ -85,7 +84,7 @@ def answer_stream(descriptor: int, answers: BinaryIO, *, processes: int) -> None
 
 
 class BatchQueue:
-    """Batches of lines under way to other processes, and their answers on the way back, in order."""
+    """Batches of lines sent to other processes, and their answers, in order."""
 
     def __init__(self, pool: "ProcessPoolExecutor", answers: BinaryIO, processes: int) -> None:
         self.pool = pool
@@ -94,7 +93,7 @@ class BatchQueue:
         self.under_way: deque[Future[bytes]] = deque()
 
     def answer(self, stream: Iterator[list[bytes]], descriptor: int, lines: list[bytes], number: int) -> None:
-        """Share out these lines, the first of which has this number, and all that follow in the stream."""
+        """Distribute these lines, starting at this line number, and all that follow in the stream."""
         size_bytes = sum(map(len, lines))
         for chunk in stream:
             lines += chunk
@@ -113,14 +112,14 @@ class BatchQueue:
         return number + len(lines)
 
     def _receive(self, most: int) -> None:
-        """Pass answers on until no more than `most` batches are under way."""
+        """Pass on answers until at most `most` batches are pending."""
         while len(self.under_way) > most or (self.under_way and self.under_way[0].done()):
             self.answers.write(self.under_way.popleft().result())
             self.answers.flush()
 
 
 def whole_lines(descriptor: int) -> Iterator[list[bytes]]:
-    """Read a descriptor to its end, and give the lines that are whole whenever some are."""
+    """Read a descriptor to its end, yielding complete lines as soon as there are any."""
     rest: list[bytes] = []
     while chunk := os.read(descriptor, READ_BYTES):
         head, mark, tail = chunk.rpartition(b"\n")
@@ -134,14 +133,14 @@ def whole_lines(descriptor: int) -> Iterator[list[bytes]]:
 
 
 def is_ready(descriptor: int) -> bool:
-    """Return whether more can be read without a wait."""
+    """Return whether more can be read without waiting."""
     from select import select
 
     return bool(select([descriptor], [], [], 0)[0])
 
 
 def answer_batch(lines: list[bytes], number: int) -> bytes:
-    """Answer some lines, the first of which has this number."""
+    """Answer some lines, starting at this line number."""
     from io import BytesIO
 
     found = BytesIO()
@@ -150,7 +149,7 @@ def answer_batch(lines: list[bytes], number: int) -> bytes:
 
 
 def answer_lines(questions: Iterable[bytes], answers: BinaryIO, first: int = 1) -> None:
-    """Answer each line with a line, at once; a line that is no question is answered as such."""
+    """Answer each line with one line, immediately, including invalid lines."""
     decoder, encoder = msgspec.json.Decoder(ScanRequest), msgspec.json.Encoder()
     for number, line in enumerate(questions, first):
         if not line.strip():
@@ -166,13 +165,13 @@ def answer_lines(questions: Iterable[bytes], answers: BinaryIO, first: int = 1) 
 
 
 def judge(text_id: str | int, text: str) -> ScanAnswer:
-    """Scan one text and word the answer."""
+    """Scan one text and build the answer."""
     report = scan(text)
     return ScanAnswer(text_id, report.verdict, report.categories, report.findings)
 
 
 def _rescue(line: bytes, number: int, error: str) -> ScanAnswer | BadLine:
-    """Read a line as leniently as the standard library does: lone surrogates, odd bytes."""
+    """Parse a line as leniently as the standard library does: lone surrogates, invalid bytes."""
     import json
 
     try:

@@ -1,4 +1,4 @@
-"""hermes-acp sessions: find, list and show what is stored.
+"""The `hermes-acp sessions` command: search, list and show stored sessions.
 
 Knows: the flags, the store they are about, what stands in its way. Does not know: how anything is shown.
 """
@@ -62,7 +62,7 @@ _count.__name__ = "number"
 
 
 def run_sessions(options: argparse.Namespace) -> int:
-    """Do what was asked; give the exit code. A reader that left, such as `head`, stops it without a word."""
+    """Run the subcommand and return the exit code. A reader that left, such as `head`, stops it silently."""
     import anyio
 
     try:

@@ -1,4 +1,4 @@
-"""hermes-acp sessions list: which sessions there are.
+"""The `hermes-acp sessions list` command: list the stored sessions.
 
 Knows: how a session is shown in a list. Does not know: where the list comes from.
 """
@@ -20,7 +20,7 @@ from hermes_acp.storage.session_store import PAGE, SessionRow, SessionStore
 
 
 async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int:
-    """Print the sessions, newest first; give the exit code."""
+    """Print the sessions, newest first; return the exit code."""
     rows = _rows(store, folder_named(options.workspace), with_archived=options.archived)
     if options.json:
         print_json([_entry(row) async for row in rows])

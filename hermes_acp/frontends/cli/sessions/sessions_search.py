@@ -1,4 +1,4 @@
-"""hermes-acp sessions search: what was said, wherever it was said.
+"""The `hermes-acp sessions search` command: search the text of all sessions.
 
 Knows: how a find is shown. Does not know: how it is found.
 """
@@ -26,7 +26,7 @@ FOUND = re.compile("\x02([^\x03]*)\x03")
 
 
 async def search_sessions(store: SessionStore, options: argparse.Namespace) -> int:
-    """Print what was found, the best first; give the exit code: 1 where nothing was."""
+    """Print the results, best first; return the exit code: 1 if there are none."""
     words, cwd = " ".join(options.query), folder_named(options.workspace)
     asked = RecallQuery(words, cwd, limit=options.limit, by_meaning=options.by_meaning)
     finds = await _search(store, asked)

@@ -1,6 +1,6 @@
-"""hermes-acp sessions show: one session, from its beginning.
+"""The `hermes-acp sessions show` command: show one session from its beginning.
 
-Knows: how passages are shown. Does not know: what makes one. It looks on, also while another process writes.
+It can also read a session while another process writes it.
 """
 
 import argparse
@@ -17,7 +17,10 @@ from hermes_acp.storage.transcript import Transcript
 
 
 async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
-    """Print what was said, with the places a search names; give the exit code. Raises SessionNotFound, StorageError."""
+    """Print the conversation with the positions a search names; return the exit code.
+
+    Raise SessionNotFound, StorageError.
+    """
     path = store.path_of(options.id)
     try:
         events = await anyio.to_thread.run_sync(Transcript.read_events, path)

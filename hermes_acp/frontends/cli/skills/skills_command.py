@@ -1,4 +1,4 @@
-"""hermes-acp skills: which there are and how they did, their versions, and the way back.
+"""The `hermes-acp skills` command: list skills with their success, show versions, roll back.
 
 Knows: the flags, how skills are shown. Does not know: how one is kept, scanned or fetched (`skills_hub` installs them).
 """
@@ -58,7 +58,7 @@ def _add_json(parser: argparse.ArgumentParser, *, is_given: bool | str = argpars
 
 
 def run_skills(options: argparse.Namespace) -> int:
-    """Do what was asked; give the exit code."""
+    """Run the subcommand and return the exit code."""
     environment = read_environment()
     place = Path(options.cwd).resolve()
     match options.action:
@@ -104,7 +104,7 @@ def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
 
 
 def _history_of(environment: Environment, place: Path, name: str) -> "VersionHistory":
-    """Find the versions of a skill: of the one in use here, or of one that was put away. Raises BadRequest."""
+    """Find the versions of a skill that is in use here or archived. Raise BadRequest."""
     from hermes_acp.skills.skill_service import SkillService
 
     usage_tracker = practice_of(environment)

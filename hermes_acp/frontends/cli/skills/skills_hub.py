@@ -1,4 +1,4 @@
-"""hermes-acp skills install, update, audit, remove: skills from elsewhere, approved by a person.
+"""The `hermes-acp skills install`, `update`, `audit` and `remove` commands: third-party skills the user approves.
 
 Knows: what that person is shown before they agree. Does not know: how a skill is fetched, scanned or pinned.
 """
@@ -22,7 +22,7 @@ SCRIPTS: Final = (".bash", ".bat", ".cmd", ".js", ".mjs", ".pl", ".ps1", ".py", 
 
 
 def add_hub(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Describe the subcommands and their flags; `add` gives the parser of one."""
+    """Describe the subcommands and their flags; `add` returns a subcommand's parser."""
     install = add("install", help=skill_messages.INSTALL_HELP)
     install.add_argument("source", metavar="SOURCE", help=skill_messages.SOURCE_HELP)
     update = add("update", help=skill_messages.UPDATE_HELP)
@@ -36,7 +36,7 @@ def add_hub(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run_hub(environment: Environment, place: Path, options: argparse.Namespace) -> int:
-    """Do what was asked; give the exit code."""
+    """Run the subcommand and return the exit code."""
     from hermes_acp.clock import SystemClock
     from hermes_acp.skills.skill_hub import SkillHub, read_source
 
@@ -57,7 +57,7 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
 
 
 def practice_of(environment: Environment) -> "SkillUsageTracker":
-    """Return the books on the uses of skills."""
+    """Return the log of skill uses."""
     from hermes_acp.clock import SystemClock
     from hermes_acp.skills.skill_usage import SkillUsageTracker
 
@@ -72,7 +72,7 @@ def _named(hub: "SkillHub", options: argparse.Namespace) -> list[str]:
 
 
 def _try_update(hub: "SkillHub", name: str, options: argparse.Namespace) -> int:
-    """Update one of several skills; one that cannot be had does not keep the others back."""
+    """Update one of several skills; one that is unavailable does not hold up the others."""
     try:
         return _update(hub, name, options)
     except BadRequest as error:
@@ -105,7 +105,7 @@ def _audit(hub: "SkillHub", name: str) -> int:
 
 
 def _decide(hub: "SkillHub", candidate: "SkillCandidate", *, is_agreed: bool) -> int:
-    """Show a skill, and install it where its person agrees; give the exit code, 1 where they do not."""
+    """Show a skill and install it if the user agrees; return the exit code, 1 if they do not."""
     _show(candidate)
     if candidate.check.faults:
         raise BadRequest(skill_messages.not_installed(candidate.name, " ".join(candidate.check.faults)))

@@ -1,4 +1,4 @@
-"""hermes-acp skills search: which skill is for this; and which of them are much alike.
+"""The `hermes-acp skills search` command: find skills for a purpose, and skills that are much alike.
 
 Knows: how finds are shown. Does not know: how a skill is found.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def search_skills_of(environment: Environment, place: Path, options: argparse.Namespace) -> int:
-    """Print the skills that hold any of the words, the best first; give the exit code: 1 where there is none."""
+    """Print the skills that contain any of the words, best first; return the exit code: 1 if there are none."""
     from hermes_acp.skills.skill_search import search_skills
     from hermes_acp.skills.skill_service import SkillService
 
@@ -43,7 +43,7 @@ def search_skills_of(environment: Environment, place: Path, options: argparse.Na
 
 
 def twins_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
-    """Return the skills that are much alike, by meaning where the settings have a model for it."""
+    """Return the skills that are much alike, compared by meaning if the settings have a model for it."""
     return anyio.run(_twins, environment, skills)
 
 

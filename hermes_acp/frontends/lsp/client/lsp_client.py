@@ -31,7 +31,7 @@ class LspClient:
 
     async def ask(self, method: str, params: object) -> Any:
         """Send a request and wait for its answer without a timeout; cancel it if the wait is cancelled.
-        Raises ClientError.
+        Raise ClientError.
         """
         call_id = f"hermes-{uuid.uuid4()}"
         try:
@@ -56,7 +56,7 @@ class LspClient:
         self.tell(text, types.MessageType.Warning)
 
     async def choose(self, text: str, titles: Sequence[str]) -> str | None:
-        """Let the user choose one of the titles; return None if they dismiss the question. Raises ClientError."""
+        """Let the user choose one of the titles; return None if they dismiss the question. Raise ClientError."""
         params = types.ShowMessageRequestParams(
             type=types.MessageType.Info,
             message=text[:MAX_MESSAGE_LENGTH],

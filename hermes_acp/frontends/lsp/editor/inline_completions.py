@@ -39,7 +39,7 @@ class InlineCompletions:
         folders: Sequence[str],
         settings: CompletionSettings,
     ) -> str:
-        """Return what the model would write at an offset; empty if there is nothing, or it was cancelled."""
+        """Return what the model would write at an offset, or "" if there is none or it was cancelled."""
         self.drop(document.uri)
         gap = CompletionGap(document.path, document.text[:offset], document.text[offset:])
         place = next((each for each in folders if gap.path.startswith(each + "/")), os.path.dirname(gap.path))
@@ -52,7 +52,7 @@ class InlineCompletions:
                     deps, gap, place, model=settings.model, max_tokens=settings.max_tokens
                 )
             except HermesError:
-                return ""  # an error would interrupt whoever types
+                return ""  # an error would interrupt the user's typing
 
         promise = self._tasks.begin(make)
         self._making[document.uri] = promise

@@ -57,7 +57,7 @@ class EditConfirmation:
     async def confirm(self, label: str, drafts: Sequence[Draft], read: Read) -> EditResult:
         """Ask about drafts and apply them as the user wants; `read` returns what a file holds now.
 
-        Raises ClientError.
+        Raise ClientError.
         """
         outcome = EditResult()
         changes = await self._applicable(drafts, read, outcome)

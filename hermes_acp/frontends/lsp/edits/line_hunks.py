@@ -1,4 +1,4 @@
-"""Compare two texts line by line, with the protocol's line ends."""
+"""Compare two texts line by line, with the protocol's line endings."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
 class LineHunk(Struct, frozen=True):
-    """The old lines from `first` up to, without, `last` (counted from 0), and what replaces them."""
+    """The old lines from `first` up to but excluding `last` (counted from 0), and their replacement."""
 
     first: int
     last: int

@@ -12,7 +12,7 @@ from hermes_acp.frontends.lsp.server.lsp_transport import log_line
 
 
 class PyglsServer(LanguageServer):
-    """A server that answers failures to whoever asked, and logs the others in one line."""
+    """A server that answers failed requests with errors, and logs other failures on one line."""
 
     def report_server_error(self, error: Exception, source: object) -> None:
         """Log an error that no request is answered with."""

@@ -6,7 +6,7 @@ from hermes_protocol import v1
 
 
 async def close_session(client: ClientConnection, params: v1.CloseSessionRequest) -> v1.CloseSessionResponse:
-    """Stop and close. Raises SessionNotFound."""
+    """Stop and close. Raise SessionNotFound."""
     client.session(params.session_id)
     await client.app.sessions.close(params.session_id)
     return v1.CloseSessionResponse()

@@ -15,7 +15,7 @@ from hermes_protocol import v1
 
 
 async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
-    """Replay everything, then answer; what happens meanwhile comes last. Raises SessionNotFound, Busy, BadRequest."""
+    """Replay everything, then answer; what happens meanwhile comes last. Raise SessionNotFound, Busy, BadRequest."""
     servers = specs_of(client, params.mcp_servers)
     with CatchUp(lambda session: EditorAudience(client, session)) as catch_up:
         session, past = await open_stored(client, params, catch_up.join)

@@ -10,7 +10,7 @@ from hermes_protocol import v1
 
 
 async def new_session(client: ClientConnection, params: v1.NewSessionRequest) -> v1.NewSessionResponse:
-    """Answer with the new session's id; its commands follow right behind. Raises AuthRequired, BadRequest."""
+    """Answer with the new session's id; its commands follow right behind. Raise AuthRequired, BadRequest."""
     app = client.app
     await app.configuration.require_model()
     servers = specs_of(client, params.mcp_servers)

@@ -11,7 +11,7 @@ from hermes_protocol.errors import PeerError
 
 
 async def prompt(client: ClientConnection, params: v1.PromptRequest) -> v1.PromptResponse:
-    """Run the turn; a failed one is an error, never a stop reason. Raises SessionNotFound, BadRequest, AuthRequired."""
+    """Run the turn; a failed one is an error, never a stop reason. Raise SessionNotFound, BadRequest, AuthRequired."""
     session = client.session(params.session_id)
     parts = blocks_to_parts(params.prompt)
     gate = editor_gate(client, session.id)

@@ -19,7 +19,7 @@ from hermes_protocol import v1
 async def resume_session(
     client: ClientConnection, params: v1.ResumeSessionRequest
 ) -> v1.ResumeSessionResponse:
-    """Open the session and show the notices that this caused. Raises SessionNotFound, Busy, BadRequest."""
+    """Open the session and show the notices that this caused. Raise SessionNotFound, Busy, BadRequest."""
     servers = specs_of(client, params.mcp_servers)
     session, past = await open_stored(client, params, lambda session: watch(client, session))
     for event in past.news:

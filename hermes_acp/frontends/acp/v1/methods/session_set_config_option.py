@@ -10,7 +10,7 @@ from hermes_protocol import v1
 async def set_config_option(
     client: ClientConnection, params: v1.SetSessionConfigOptionRequest
 ) -> v1.SetSessionConfigOptionResponse:
-    """Set it. Raises SessionNotFound, BadRequest."""
+    """Set it. Raise SessionNotFound, BadRequest."""
     session = client.session(params.session_id)
     set_option(session, params.config_id, params.value)
     return v1.SetSessionConfigOptionResponse(config_options=options_state(client, session))
