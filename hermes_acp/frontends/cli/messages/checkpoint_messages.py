@@ -3,7 +3,7 @@
 from typing import Final
 
 LIST_HELP: Final = "list the files that each turn of a session changed, newest turn first (the default)"
-DIFF_HELP: Final = "show the changes of one turn as a patch"
+DIFF_HELP: Final = "show the changes made in one turn as a patch"
 RESTORE_HELP: Final = "undo the changes of one turn, or undo an undo"
 DIFF_ID_HELP: Final = "a checkpoint (default: the last one)"
 RESTORE_ID_HELP: Final = "a checkpoint"

@@ -4,7 +4,7 @@ from typing import Final
 
 from hermes_acp.frontends.cli.messages.word_forms import counted
 
-LIST_HELP: Final = "list the skills of this folder and how often each was used (the default)"
+LIST_HELP: Final = "list the skills in this folder and how often each was used (the default)"
 SEARCH_HELP: Final = "search the names, descriptions and texts of skills"
 WORDS_HELP: Final = "words to search for; one of them is enough, best match first"
 BY_MEANING_HELP: Final = "also find skills with a similar meaning, if `recall.embeddings` is set"
