@@ -11,9 +11,9 @@ import anyio
 from anyio.to_thread import run_sync
 
 from hermes_acp.agent.setup.configuration import Configuration
-from hermes_acp.agent.setup.turn_dependencies import TurnDependenciesFactory, TurnServices
+from hermes_acp.agent.setup.turn_dependencies import TurnDependenciesFactory, TurnServices, skill_similarity
 from hermes_acp.app.confinement import confinement_inputs
-from hermes_acp.app.service_factories import build_mcp_manager, build_recall_service, skill_similarity
+from hermes_acp.app.service_factories import build_mcp_manager, build_recall_service
 from hermes_acp.clock import SystemClock
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.provider_access import ProviderAccess
@@ -80,7 +80,7 @@ class App:
         )
         self.configuration = Configuration(
             ProviderAccess(environment, dict(overrides or {})),
-            lambda settings, ways, news: self._turn_factory.make(settings, ways, news),
+            lambda settings, connections, news: self._turn_factory.make(settings, connections, news),
             self.mcp_manager,
             clock=clock,
             connect=connect,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.ports.embedding_ports import Embedder
     from hermes_acp.mcp.server_definitions import ServerProcessRegistry
-    from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 
@@ -83,13 +82,6 @@ async def recall_by_settings(environment: Environment, store: SessionStore) -> A
     finally:
         with anyio.CancelScope(shield=True):
             await recall_service.aclose()
-
-
-def skill_similarity(recall_service: RecallService) -> "SkillSimilarity":
-    """Return the measure of similarity between skills: by meaning if there is an embedding model, else by letters."""
-    from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
-
-    return SkillSimilarity(lambda: recall_service.semantic_index, recall_service.report)
 
 
 def custom_tools_of(environment: Environment) -> "CustomToolManager":

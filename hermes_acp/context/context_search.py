@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.storage.repository_root import find_root
+from hermes_acp.git.work_tree import find_root
 
 MAX_MATCHES = 100
 USUAL_HOME = ".hermes"

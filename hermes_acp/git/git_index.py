@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.git.small_files import MAX_TEXT_BYTES, read_small_file
+from hermes_acp.git.work_tree import find_work_tree
 
 MAX_BYTES: Final = 64 << 20
 MAX_SHARED_INDEXES: Final = 20
@@ -39,15 +40,6 @@ class GitIndex(Struct, frozen=True):
         """Yield the tracked entries, as far as they can be read."""
         for content in self.contents:
             yield from _entries(content, self.top)
-
-
-def find_work_tree(folder: str) -> str | None:
-    """Return the top of the work tree that contains a folder."""
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        if folder == os.path.dirname(folder):
-            return None
-        folder = os.path.dirname(folder)
-    return folder
 
 
 def _git_folder(top: str) -> str:

@@ -18,11 +18,11 @@ from msgspec import Struct, structs
 from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.core.event_types import Diff, EventContext
 from hermes_acp.core.ports.memory_ports import MemoryChange, MemoryPreview, MemoryState, MemoryStoreName
+from hermes_acp.git.work_tree import find_root
 from hermes_acp.memory.note_changes import NoteChange, NoteChanges
 from hermes_acp.memory.pending_notes import PendingNote, PendingNotes
 from hermes_acp.storage.file_locks import file_lock
 from hermes_acp.storage.private_files import storage_error, write_whole
-from hermes_acp.storage.repository_root import find_root
 from hermes_acp.telemetry.redaction import Redactor
 
 if TYPE_CHECKING:

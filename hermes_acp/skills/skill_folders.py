@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.storage.repository_root import find_root
+from hermes_acp.git.work_tree import find_root
 
 Scope = Literal["builtin", "user", "workspace"]
 WORKSPACE_FOLDERS: Final = (".hermes/skills", ".agents/skills", ".claude/skills")

@@ -41,7 +41,7 @@ print(" ".join(seen))
 
 
 def changes_of_attributes(function: ast.AST) -> Iterator[str]:
-    """Give the attributes of `self` that a function sets."""
+    """Yield the attributes of `self` that a function sets."""
     for node in ast.walk(function):
         targets = node.targets if isinstance(node, ast.Assign) else []
         if isinstance(node, ast.AnnAssign | ast.AugAssign):

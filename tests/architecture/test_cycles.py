@@ -27,7 +27,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported_names(path: Path) -> Iterator[tuple[str, str]]:
-    """Give each imported name with its module; a module that is imported whole has no name."""
+    """Yield each imported name with its module; a module that is imported whole has no name."""
     for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield from ((node.module, alias.name) for alias in node.names)
@@ -46,7 +46,7 @@ def dependencies() -> Graph:
 
 
 def cycles(graph: Graph) -> frozenset[frozenset[str]]:
-    """Give the strongly connected components of two modules or more (Tarjan's algorithm)."""
+    """Return the strongly connected components of two modules or more (Tarjan's algorithm)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []

@@ -9,12 +9,18 @@ import pytest
 
 from tests.architecture.sources import ROOT, name_of, nodes_of, python_files
 
-FRONTENDS = ("chat", "lsp")
+FRONTENDS = ("acp", "chat", "cli", "lsp")
 SENTENCE = re.compile(r"[^\W\d_]{2,}[.,:;]? +[^\W\d_]{2,}")
 STYLE = re.compile(r"((bold|dim|italic|underline|noreverse|cyan|yellow|default|ansi\w+|bg:default) ?)+")
 """How rich and prompt_toolkit name styles."""
-ALLOWED = frozenset({"hermes-acp chat", "hermes-acp lsp"})
-"""The names of commands."""
+ALLOWED = frozenset(
+    {
+        *(f"hermes-acp {command}" for command in ("chat", "lsp", "scan", "serve")),
+        *("GET, POST, DELETE, OPTIONS", "authorization, content-type, ", 'Bearer realm="hermes-acp"'),
+        *("\\ No newline at end of file\n", "new file mode 100644\n", "deleted file mode 100644\n"),
+    }
+)
+"""The names of commands, HTTP headers, and lines of git's patch format."""
 FOR_THE_MODEL = frozenset({"model_text", "actions"})
 """Modules and plugin folders whose texts the model reads."""
 
@@ -27,6 +33,9 @@ def wording(path: Path) -> Iterator[str]:
         called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
         if is_bare or isinstance(node, ast.Assert) or called == "cast" or called.startswith("re."):
             left_out |= {id(part) for part in ast.walk(node)}
+        annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
+        if isinstance(annotation, ast.AST):
+            left_out |= {id(part) for part in ast.walk(annotation)}
     for node in nodes_of(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
             text = node.value
@@ -39,9 +48,5 @@ def test_sentences_are_in_the_messages_module(frontend: str) -> None:
     folder = ROOT / "hermes_acp" / "frontends" / frontend
     modules = [path for path in python_files("hermes_acp") if path.is_relative_to(folder)]
     assert modules
-    ours = [
-        path
-        for path in modules
-        if path.stem != "messages" and not FOR_THE_MODEL & {path.stem, path.parent.name}
-    ]
+    ours = [path for path in modules if not {"messages", *FOR_THE_MODEL} & {path.stem, path.parent.name}]
     assert [text for path in ours for text in wording(path)] == []

@@ -68,7 +68,7 @@ def constant(name: str, value: Any) -> Iterator[str]:
         yield from entry(name, [str(each) for each in cast("tuple[object, ...]", value)])
     elif isinstance(value, Mapping):
         for key, each in cast("Mapping[object, object]", value).items():
-            yield from entry(f"{name}[{key}]", [str(each)])
+            yield from constant(f"{name}[{key}]", each)
 
 
 def entry(name: str, texts: list[str]) -> Iterator[str]:

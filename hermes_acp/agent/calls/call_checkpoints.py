@@ -32,7 +32,7 @@ async def checkpoint_before(turn: Turn, effects: Sequence[Effect]) -> None:
         return
     touched = await within_timeout(effects, lambda: _touched_by(turn, effects), [])
     if touched is not None:
-        await top.calls.checkpoints.before(_checkpoint_context(top), touched)
+        await top.calls.checkpoints.before(top.id, touched, lambda: _checkpoint_context(top))
     else:
         top.calls.checkpoints.expect(top.record.roots)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hermes_acp.core.record.session_record import Record
     from hermes_acp.models.model_connections import ModelConnections
     from hermes_acp.policy.policy_engine import Policy
-    from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
+    from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
     from hermes_acp.telemetry.redaction import Redactor
 
     Brief = Callable[[Record, Workspace, Record], Awaitable[SystemPrompt]]
@@ -113,24 +113,20 @@ class TurnDependenciesFactory:
         from hermes_acp.telemetry.structured_log import StructuredLog
         from hermes_acp.tools.toolbox import Toolbox
         from hermes_acp.web.web_services import search_key
-        from injection_scanner.foreign_text import InjectionScanner
 
         services, variables = self._services, load_variables(self._environment)
-        ports = {
-            **self._own_ports(),
-            **self._web.ports(settings, variables),
-            "scanner": InjectionScanner(),
-            **notes_ports(settings.memory, self._environment.home, self._is_attended),
-            **services.learning.ports(settings.skills, services.skill_service.library, self._similarity()),
-        }
-        toolbox = Toolbox(_builtin_tools(ports))
+        toolbox = Toolbox(_builtin_tools(self._ports(settings, variables)))
         services.skill_service.library.know_tools(toolbox.names)
         keys = (search_key(settings, variables), memory_key(settings.memory, variables))
         redactor = self._redactor(connections.choices, *keys)
         policy = build_policy(self._environment, settings.rules, services.policy_store, self._context.imports)
-        home = self._environment.home
         context_files = ContextFileMonitor(
-            redactor.clean, home, self._elsewhere, policy.unread, self._context, self._clock.now
+            redactor.clean,
+            self._environment.home,
+            self._elsewhere,
+            policy.unread,
+            self._context,
+            self._clock.now,
         )
         return TurnDependencies(
             routing=connections.routing(),
@@ -159,13 +155,19 @@ class TurnDependenciesFactory:
             context_files=context_files,
         )
 
-    def _own_ports(self) -> dict[str, object]:
-        """Return, by name, what tools need besides their workspace; `diagnoses` come with a session's editor."""
+    def _ports(self, settings: "Settings", variables: Mapping[str, str]) -> dict[str, object]:
+        """Return, by name, the ports of tools besides the workspace; a session's editor sets `diagnoses`."""
         from hermes_acp.agent.calls.nested_calls import NestedCalls
         from hermes_acp.agent.children.delegation import Delegation
+        from injection_scanner.foreign_text import InjectionScanner
 
         services = self._services
+        similarity = skill_similarity(services.recall_service)
         return {
+            **self._web.ports(settings, variables),
+            **notes_ports(settings.memory, self._environment.home, self._is_attended),
+            **services.learning.ports(settings.skills, services.skill_service.library, similarity),
+            "scanner": InjectionScanner(),
             "recall": services.recall_service,
             "delegates": Delegation(services.child_records, services.child_limits),
             "inner_calls": NestedCalls(),
@@ -191,12 +193,6 @@ class TurnDependenciesFactory:
             recall_stages(settings, services.recall_service, services.skill_service),
             memory_stages(memory, settings.memory, self._is_attended),
         )
-
-    def _similarity(self) -> "SkillSimilarityMeasure":
-        from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
-
-        recall = self._services.recall_service
-        return SkillSimilarity(lambda: recall.semantic_index, recall.report)
 
     def _redactor(self, choices: "tuple[ModelChoice, ...]", *more: str) -> "Redactor":
         from hermes_acp.config.settings import load_variables
@@ -254,6 +250,13 @@ class TurnDependenciesFactory:
             return await anyio.to_thread.run_sync(build_session_prompt, sources, *place, now, consent)
 
         return build_prompt
+
+
+def skill_similarity(recall_service: RecallService) -> "SkillSimilarity":
+    """Return the measure of similarity between skills: by meaning if there is an embedding model, else by letters."""
+    from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
+
+    return SkillSimilarity(lambda: recall_service.semantic_index, recall_service.report)
 
 
 def _builtin_tools(ports: Mapping[str, object]) -> dict[str, Any]:

@@ -37,10 +37,15 @@ class TurnCheckpoints:
         except CheckpointError:
             return  # reported when there is something to store
 
-    async def before(self, context: CheckpointContext, touched: Sequence[str]) -> None:
-        """Store the state before these files (absolute) or any others change; a failure is reported once."""
+    async def before(
+        self, turn_id: str, touched: Sequence[str], describe: Callable[[], CheckpointContext]
+    ) -> None:
+        """Store the state before these files (absolute) or any others change; a failure is reported once.
+
+        `describe` is called for the first change of a turn only.
+        """
         async with self._lock:
-            if self._given_up == context.turn_id:
+            if self._given_up == turn_id:
                 return
             fresh = [path for path in touched if path not in self._touched]
             try:
@@ -48,12 +53,12 @@ class TurnCheckpoints:
                 if checkpoints is None:
                     return
                 if not self._checkpoint:
-                    self._checkpoint = await checkpoints.open(context, fresh)
+                    self._checkpoint = await checkpoints.open(describe(), fresh)
                 elif fresh:
                     await checkpoints.add(self._checkpoint, fresh)
                 self._touched |= dict.fromkeys(fresh)
             except CheckpointError as error:
-                self._given_up = "" if self._checkpoint else context.turn_id
+                self._given_up = "" if self._checkpoint else turn_id
                 self._warn(error)
 
     async def after(self) -> None:

@@ -18,8 +18,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from hermes_acp.core.ports.checkpoint_ports import CheckpointError
-from hermes_acp.git.git_index import find_work_tree
 from hermes_acp.git.safe_git import GitProgram
+from hermes_acp.git.work_tree import find_work_tree
 from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error, write_atomically
 from hermes_acp.storage.checkpoints.gc_refs import GcRefs
 from hermes_acp.storage.checkpoints.git_trees import (

@@ -57,30 +57,30 @@ rust/toolchain.rs src/helix/mod.rs flake.nix
 
 @pytest.mark.parametrize("path", SECRET.split())
 def test_files_that_hold_keys_are_known_by_name(path: str) -> None:
-    assert is_sensitive(f"/work/{path}")
-    assert is_sensitive(f"/work/{path}".upper())
+    assert is_sensitive(f"/project/{path}")
+    assert is_sensitive(f"/project/{path}".upper())
 
 
 @pytest.mark.parametrize("path", NO_SECRET.split())
 def test_names_like_those_of_keys_are_none(path: str) -> None:
-    assert not is_sensitive(f"/work/{path}")
+    assert not is_sensitive(f"/project/{path}")
 
 
 @pytest.mark.parametrize("path", PROTECTED.split())
 def test_what_runs_later_or_steers_agents_is_known_by_name(path: str) -> None:
-    assert is_protected(f"/work/{path}")
-    assert is_protected(f"/work/{path}".swapcase())
+    assert is_protected(f"/project/{path}")
+    assert is_protected(f"/project/{path}".swapcase())
 
 
 @pytest.mark.parametrize("path", UNPROTECTED.split())
 def test_ordinary_files_are_not_protected(path: str) -> None:
-    assert not is_protected(f"/work/{path}")
+    assert not is_protected(f"/project/{path}")
 
 
 @pytest.mark.parametrize("name", [".env.", ".env ", ".e\u200bnv", "\u202e.env", "ID_RSA"])
 def test_a_secret_is_known_however_a_file_system_may_spell_it(name: str) -> None:
-    assert holds_secrets(f"/work/{name}")
-    assert is_sensitive(f"/work/{name}")
+    assert holds_secrets(f"/project/{name}")
+    assert is_sensitive(f"/project/{name}")
 
 
 def test_a_folder_of_keys_is_known_with_a_hidden_character_in_it() -> None:
@@ -89,7 +89,7 @@ def test_a_folder_of_keys_is_known_with_a_hidden_character_in_it() -> None:
 
 @pytest.mark.parametrize("name", [name for kind in load_kinds() for name in kind.candidates])
 def test_every_file_that_is_read_as_instructions_is_protected(name: str) -> None:
-    assert is_protected(f"/work/{name}")
+    assert is_protected(f"/project/{name}")
 
 
 def test_tables_are_in_lower_case_and_in_the_shapes_they_promise() -> None:

@@ -48,7 +48,8 @@ def twins_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[S
 
 
 async def _about(environment: Environment, words: str, skills: "Sequence[Skill]") -> "Sequence[Skill]":
-    from hermes_acp.app.service_factories import recall_by_settings, skill_similarity
+    from hermes_acp.agent.setup.turn_dependencies import skill_similarity
+    from hermes_acp.app.service_factories import recall_by_settings
     from hermes_acp.recall.hybrid_search import SEMANTIC_UNAVAILABLE
     from hermes_acp.storage.session_store import SessionStore
 
@@ -60,7 +61,8 @@ async def _about(environment: Environment, words: str, skills: "Sequence[Skill]"
 
 
 async def _twins(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
-    from hermes_acp.app.service_factories import recall_by_settings, skill_similarity
+    from hermes_acp.agent.setup.turn_dependencies import skill_similarity
+    from hermes_acp.app.service_factories import recall_by_settings
     from hermes_acp.storage.session_store import SessionStore
 
     async with recall_by_settings(environment, SessionStore(environment.home)) as recall_service:

@@ -1,0 +1,15 @@
+"""What each frontend says is in one place, where it is read as a whole."""
+
+import pytest
+
+from tests.architecture.sources import ROOT
+from tests.golden.message_catalogue import FOLDER, catalogue
+
+
+@pytest.mark.parametrize("frontend", ["acp", "chat", "cli", "lsp"])
+def test_the_messages_are_as_reviewed(frontend: str) -> None:
+    package, file = f"hermes_acp.frontends.{frontend}.messages", FOLDER / f"{frontend}.txt"
+    assert catalogue(package) == file.read_text(encoding="utf-8"), (
+        f"Messages changed. Run `python -m tests.golden.message_catalogue {package} {file.relative_to(ROOT)}` "
+        "and review the diff."
+    )
