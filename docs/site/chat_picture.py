@@ -8,6 +8,7 @@ from typing import Final
 import anyio
 from terminal_svg import Moment, draw_moments
 
+from hermes_acp.frontends.chat.messages import IDLE_PLACEHOLDER, YOUR_ANSWER
 from tests.e2e.agent_process import agent_environment
 from tests.e2e.chat_terminal import ENTER, Terminal, chat_on_terminal
 from tests.model_server import Reply, ToolCall, serve
@@ -59,7 +60,7 @@ async def _record() -> list[Moment]:
                 await chat.see(PROMPT)
                 moments.append(Moment(chat.raw, 2))
                 chat.type(ENTER)
-                await chat.see("Your answer:")
+                await chat.see(YOUR_ANSWER)
                 moments.append(Moment(chat.raw, 6))
                 chat.type("1")
                 await chat.see("as much as a full one.")
@@ -71,4 +72,4 @@ async def _record() -> list[Moment]:
 def _is_at_rest(chat: Terminal) -> bool:
     """Return whether the prompt and the status below it are on the screen."""
     screen = "\n".join(chat.lines)
-    return "Ask for something" in screen and f"{MODEL} · ask" in screen
+    return IDLE_PLACEHOLDER in screen and f"{MODEL} · ask" in screen
