@@ -22,18 +22,16 @@ class InjectionScanner:
 
     def clean(self, text: str) -> str:
         """Return a text without passages that attack its reader; a text that cannot be scanned is marked as data."""
-        from injection_scanner.engine import examine
         from injection_scanner.scanner import scan
 
-        report = scan(text, engine=self._engine or examine)
+        report = scan(text, engine=self._engine)
         return f"[{report.failure} {AS_DATA}]\n{text}" if report.failure else report.clean_text
 
     def orders_in(self, output: str) -> "tuple[Finding, ...]":
         """Return the findings that read like orders to the agent, in command output or a file."""
-        from injection_scanner.engine import examine
         from injection_scanner.scanner import scan
 
-        report = scan(output, source="output", engine=self._engine or examine)
+        report = scan(output, source="output", engine=self._engine)
         orders = (finding for finding in report.findings if finding.severity == "block")
         return tuple(
             finding

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from types import MappingProxyType
 from typing import Any, Final, cast
 
+from hermes_acp.tools.custom.argument_validation import schema_error
 from hermes_acp.tools.custom.signature_schemas import (
     UnsupportedAnnotation,
     faults_in_shape,
@@ -249,7 +250,8 @@ def _schema_error(value: Any) -> str:
     required = schema.get("required", [])
     if not isinstance(required, list) or not all(name in names for name in cast("list[Any]", required)):
         return '"required" must be a list of the names in "properties".'
-    return ""
+    wrong = schema_error(schema)
+    return f'"parameters" is not a valid JSON Schema: {wrong}.' if wrong else ""
 
 
 def _of_name(value: Any) -> str:

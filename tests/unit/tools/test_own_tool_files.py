@@ -154,6 +154,48 @@ def test_arguments_that_do_not_fit_are_named(value: dict[str, Any], told: list[s
     assert validation_errors(value, declared(source).parameters) == told
 
 
+def stating(rule: dict[str, Any]) -> str:
+    """Return a tool file that states the schema of its one argument."""
+    schema = {"type": "object", "properties": {"a": rule}, "required": ["a"]}
+    return f'TOOL = {{"name": "probe", "description": "Probe.", "parameters": {schema!r}}}\ndef run(a): pass'
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ({"type": "weird"}, "properties.a.type: 'weird'"),
+        ({"type": 5}, "properties.a.type: 5"),
+        ({"enum": 3}, "properties.a.enum: 3"),
+        ({"pattern": "("}, "properties.a.pattern: '('"),
+    ],
+)
+def test_stated_parameters_are_a_valid_schema(rule: dict[str, Any], told: str) -> None:
+    (fault,) = faults(stating(rule))
+    assert fault.startswith('probe.py:1: "parameters" is not a valid JSON Schema'), fault
+    assert told in fault, fault
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"$ref": "http://127.0.0.1:9/schema"},
+        {"$dynamicRef": "http://127.0.0.1:9/schema"},
+        {"$ref": "#"},
+        {"$ref": "#/nowhere"},
+        {"pattern": "(x+x+)+y"},
+        {"patternProperties": {"(x+x+)+y": False}, "additionalProperties": False},
+        {"$ref": "http://127.0.0.1:9/schema", "unevaluatedProperties": False},
+        {"$ref": "http://127.0.0.1:9/schema", "unevaluatedItems": False},
+    ],
+)
+@pytest.mark.parametrize("value", ["x" * 40, {"x" * 40: 1}, ["x"]])
+def test_references_and_patterns_of_a_tool_file_are_left_to_the_tool(
+    rule: dict[str, Any], value: Any
+) -> None:
+    """The process fetches nothing for a tool file, and no pattern of one holds it up."""
+    assert validation_errors({"a": value}, declared(stating(rule)).parameters) == []
+
+
 def test_builtin_tools_are_readable_from_their_source_too() -> None:
     """Their schemas need their classes, so they are imported; but each says outright what it is and may do."""
     plugin_folder: PluginFolder[Tool] = PluginFolder("hermes_acp.tools.builtin", "TOOL")

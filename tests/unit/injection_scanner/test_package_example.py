@@ -1,0 +1,9 @@
+"""The example in the package's docstring is what the package does."""
+
+import doctest
+
+import injection_scanner
+
+
+def test_the_example_holds() -> None:
+    assert doctest.testmod(injection_scanner) == (0, 2)
