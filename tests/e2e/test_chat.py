@@ -286,7 +286,7 @@ async def test_without_its_packages_it_names_them() -> None:
         done = await anyio.run_process([sys.executable, "-c", code], check=False)
     assert done.returncode == 2
     assert "packages that are not installed: rich" in done.stderr.decode()
-    assert "Reinstall hermes-acp-server" in done.stderr.decode()
+    assert "Reinstall hermes-acp" in done.stderr.decode()
 
 
 async def test_a_smaller_window_is_drawn_anew(place: Place) -> None:

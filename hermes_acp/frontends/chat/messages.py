@@ -22,7 +22,9 @@ FLAG_PLAIN: Final = "print plain lines, as in a pipe"
 FLAG_RESUME: Final = "resume session ID"
 FLAG_CONTINUE: Final = "resume the latest session of this folder"
 NOT_A_FOLDER_HINT: Final = "Name an existing folder with --cwd."
-MISSING_PACKAGES_HINT: Final = "Reinstall hermes-acp-server with its dependencies."
+MISSING_PACKAGES_HINT: Final = (
+    "Reinstall hermes-acp with its dependencies: run `pip install .` in a clone of it."
+)
 
 
 def not_a_folder(path: str) -> str:

@@ -136,5 +136,7 @@ def _import(name: str, extra: str, what: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        hint = f"Install it: pip install 'hermes-acp-server[{extra}]'."
-        raise ConfigError(f"{what} needs a package that is not installed.", hint=hint) from None
+        from hermes_acp.config.installation import extra_hint
+
+        message = f"{what} needs a package that is not installed."
+        raise ConfigError(message, hint=extra_hint(extra)) from None

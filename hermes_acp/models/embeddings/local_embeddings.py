@@ -29,9 +29,6 @@ TIMEOUT_S: Final = 60.0
 MAX_LINE_BYTES: Final = 64 << 20
 SHUTDOWN_GRACE_S: Final = 2.0
 THREADS: Final = "2"
-INSTALL: Final = (
-    "Install it: pip install 'hermes-acp-server[recall-local]', or set recall.embeddings to another."
-)
 
 FAULTS: Final = (
     OSError,
@@ -122,7 +119,8 @@ def local_embedder() -> LocalEmbedder:
     """Return the local model. Raise ConfigError if its package is not installed."""
     if find_spec(PACKAGE) is None:
         raise ConfigError(
-            "`recall.embeddings` is local, and the package with the model is not installed.", hint=INSTALL
+            "`recall.embeddings` is local, and the package with the model is not installed.",
+            hint=_install_hint(),
         )
     return LocalEmbedder()
 
@@ -135,5 +133,11 @@ def _vector(written: str) -> "array[float]":
     return unit(numbers)
 
 
+def _install_hint() -> str:
+    from hermes_acp.config.installation import extra_hint
+
+    return f"{extra_hint('recall-local')} Or set recall.embeddings to another."
+
+
 def _broken(why: str) -> ModelUnavailable:
-    return ModelUnavailable(f"The local embedding model stopped ({why}).", hint=INSTALL)
+    return ModelUnavailable(f"The local embedding model stopped ({why}).", hint=_install_hint())

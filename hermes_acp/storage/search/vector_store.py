@@ -26,7 +26,6 @@ Kind = Literal["session", "skill", "anchor"]
 FORMAT: Final = "1"
 BUSY_WAIT_MS: Final = 5_000
 PACKAGES: Final = ("apsw", "sqlite_vec")
-INSTALL: Final = "Install them: pip install 'hermes-acp-server[recall]', or remove recall.embeddings."
 
 
 class Tables(Protocol):
@@ -73,7 +72,10 @@ def require_vectors() -> None:
     """Raise ConfigError unless the required packages are installed."""
     lacking = [name for name in PACKAGES if find_spec(name) is None]
     if lacking:
-        raise ConfigError(f"`recall.embeddings` needs {' and '.join(lacking)}.", hint=INSTALL)
+        from hermes_acp.config.installation import extra_hint
+
+        hint = f"{extra_hint('recall')} Or remove recall.embeddings."
+        raise ConfigError(f"`recall.embeddings` needs {' and '.join(lacking)}.", hint=hint)
 
 
 class VectorStore:

@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 from typing import TypeVar
 
+from hermes_acp.config.installation import extra_hint
 from hermes_acp.core.errors import ConfigError, WorkspaceError
 from hermes_acp.workspaces.cloud.cloud_host import CloudHost, CloudService, DeniedPathLookup
 from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
@@ -15,9 +16,7 @@ Sandbox = TypeVar("Sandbox")
 def require_library(name: str) -> None:
     """Raise ConfigError if a service's own library, installed by the extra of the same name, is missing."""
     if find_spec(name) is None:
-        raise ConfigError(
-            f"The library {name} is not installed.", hint=f"pip install 'hermes-acp-server[{name}]'"
-        )
+        raise ConfigError(f"The library {name} is not installed.", hint=extra_hint(name))
 
 
 def service_error(service: str, what: str, error: Exception) -> WorkspaceError:

@@ -52,10 +52,9 @@ def _server():
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in EXTRA:
             raise
-        raise ConfigError(
-            serving.missing_extra(error.name or ""),
-            hint=serving.MISSING_EXTRA_HINT,
-        ) from error
+        from hermes_acp.config.installation import extra_hint
+
+        raise ConfigError(serving.missing_extra(error.name or ""), hint=extra_hint("serve")) from error
     return run
 
 

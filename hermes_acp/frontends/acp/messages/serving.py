@@ -15,7 +15,6 @@ ALLOW_ORIGIN_HELP: Final = (
 ALLOW_HOST_HELP: Final = (
     "accept another name in the Host header, such as the one a proxy passes on (repeatable)"
 )
-MISSING_EXTRA_HINT: Final = "Install the extra: pip install 'hermes-acp-server[serve]'."
 OTHER_ADDRESS_HINT: Final = "Choose another with --listen HOST:PORT."
 ADDRESS_HINT: Final = "Use HOST:PORT, such as 127.0.0.1:8722."
 IP_ADDRESS_HINT: Final = "Use one such as 127.0.0.1."
