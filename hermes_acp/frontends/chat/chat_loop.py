@@ -16,8 +16,7 @@ from hermes_acp.frontends.chat.agent.chat_events import EventQueue, Remark, Turn
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
 from hermes_acp.frontends.chat.input.file_mentions import mentions
-from hermes_acp.frontends.chat.questions.approval_prompt import ApprovalPrompt
-from hermes_acp.frontends.chat.questions.form_prompts import FormPrompter
+from hermes_acp.frontends.chat.questions.questions_screen import QuestionsScreen
 from hermes_acp.frontends.chat.screens.screen import Gesture, Reaction
 from hermes_protocol import v1
 
@@ -51,11 +50,13 @@ class Chat:
         events: EventQueue,
         presenter: EventPresenter,
         initial_options: InitialOptions,
+        questions_screen: QuestionsScreen,
     ) -> None:
         self._context = context
         self._events = events
         self._presenter = presenter
         self._initial_options = initial_options
+        self._questions_screen = questions_screen
         self._questions: deque[_Question] = deque()
         self._asking: _Question | None = None
         self._is_cancelling = False
@@ -109,14 +110,10 @@ class Chat:
             return Permission(option_named(request, "reject_once"))
         if card := context.session_renderer.cards.get(request.tool_call.tool_call_id):
             card.was_reviewed = True
-        approval = ApprovalPrompt(
-            context.screen,
-            context.layout,
-            request,
-            context.cwd,
-            accepts_partial_edits=context.link.accepts_partial_edits,
+        may_split = context.link.accepts_partial_edits
+        answer = await self._ask(
+            lambda: self._questions_screen.approve(request, accepts_partial_edits=may_split)
         )
-        answer = await self._ask(approval.put)
         if answer is None:
             return None
         if answer.stops_turn:
@@ -128,9 +125,7 @@ class Chat:
         await self._events.all_shown()
         if not self._context.screen.can_ask:
             return v1.CreateElicitationResponseCancel()
-        answer = await self._ask(
-            lambda: FormPrompter(self._context.screen, self._context.layout).put(request)
-        )
+        answer = await self._ask(lambda: self._questions_screen.fill_in(request))
         return answer or v1.CreateElicitationResponseCancel()
 
     async def _ask(self, put: Callable[[], Awaitable[Any]]) -> Any:

@@ -7,35 +7,26 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import anyio
-from hermes_acp_client.opening import User
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
-from hermes_acp.frontends.chat.agent.chat_events import EventQueue
-from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
-from hermes_acp.frontends.chat.chat_context import CommandContext
+from hermes_acp.frontends.chat.chat_assembly import ChatAssembly
 from hermes_acp.frontends.chat.chat_loop import COMMANDS, Chat, InitialOptions
-from hermes_acp.frontends.chat.event_presenter import EventPresenter
-from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
+from hermes_acp.frontends.chat.questions.questions_screen import LineQuestions
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.plain_screen import PlainScreen
-from hermes_acp.frontends.chat.screens.screen import Screen, ScreenWidgets
+from hermes_acp.frontends.chat.screens.screen import Screen
 from hermes_acp.garbage_collection import enable_garbage_collection
 
-CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
-    {"session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}}}
-)
 DUMB_TERMINALS: Final = frozenset({"dumb", "unknown", ""})
 MAX_REPORT_LINES: Final = 6
-NAME: Final = "hermes-acp-chat"
 
 
 def run_chat(environment: Environment, cwd: str, options: argparse.Namespace, launch: AgentLauncher) -> int:
@@ -49,39 +40,23 @@ async def _hold(
 ) -> int:
     is_terminal_attached = sys.stdin.isatty() and sys.stdout.isatty()
     style = terminal_style_of(environment.variables, is_terminal=is_terminal_attached and not options.plain)
-    events, session_status = EventQueue(), SessionStatus()
     layout = TranscriptLayout(TextRenderer(style, _columns))
-    session_renderer = SessionRenderer(layout, cwd, time.monotonic)
-    link = AgentLink(launch, cwd, events)
-    presenter = EventPresenter(
-        events, layout, session_renderer, session_status, link, is_sequential=style.is_plain
-    )
-    chat_now: list[Chat] = []
-    widgets = ScreenWidgets(
-        presenter.live,
-        presenter.status,
-        presenter.placeholder,
-        lambda has_text: chat_now[0].interrupt(has_text),
-    )
-    screen = _screen(widgets, session_status, environment, cwd, style, is_private=options.private)
-    presenter.attach_screen(screen)
-    context = CommandContext(screen, layout, session_renderer, session_status, link, cwd)
-    chat = Chat(context, events, presenter, InitialOptions(options.model, options.mode))
-    chat_now.append(chat)
-    user = User(chat.permit, chat.inquire, link.take, capabilities=CAPABILITIES, name=NAME)
+    parts = ChatAssembly(launch, cwd, layout, is_sequential=style.is_plain)
+    screen = _screen(parts, environment, style, is_private=options.private)
+    parts.open(screen, LineQuestions(screen, layout, cwd), InitialOptions(options.model, options.mode))
     if is_terminal_attached:
         await screen.write(_banner(layout, cwd, environment))
     code = 1
     try:
         async with anyio.create_task_group() as group:
             if isinstance(screen, PlainScreen):
-                group.start_soon(_forward_interrupts, chat, screen)
-            code = await chat.hold(lambda: link.run(_requested_session(options), user))
+                group.start_soon(_forward_interrupts, parts.chat, screen)
+            code = await parts.hold(_requested_session(options))
             group.cancel_scope.cancel()
     finally:
-        events.close()
+        parts.events.close()
         _close(screen)
-    _report_end(link, layout, is_terminal_attached=is_terminal_attached)
+    _report_end(parts.link, layout, is_terminal_attached=is_terminal_attached)
     return code
 
 
@@ -98,10 +73,8 @@ def terminal_style_of(variables: Mapping[str, str], *, is_terminal: bool) -> Ter
 
 
 def _screen(
-    widgets: ScreenWidgets,
-    session_status: SessionStatus,
+    parts: ChatAssembly,
     environment: Environment,
-    cwd: str,
     style: TerminalStyle,
     *,
     is_private: bool,
@@ -116,11 +89,12 @@ def _screen(
     from hermes_acp.frontends.chat.screens.external_editor import editor_of
     from hermes_acp.frontends.chat.screens.live_screen import LiveScreen
 
-    offering = CompletionSource(session_status, COMMANDS)
+    cwd = parts.cwd
+    offering = CompletionSource(parts.session_status, COMMANDS)
     completer = LineCompleter(cwd, offering.commands, offering.values, time.monotonic)
     history = InMemoryHistory() if is_private else PromptHistory(environment.home, cwd)
     editor = editor_of(environment.variables)
-    return LiveScreen(widgets, completer, history, style.colours, time.monotonic, editor)
+    return LiveScreen(parts.widgets(), completer, history, style.colours, time.monotonic, editor)
 
 
 def _close(screen: Screen) -> None:

@@ -76,7 +76,7 @@ class SessionRenderer:
         done = self.settle()
         for card in [card for card in self.cards.values() if not card.is_finished]:
             card.status = "failed"
-            done += self._layout.entry("call", card.over(self._cwd))
+            done += self._show(card)
         self.cards.clear()
         if self._plan:
             done += self._layout.drawing(Text("\n").join(_plan_lines(self._plan)))
@@ -135,7 +135,7 @@ class SessionRenderer:
             shown.append(
                 f"\n  {messages.more_lines_of_thought(len(lines) - SHOWN_THOUGHT_LINES)}", style="dim"
             )
-        return self._layout.drawing(shown)
+        return self._layout.foldable("remark", shown, lambda: Text(f"∴ {thought}", style="dim italic"))
 
     def _card(self, update: v1.ToolCall | v1.SessionUpdateToolCallUpdate) -> str:
         now = self._clock()
@@ -147,7 +147,10 @@ class SessionRenderer:
         self.last_card = card
         if card.status == "completed" and not card.was_reviewed:
             self._unasked.update(diff.path for diff in card.diffs)
-        return self._layout.entry("call", card.over(self._cwd))
+        return self._show(card)
+
+    def _show(self, card: ToolCallCard) -> str:
+        return self._layout.foldable("call", card.over(self._cwd), lambda: card.whole(self._cwd))
 
     def _compaction(self, status: str, error: str) -> str:
         match status:

@@ -47,13 +47,12 @@ class TextRenderer:
         console = self._console()
         out = io.StringIO()
         console.file = out
-        lines = [_stripped(line) for line in Segment.split_lines(_harmless(console.render(Group(*parts))))]
-        while lines and not lines[0]:
-            lines.pop(0)
-        while lines and not lines[-1]:
-            lines.pop()
-        console.print(Segments(_joined(lines)), end="")
+        console.print(Segments(_joined(_lines_of(console, parts))), end="")
         return out.getvalue()
+
+    def segments(self, *parts: RenderableType) -> list[list[Segment]]:
+        """Render parts as lines of segments, for a screen that draws them itself."""
+        return _lines_of(self._console(), parts)
 
     def markdown(self, text: str) -> RenderableType:
         """Return Markdown to be rendered; on a plain terminal, its source."""
@@ -119,6 +118,16 @@ def _plain(part: RenderableType) -> str:
     if isinstance(part, Text):
         return sanitize(part.plain)
     return sanitize(str(part))
+
+
+def _lines_of(console: Console, parts: Iterable[RenderableType]) -> list[list[Segment]]:
+    """Return the lines without control characters, and without blank lines at both ends."""
+    lines = [_stripped(line) for line in Segment.split_lines(_harmless(console.render(Group(*parts))))]
+    while lines and not lines[0]:
+        lines.pop(0)
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
 
 
 def _harmless(segments: Iterable[Segment]) -> Iterator[Segment]:

@@ -12,6 +12,7 @@ from hermes_acp.frontends.chat.rendering.terminal_text import clip, output_text,
 from hermes_protocol import v1
 
 TAIL_LINES: Final = 6
+WHOLE_DIFF_LINES: Final = 100_000
 MAX_TITLE_LENGTH: Final = 78
 HIDDEN_OUTPUT_KINDS: Final = frozenset({"read", "search", "fetch", "think"})
 MARKS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
@@ -73,6 +74,16 @@ class ToolCallCard:
             shown = headline(diff, cwd) if self.was_reviewed else render_diff(diff, cwd)
             line.append("\n  ").append_text(_indented(shown))
         return line.append_text(self._tail())
+
+    def whole(self, cwd: str) -> Text:
+        """Render the finished call with all of its output and its diffs."""
+        mark, style = MARKS.get(self.status, ("•", "dim"))
+        line = Text(f"{mark} ", style=style).append(self.title, style="bold").append(f"  {self.kind}", "dim")
+        for diff in self.diffs:
+            line.append("\n  ").append_text(_indented(render_diff(diff, cwd, WHOLE_DIFF_LINES)))
+        for row in self.text.rstrip().split("\n") if self.text.strip() else ():
+            line.append(f"\n  │ {row.rstrip()}", style="dim")
+        return line
 
     def _take_content(self, content: list[v1.ToolCallContent]) -> None:
         texts: list[str] = []

@@ -1,8 +1,9 @@
 """The entries of a transcript on the terminal, and the blank lines between them.
 
-Methods return text; they write nothing.
+Methods return the text to write. A layout that keeps its entries for a screen of its own returns an empty text.
 """
 
+from collections.abc import Callable
 from typing import Literal
 
 from rich.console import RenderableType
@@ -61,6 +62,10 @@ class TranscriptLayout:
     def continuation(self, *parts: RenderableType) -> str:
         """Return more of the last entry, without a blank line above."""
         return self._renderer.render(*parts)
+
+    def foldable(self, kind: EntryKind, summary: RenderableType, whole: Callable[[], RenderableType]) -> str:
+        """Return an entry with a summary; a layout that can unfold it shows the whole on request."""
+        return self.entry(kind, summary)
 
     def transient(self, *parts: RenderableType) -> str:
         """Return something that is redrawn, without its last line ending."""

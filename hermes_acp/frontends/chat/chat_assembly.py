@@ -1,0 +1,78 @@
+"""Connect the parts of a chat that do not depend on its screen."""
+
+import time
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from hermes_acp_client.opening import User
+
+from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
+from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
+from hermes_acp.frontends.chat.agent.chat_events import EventQueue
+from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
+from hermes_acp.frontends.chat.chat_context import CommandContext
+from hermes_acp.frontends.chat.chat_loop import Chat, InitialOptions
+from hermes_acp.frontends.chat.event_presenter import EventPresenter
+from hermes_acp.frontends.chat.questions.questions_screen import QuestionsScreen
+from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
+from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
+from hermes_acp.frontends.chat.screens.screen import Reaction, Screen, ScreenWidgets
+
+CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
+    {"session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}}}
+)
+NAME: Final = "hermes-acp-chat"
+
+
+class ChatAssembly:
+    """The parts of one chat; `open` connects them to a screen, which needs `widgets`."""
+
+    def __init__(
+        self, launch: AgentLauncher, cwd: str, layout: TranscriptLayout, *, is_sequential: bool
+    ) -> None:
+        self.cwd = cwd
+        self.layout = layout
+        self.events = EventQueue()
+        self.session_status = SessionStatus()
+        self.link = AgentLink(launch, cwd, self.events)
+        self.session_renderer = SessionRenderer(layout, cwd, time.monotonic)
+        self.presenter = EventPresenter(
+            self.events,
+            layout,
+            self.session_renderer,
+            self.session_status,
+            self.link,
+            is_sequential=is_sequential,
+        )
+        self._chat: Chat | None = None
+
+    @property
+    def chat(self) -> Chat:
+        """The chat; only after `open`."""
+        assert self._chat is not None
+        return self._chat
+
+    def widgets(self) -> ScreenWidgets:
+        """Return what a screen draws around its input line."""
+        presenter = self.presenter
+        return ScreenWidgets(presenter.live, presenter.status, presenter.placeholder, self._interrupt)
+
+    def open(
+        self, screen: Screen, questions_screen: QuestionsScreen, initial: InitialOptions
+    ) -> CommandContext:
+        """Connect the parts to a screen; return what commands work with."""
+        self.presenter.attach_screen(screen)
+        context = CommandContext(
+            screen, self.layout, self.session_renderer, self.session_status, self.link, self.cwd
+        )
+        self._chat = Chat(context, self.events, self.presenter, initial, questions_screen)
+        return context
+
+    async def hold(self, request: SessionRequest) -> int:
+        """Run the chat until it ends; return the exit code."""
+        user = User(self.chat.permit, self.chat.inquire, self.link.take, capabilities=CAPABILITIES, name=NAME)
+        return await self.chat.hold(lambda: self.link.run(request, user))
+
+    def _interrupt(self, has_text: bool) -> Reaction:
+        return self.chat.interrupt(has_text)
