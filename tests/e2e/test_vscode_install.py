@@ -1,6 +1,6 @@
-"""The extension where no server is installed: uvx fetches one, an old one is named, a button installs one.
+"""The extension where no server is installed: its own wheel is run by uvx or installed by a button; old ones are named.
 
-The steps are in `vscode/install.mjs`. What the wheel stands on comes from the package index, as it does for people.
+The steps are in `vscode/install.mjs`. What the wheel depends on comes from the package index, as it does for people.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.e2e.vscode_editor import (
 
 pytestmark = pytest.mark.slow
 
-STEPS = ("isFetchedByUvx", "namesAnOldOne", "isInstalledByTheOneButton")
+STEPS = ("isFetchedByUvx", "namesAnOldOne", "isInstalledByTheOneButton", "offersTheUpdate")
 BUILD_WAIT_S = 300.0
 OLD_SERVER = """#!{python}
 import json, sys
@@ -62,8 +62,6 @@ def find_uvx(folder: Path) -> Path:
 def installed(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
     browser = require_editor(is_required=require_all)
     folder = tmp_path_factory.mktemp("install")
-    pip("wheel", ".", "--no-deps", "--wheel-dir", str(folder))
-    (wheel,) = folder.glob("hermes_acp_server-*.whl")
     tools = folder / "tools"
     tools.mkdir()
     uv = find_uvx(folder / "uv")
@@ -73,7 +71,7 @@ def installed(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> di
     old = folder / "old-server"
     old.write_text(OLD_SERVER.format(python=python))
     old.chmod(0o755)
-    build_extension(browser)
+    build_extension(browser, with_server=True)
     config = {
         "folder": str(folder / "scene"),
         "vsix": str(VSIX),
@@ -81,7 +79,6 @@ def installed(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> di
         "script": str(DRIVER / "script.json"),
         "shots": str(PICTURES.with_name("vscode-install-pictures")),
         "root": str(ROOT),
-        "wheel": str(wheel),
         "uv": str(tools),
         "old": str(old),
     }

@@ -82,7 +82,13 @@ def require_editor(*, is_required: bool) -> str:
 def environment(browser: str) -> dict[str, str]:
     """Return the variables of a run: the Node that everything was tried with comes first."""
     path = f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "HERMES_TEST_CHROMIUM": browser, "NO_COLOR": "1"}
+    return {
+        **os.environ,
+        "PATH": path,
+        "PYTHON": sys.executable,
+        "HERMES_TEST_CHROMIUM": browser,
+        "NO_COLOR": "1",
+    }
 
 
 def run_node(arguments: Sequence[str], *, browser: str, wait_s: float) -> subprocess.CompletedProcess[str]:
@@ -98,11 +104,17 @@ def run_node(arguments: Sequence[str], *, browser: str, wait_s: float) -> subpro
     )
 
 
-def build_extension(browser: str) -> None:
-    """Build the bundles and the package, as `npm run package` does, and the tests that run in the editor."""
+def build_extension(browser: str, *, with_server: bool = False) -> None:
+    """Build the bundles and the package, as `npm run package` does, and the tests that run in the editor.
+
+    Only `with_server` does the package contain the server's wheel.
+    """
     vsce = "node_modules/@vscode/vsce/vsce"
+    for left_over in (*EXTENSION.glob("dist/*.whl"), EXTENSION / "dist" / "server.json"):
+        left_over.unlink(missing_ok=True)
     for arguments in (
         ["build.mjs", "--production"],
+        *([["wheel.mjs"]] if with_server else ()),
         [vsce, "package", *PACKAGING, "--out", str(VSIX)],
         ["build.mjs"],
     ):

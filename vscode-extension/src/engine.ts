@@ -4,7 +4,6 @@
  * Knows: every part. Does not know: what any of them does inside.
  */
 
-import { access, constants } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
@@ -29,14 +28,17 @@ import * as messages from "./messages/server";
 import { PanelActions } from "./panel/actions";
 import { Front } from "./panel/front";
 import { Surfaces } from "./panel/surfaces";
-import { findCommand, isNewEnough, OLDEST, PACKAGE, type Command } from "./server/command";
+import { isNewEnough, OLDEST } from "./server/command";
+import { Installer } from "./server/installer";
 import { ServerLife, ServerError } from "./server/life";
+import { locateServer, remarkOn, wantedServer } from "./server/located";
 import { startProcess, type ServerProcess } from "./server/process";
 import { Memory } from "./state/memory";
 import { Store } from "./state/store";
 
 export interface Engine {
   readonly life: ServerLife;
+  readonly installer: Installer;
   readonly actions: PanelActions;
   readonly front: Front;
   readonly surfaces: Surfaces;
@@ -101,12 +103,17 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const front = new Front(store, surfaces, memory);
   const actions = new PanelActions({ store, conversations, approvals, inquiries, reviews, checkpoints }, front);
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
+  const installer = new Installer(
+    context.globalStorageUri.fsPath,
+    () => undefined,
+    (line) => log.info(line),
+  );
   const dispose = async () => {
     front.dispose();
     terminals.dispose();
     await life.stop();
   };
-  return { life, actions, front, surfaces, approvals, reviews, documents, store, dispose };
+  return { life, installer, actions, front, surfaces, approvals, reviews, documents, store, dispose };
 }
 
 /** Return whether edits that were written without asking are reviewed too. */
@@ -159,25 +166,6 @@ function folders(): { cwd: string; more: readonly string[] } | undefined {
   return { cwd: first.uri.fsPath, more: all.filter((each) => each !== first).map(({ uri }) => uri.fsPath) };
 }
 
-/** Find the command that starts the server, as the settings stand. */
-export function locateServer(context: vscode.ExtensionContext): Promise<Command | undefined> {
-  const settings = vscode.workspace.getConfiguration("hermes");
-  return findCommand({
-    configured: settings.get<string>("server.command", "").trim(),
-    configuredArgs: settings.get<string[]>("server.args", []),
-    package: settings.get<string>("server.package", PACKAGE).trim() || PACKAGE,
-    searchPath: process.env["PATH"] ?? "",
-    home: homedir(),
-    storage: context.globalStorageUri.fsPath,
-    isWindows: process.platform === "win32",
-    isExecutable: (path) =>
-      access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      ),
-  });
-}
-
 async function start(
   context: vscode.ExtensionContext,
   log: vscode.LogOutputChannel,
@@ -185,7 +173,12 @@ async function start(
 ): Promise<ServerProcess> {
   const settings = vscode.workspace.getConfiguration("hermes");
   const command = await locateServer(context);
-  if (!command) throw new ServerError(messages.NOT_INSTALLED, "install");
+  if (!command) {
+    const canInstall = await wantedServer(context);
+    throw canInstall
+      ? new ServerError(messages.NOT_INSTALLED, "install")
+      : new ServerError(messages.NO_PACKAGE, "settings");
+  }
   log.info(messages.startingFrom([command.path, ...command.args].join(" "), command.source));
   const isTrusted = vscode.workspace.isTrusted;
   const version = String((context.extension.packageJSON as { version: unknown }).version);
@@ -208,5 +201,6 @@ async function start(
     const fix = command.source === messages.FROM_SETTING ? "settings" : "update";
     throw new ServerError(messages.tooOld(command.path, has, OLDEST), fix);
   }
-  return process_;
+  const remark = await remarkOn(context, command, has);
+  return remark ? { ...process_, remark } : process_;
 }

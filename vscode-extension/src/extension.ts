@@ -12,9 +12,10 @@ import { registerTexts } from "./edits/compare";
 import { Marks } from "./edits/marks";
 import { EditTree } from "./edits/tree";
 import { LanguageFeatures } from "./editor/language";
-import { build, locateServer, type Engine } from "./engine";
+import { build, type Engine } from "./engine";
 import { PRODUCT } from "./messages/editor";
 import { VIEW } from "./panel/surfaces";
+import { locateServer } from "./server/located";
 
 let engine: Engine | undefined;
 

@@ -1,7 +1,8 @@
-// What happens where no server is installed: it is fetched by uvx, or installed by the one button, and an old one is named.
+// What happens where no server is installed: the extension's wheel is run by uvx, or installed by the one button; old servers are
+// named.
 //
-// Usage: install.mjs CONFIG_AS_JSON with what a scene needs, `wheel`, `uv` (the folder of uvx), `old` (a server that is too old).
-// The wheel is installed by its file; what it stands on comes from the package index.
+// Usage: install.mjs CONFIG_AS_JSON with what a scene needs, `uv` (the folder of uvx), `old` (a server that is too old).
+// What the wheel depends on comes from the package index.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,9 +11,9 @@ import { bounded, Scene, until } from "./scene.mjs";
 import { UNHEARD_MS } from "./window.mjs";
 
 const SLOW_MS = 240_000;
-const { wheel, uv, old, ...config } = JSON.parse(process.argv[2]);
+const { uv, old, ...config } = JSON.parse(process.argv[2]);
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
-const scene = await Scene.open({ ...config, path: `${uv}:/usr/bin:/bin`, machine: { "hermes.server.package": wheel } });
+const scene = await Scene.open({ ...config, path: `${uv}:/usr/bin:/bin`, machine: {} });
 const { window } = scene;
 const shot = scene.shot.bind(scene);
 const { page, panel } = window;
@@ -42,6 +43,9 @@ async function isFetchedByUvx() {
   await panel.getByText("I am ready.").waitFor({ timeout: SLOW_MS });
   const line = await commandLine();
   if (!/uv/.test(line)) throw new Error(`not from uvx: ${line}`);
+  const lines = await Promise.all((await scene.agents()).map((agent) => readFile(`/proc/${agent}/cmdline`, "utf8")));
+  if (!lines.some((each) => /--from\0\S*\/hermes-acp\.hermes-acp-[^/]*\/dist\/hermes_acp_server-[^/]+\.whl\0/.test(each)))
+    throw new Error(`not from the extension's wheel: ${lines.join("; ")}`);
 }
 
 async function namesAnOldOne() {
@@ -68,7 +72,7 @@ async function namesAnOldOne() {
 }
 
 async function isInstalledByTheOneButton() {
-  await set({ "hermes.server.command": "", "hermes.server.package": wheel });
+  await set({ "hermes.server.command": "" });
   await window.run("Hermes: Install or Update the Server");
   const venv = /globalStorage\/hermes-acp\.hermes-acp\/server/i;
   await until(async () => venv.test(await commandLine().catch(() => "")), "the own installation runs", SLOW_MS);
@@ -77,8 +81,23 @@ async function isInstalledByTheOneButton() {
   await until(async () => (await panel.getByText("I am ready.").count()) === 2, "it answers");
 }
 
+/** The extension was updated, and its server is another build than the one that was installed from it. */
+async function offersTheUpdate() {
+  const storage = join(scene.editor.folder, "data", "User", "globalStorage", "hermes-acp.hermes-acp", "server");
+  const marker = join(storage, "hermes-wheel.txt");
+  const installed = await readFile(marker, "utf8");
+  await writeFile(marker, "an earlier build");
+  await window.run("Hermes: Restart the Server");
+  const banner = panel.getByRole("alert").filter({ hasText: "is another build of version" });
+  await banner.getByRole("button", { name: "Update the server" }).click();
+  await banner.waitFor({ state: "detached", timeout: SLOW_MS });
+  await until(async () => (await readFile(marker, "utf8").catch(() => "")) === installed, "the update is installed", SLOW_MS);
+  await window.prompt("hello once more");
+  await until(async () => (await panel.getByText("I am ready.").count()) === 3, "it answers");
+}
+
 try {
-  for (const step of [isFetchedByUvx, namesAnOldOne, isInstalledByTheOneButton]) {
+  for (const step of [isFetchedByUvx, namesAnOldOne, isInstalledByTheOneButton, offersTheUpdate]) {
     const began = Date.now();
     let error = "";
     try {

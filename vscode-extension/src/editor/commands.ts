@@ -7,10 +7,9 @@
 import * as vscode from "vscode";
 
 import type { Engine } from "../engine";
-import { PRODUCT, READ_COMMAND_FIRST } from "../messages/editor";
-import { installFailed, SETUP_TERMINAL, SHOW_LOG } from "../messages/server";
-import { PACKAGE, requirementOf } from "../server/command";
-import { install } from "../server/install";
+import { READ_COMMAND_FIRST } from "../messages/editor";
+import { installFailed, INSTALLING_SERVER, NO_PACKAGE, SETUP_TERMINAL, SHOW_LOG } from "../messages/server";
+import { wantedServer } from "../server/located";
 import { fileOf, selectionOf } from "./mentions";
 import { registerInline } from "./inline";
 
@@ -84,30 +83,25 @@ async function answerFirst({ store, front, actions, surfaces, approvals }: Engin
   actions.receive({ type: "answer", requestId, option: option.id, comment: "" }, () => undefined);
 }
 
+/** Install the server into the extension's own environment, in place of whichever runs. */
 async function installServer(
   context: vscode.ExtensionContext,
-  { life }: Engine,
+  { life, installer }: Engine,
   log: vscode.LogOutputChannel,
 ): Promise<void> {
-  const requirement =
-    vscode.workspace.getConfiguration("hermes").get<string>("server.package", PACKAGE).trim() || PACKAGE;
-  const progress = { location: vscode.ProgressLocation.Notification, title: PRODUCT };
-  try {
-    await vscode.window.withProgress(progress, (report) =>
-      install(context.globalStorageUri.fsPath, requirementOf(requirement), (message) => {
-        log.info(message);
-        report.report({ message });
-      }),
-    );
-    await life.restart();
-  } catch (error) {
-    log.error(String(error));
-    const chosen = await vscode.window.showErrorMessage(
-      installFailed(error instanceof Error ? error.message : ""),
-      SHOW_LOG,
-    );
-    if (chosen === SHOW_LOG) log.show(true);
+  const wanted = await wantedServer(context);
+  if (!wanted) {
+    await vscode.window.showErrorMessage(NO_PACKAGE);
+    return;
   }
+  const progress = { location: vscode.ProgressLocation.Notification, title: INSTALLING_SERVER };
+  await life.stop();
+  const isInstalled = await vscode.window.withProgress(progress, () => installer.install(wanted));
+  // Where an update failed, what was there before is there again.
+  await life.restart().catch((error: unknown) => log.error(String(error)));
+  if (isInstalled || installer.state.phase !== "failed") return;
+  const chosen = await vscode.window.showErrorMessage(installFailed(installer.state.text), SHOW_LOG);
+  if (chosen === SHOW_LOG) log.show(true);
 }
 
 /** Let the server ask for a model in a terminal, and start it again when that is done. */

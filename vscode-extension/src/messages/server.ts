@@ -15,9 +15,20 @@ export const SETUP_TERMINAL = "Hermes setup";
 
 export const NOT_INSTALLED = "The Hermes server is not installed on this machine.";
 export const NO_PYTHON = "Python 3.11 or newer with the venv module was not found. Install it and try again.";
+export const NO_PACKAGE =
+  "This build of the extension contains no server. Name an installed one in hermes.server.command, or a wheel in hermes.server.package.";
 export const CREATING_ENVIRONMENT = "Creating a virtual environment";
-export const installing = (requirement: string) => `Installing ${requirement}`;
-export const installFailed = (why: string) => `The server could not be installed. ${why}`.trim();
+export const INSTALLING = "Installing the server and the packages it needs";
+export const INSTALLING_SERVER = "Installing the server";
+export const installFailed = (why: string) => `The server could not be installed. ${why}`;
+export const NO_SPACE = "The disk is full.";
+export const NO_PERMISSION = "A file could not be written: permission denied.";
+export const CERTIFICATE_REFUSED = "The package index could not be reached: its certificate was not accepted.";
+export const INDEX_UNREACHABLE =
+  "The package index could not be reached. Check the network and the proxy, and try again.";
+export const PACKAGE_UNREADABLE = "The server's package could not be read.";
+export const PACKAGES_MISSING = "The package index has no suitable version of a package that the server needs.";
+export const INSTALLER_FAILED = "The installer reported an error.";
 
 export const STARTING = "Starting the server";
 export const RESTARTING = "Restarting the server";
@@ -29,6 +40,10 @@ export const configuredProgramMissing = (path: string) =>
 export const noAnswer = (seconds: number) => `The server did not answer within ${plural(seconds, "second")}.`;
 export const tooOld = (path: string, version: string, oldest: string) =>
   `${path} is version ${version}; this extension needs ${oldest} or newer.`;
+export const olderThanBundled = (path: string, version: string, bundled: string) =>
+  `${path} is version ${version}; this extension contains version ${bundled}.`;
+export const otherBuild = (version: string) =>
+  `The installed server is another build of version ${version} than the one in this extension.`;
 export const otherProtocol = (theirs: unknown, ours: unknown) =>
   `The server uses protocol version ${theirs}, but this extension uses version ${ours}. Update both.`;
 

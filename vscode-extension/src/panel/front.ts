@@ -124,8 +124,7 @@ export class Front implements vscode.Disposable {
 
   setServer(state: State): void {
     this.server = state;
-    if (state.phase === "failed") this.banner = bannerOf(state);
-    else if (state.phase === "ready") this.banner = undefined;
+    if (state.phase === "failed" || state.phase === "ready") this.banner = bannerOf(state);
     this.refresh();
   }
 
@@ -141,7 +140,7 @@ export class Front implements vscode.Disposable {
   }
 
   setBanner(banner: Banner | undefined): void {
-    this.banner = banner;
+    this.banner = banner ?? bannerOf(this.server);
     this.refresh();
   }
 

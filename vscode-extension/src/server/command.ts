@@ -21,7 +21,7 @@ export interface Command {
 export interface Surroundings {
   readonly configured: string;
   readonly configuredArgs: readonly string[];
-  /** What an installation is asked for: a name, one with a version, or a wheel. */
+  /** What uvx is asked for, such as a wheel; empty if there is nothing to ask for. */
   readonly package: string;
   readonly searchPath: string;
   readonly home: string;
@@ -32,7 +32,6 @@ export interface Surroundings {
 }
 
 export const SERVER = "hermes-acp";
-export const PACKAGE = "hermes-acp-server";
 /** The oldest server that this extension can work with. */
 export const OLDEST = "0.1.0";
 
@@ -57,23 +56,18 @@ export async function findCommand(around: Surroundings): Promise<Command | undef
   }
   // An editor that was started from a desktop often knows less of the search path than a terminal does.
   const homes = [".local/bin", ".cargo/bin"].map((folder) => join(around.home, folder));
-  return findUvx(around, [...onPath, ...homes]);
+  return around.package ? findUvx(around, [...onPath, ...homes]) : undefined;
 }
 
 async function findUvx(around: Surroundings, folders: readonly string[]): Promise<Command | undefined> {
   for (const folder of folders) {
     const path = join(folder, around.isWindows ? "uvx.exe" : "uvx");
     if (await around.isExecutable(path)) {
-      const args = ["--from", requirementOf(around.package), SERVER, ...around.configuredArgs];
+      const args = ["--from", around.package, SERVER, ...around.configuredArgs];
       return { path, args, source: "uvx", isFetched: true };
     }
   }
   return undefined;
-}
-
-/** Return what to install: a package that is only named must be new enough. */
-export function requirementOf(name: string): string {
-  return name === PACKAGE ? `${PACKAGE}>=${OLDEST}` : name;
 }
 
 /** Return the folder of programs of the installation that the extension makes itself. */
@@ -81,7 +75,7 @@ export function ownFolder(around: Pick<Surroundings, "storage" | "isWindows">): 
   return join(around.storage, "server", around.isWindows ? "Scripts" : "bin");
 }
 
-/** Return whether a version, as the server gives it, is new enough; one that cannot be read is taken as it is. */
+/** Return whether a version is not older than another; one that cannot be read is taken as it is. */
 export function isNewEnough(version: string, oldest: string = OLDEST): boolean {
   const numbers = (text: string) => /^(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number);
   const [has, wants] = [numbers(version), numbers(oldest)];

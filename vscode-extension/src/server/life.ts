@@ -12,10 +12,16 @@ import type { ServerProcess } from "./process";
 
 export type Fix = "install" | "start" | "log" | "settings" | "update";
 
+/** Something about a server that works all the same, and what would mend it. */
+export interface Remark {
+  readonly text: string;
+  readonly fix: Fix;
+}
+
 export type State =
   | { readonly phase: "off" }
   | { readonly phase: "starting"; readonly text: string }
-  | { readonly phase: "ready"; readonly version: string }
+  | { readonly phase: "ready"; readonly version: string; readonly remark?: Remark }
   | { readonly phase: "failed"; readonly text: string; readonly fix: Fix };
 
 /** Why the server is not available, and the one thing that would help. */
@@ -90,7 +96,8 @@ export class ServerLife {
       this.command = process.command;
       void process.ended.then((why) => this.onEnd(process, why));
       await this.watcher.onLink(process.link);
-      this.show({ phase: "ready", version: process.link.greeting.agentInfo?.version ?? "" });
+      const version = process.link.greeting.agentInfo?.version ?? "";
+      this.show({ phase: "ready", version, ...(process.remark ? { remark: process.remark } : {}) });
       return process;
     } catch (error) {
       const fix = error instanceof ServerError ? error.fix : "log";

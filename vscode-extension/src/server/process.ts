@@ -11,11 +11,12 @@ import { Readable, Writable } from "node:stream";
 import type { Link } from "../acp/link";
 import * as messages from "../messages/server";
 import type { Command } from "./command";
-import { ServerError } from "./life";
+import { ServerError, type Remark } from "./life";
 
 export interface ServerProcess {
   readonly link: Link;
   readonly command: Command;
+  readonly remark?: Remark;
   /** Settles with a sentence for people when the process is gone, whoever ended it. */
   readonly ended: Promise<string>;
   /** Stop it: close its input, and kill it after a grace period. */

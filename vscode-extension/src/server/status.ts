@@ -58,7 +58,9 @@ function tooltipOf(state: State, questions: number): string {
   return state.phase === "ready" ? messages.tooltipReady(state.version) : messages.OPEN_PRODUCT;
 }
 
-/** Return a failed start as the panel shows it. */
+/** Return a failed start, or what is wrong with a server that works, as the panel shows it. */
 export function bannerOf(state: State): Banner | undefined {
-  return state.phase === "failed" ? { severity: "error", text: state.text, fix: FIXES[state.fix] } : undefined;
+  if (state.phase === "failed") return { severity: "error", text: state.text, fix: FIXES[state.fix] };
+  if (state.phase !== "ready" || !state.remark) return undefined;
+  return { severity: "info", text: state.remark.text, fix: FIXES[state.remark.fix] };
 }

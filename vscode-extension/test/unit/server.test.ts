@@ -1,14 +1,20 @@
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 import { describe, expect, it } from "vitest";
 
 import type { Link } from "../../src/acp/link";
-import { findCommand, isNewEnough, OLDEST, type Surroundings } from "../../src/server/command";
+import { readBundled } from "../../src/server/bundled";
+import { findCommand, isNewEnough, type Surroundings } from "../../src/server/command";
+import { reasonOf } from "../../src/server/install";
 import { ServerLife, ServerError, type State } from "../../src/server/life";
 import type { ServerProcess } from "../../src/server/process";
 
 const around = (there: readonly string[], more: Partial<Surroundings> = {}): Surroundings => ({
   configured: "",
   configuredArgs: [],
-  package: "hermes-acp-server",
+  package: "/extension/dist/server.whl",
   searchPath: "/usr/bin:/opt/bin",
   home: "/home/me",
   storage: "/storage",
@@ -33,10 +39,10 @@ describe("finding the command", () => {
     expect((await findCommand(around(["/storage/server/bin/hermes-acp"])))?.source).toContain("own installation");
     expect(await findCommand(around(["/opt/bin/uvx"]))).toMatchObject({
       path: "/opt/bin/uvx",
-      args: ["--from", `hermes-acp-server>=${OLDEST}`, "hermes-acp"],
+      args: ["--from", "/extension/dist/server.whl", "hermes-acp"],
       isFetched: true,
     });
-    expect((await findCommand(around(["/opt/bin/uvx"], { package: "/tmp/a.whl" })))?.args[1]).toBe("/tmp/a.whl");
+    expect(await findCommand(around(["/opt/bin/uvx"], { package: "" }))).toBeUndefined();
     expect((await findCommand(around(["/home/me/.local/bin/uvx"])))?.source).toBe("uvx");
     expect(await findCommand(around([]))).toBeUndefined();
   });
@@ -88,6 +94,34 @@ class Playground {
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   }
 }
+
+describe("an installation that failed", () => {
+  it.each([
+    ["Retrying after NewConnectionError('...')\nERROR: No matching distribution found for anyio", /network/],
+    ["ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", /disk is full/],
+    ["SSLError(SSLCertVerificationError(1, 'CERTIFICATE_VERIFY_FAILED'))", /certificate/],
+    ["ERROR: Package requires a different Python: 3.10 not in '>=3.11'", /no suitable version/],
+    ["WARNING: Requirement 'a.whl' looks like a filename, but the file does not exist", /could not be read/],
+    ["something else", /installer reported an error/],
+  ])("is explained in a sentence: %s", (output, sentence) => {
+    expect(reasonOf(output)).toMatch(sentence);
+  });
+});
+
+describe("the wheel in the extension", () => {
+  it("is read where the build wrote it, and is not there where it did not", async () => {
+    const extension = await mkdtemp(join(tmpdir(), "hermes-"));
+    expect(await readBundled(extension)).toBeUndefined();
+    await mkdir(join(extension, "dist"));
+    const told = { file: "hermes_acp_server-1.2.3-py3-none-any.whl", version: "1.2.3", digest: "abc" };
+    await writeFile(join(extension, "dist", "server.json"), JSON.stringify(told));
+    expect(await readBundled(extension)).toEqual({
+      wheel: join(extension, "dist", told.file),
+      version: "1.2.3",
+      digest: "abc",
+    });
+  });
+});
 
 describe("the server's life", () => {
   it("starts once for all who ask", async () => {

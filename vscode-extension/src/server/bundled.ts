@@ -1,0 +1,39 @@
+/**
+ * The server's wheel that the extension's package contains, and which wheel an installation was made from.
+ *
+ * Knows: where both are written. Does not know: how a wheel is installed.
+ */
+
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface Bundled {
+  /** The wheel's path. */
+  readonly wheel: string;
+  readonly version: string;
+  readonly digest: string;
+}
+
+const MARKER = "hermes-wheel.txt";
+
+/** Return the wheel in the extension's folder; undefined where the extension was built without one. */
+export async function readBundled(extension: string): Promise<Bundled | undefined> {
+  try {
+    const told = JSON.parse(await readFile(join(extension, "dist", "server.json"), "utf8")) as Record<string, unknown>;
+    const { file, version, digest } = told;
+    if (typeof file !== "string" || typeof version !== "string" || typeof digest !== "string") return undefined;
+    return { wheel: join(extension, "dist", file), version, digest };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Return the digest of the wheel that an installation was made from; empty if it was made from something else. */
+export async function installedDigest(folder: string): Promise<string> {
+  return readFile(join(folder, MARKER), "utf8").catch(() => "");
+}
+
+/** Note which wheel an installation was made from. */
+export async function noteInstalled(folder: string, digest: string): Promise<void> {
+  await writeFile(join(folder, MARKER), digest);
+}

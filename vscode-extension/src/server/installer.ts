@@ -1,0 +1,74 @@
+/**
+ * The one installation of the server that can be under way, and how it stands.
+ *
+ * Knows: the own installation's folder, what is installed. Does not know: how its state is shown.
+ */
+
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+
+import { noteInstalled, type Bundled } from "./bundled";
+import { install, InstallError } from "./install";
+
+export type Installation =
+  | { readonly phase: "idle" }
+  /** `line` is what the installer said last. */
+  | { readonly phase: "running"; readonly step: string; readonly line: string }
+  | { readonly phase: "failed"; readonly text: string; readonly details: string };
+
+export interface Wanted {
+  /** What pip or uv is given. */
+  readonly requirement: string;
+  /** The wheel of the extension, if that is what is installed. */
+  readonly bundled?: Bundled;
+}
+
+export class Installer {
+  state: Installation = { phase: "idle" };
+  private running: Promise<boolean> | undefined;
+
+  constructor(
+    /** The folder that the extension may write to. */
+    private readonly storage: string,
+    private readonly onState: (state: Installation) => void,
+    private readonly log: (line: string) => void,
+  ) {}
+
+  /** Install, unless that is under way already; return whether it worked. */
+  install(wanted: Wanted): Promise<boolean> {
+    this.running ??= this.make(wanted).finally(() => (this.running = undefined));
+    return this.running;
+  }
+
+  private async make({ requirement, bundled }: Wanted): Promise<boolean> {
+    const folder = join(this.storage, "server");
+    let step = "";
+    const report = {
+      step: (what: string) => {
+        step = what;
+        this.log(what);
+        this.show({ phase: "running", step, line: "" });
+      },
+      line: (line: string) => {
+        this.log(line);
+        this.show({ phase: "running", step, line });
+      },
+    };
+    try {
+      await mkdir(this.storage, { recursive: true });
+      await install(folder, requirement, report);
+      if (bundled) await noteInstalled(folder, bundled.digest);
+      this.show({ phase: "idle" });
+      return true;
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.show({ phase: "failed", text, details: error instanceof InstallError ? error.details : "" });
+      return false;
+    }
+  }
+
+  private show(state: Installation): void {
+    this.state = state;
+    this.onState(state);
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Which server the settings and the extension's own wheel lead to.
+ *
+ * Knows: the settings, the extension's folders. Does not know: how a server is started or installed.
+ */
+
+import { access, constants } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+import * as vscode from "vscode";
+
+import * as messages from "../messages/server";
+import { installedDigest, readBundled } from "./bundled";
+import { findCommand, isNewEnough, type Command } from "./command";
+import type { Wanted } from "./installer";
+import type { Remark } from "./life";
+
+/** Find the command that starts the server, as the settings stand. */
+export async function locateServer(context: vscode.ExtensionContext): Promise<Command | undefined> {
+  const settings = vscode.workspace.getConfiguration("hermes");
+  return findCommand({
+    configured: settings.get<string>("server.command", "").trim(),
+    configuredArgs: settings.get<string[]>("server.args", []),
+    package: (await wantedServer(context))?.requirement ?? "",
+    searchPath: process.env["PATH"] ?? "",
+    home: homedir(),
+    storage: context.globalStorageUri.fsPath,
+    isWindows: process.platform === "win32",
+    isExecutable: (path) =>
+      access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      ),
+  });
+}
+
+/** Return what would be installed: what the setting names, else the extension's wheel; undefined if there is neither. */
+export async function wantedServer(context: vscode.ExtensionContext): Promise<Wanted | undefined> {
+  const named = vscode.workspace.getConfiguration("hermes").get<string>("server.package", "").trim();
+  if (named) return { requirement: named };
+  const bundled = await readBundled(context.extensionPath);
+  return bundled && { requirement: bundled.wheel, bundled };
+}
+
+/** Say of a server that works how it differs from the one in the extension, if it is older. */
+export async function remarkOn(
+  context: vscode.ExtensionContext,
+  command: Command,
+  version: string,
+): Promise<Remark | undefined> {
+  const bundled = (await wantedServer(context))?.bundled;
+  if (!bundled || command.isFetched) return undefined;
+  if (!isNewEnough(version, bundled.version)) {
+    const fix = command.source === messages.FROM_SETTING ? "settings" : "update";
+    return { text: messages.olderThanBundled(command.path, version, bundled.version), fix };
+  }
+  if (command.source !== messages.FROM_OWN_INSTALLATION) return undefined;
+  const digest = await installedDigest(join(context.globalStorageUri.fsPath, "server"));
+  if (!digest || digest === bundled.digest) return undefined;
+  return { text: messages.otherBuild(version), fix: "update" };
+}
