@@ -84,6 +84,20 @@ async def test_edits_made_unasked_are_judged_hunk_by_hunk(place: Place) -> None:
         assert "+TEN" in str(server.requests[-1].body)
 
 
+async def test_a_review_counts_hunks_to_its_end(place: Place) -> None:
+    async with serve(REWRITING) as server, place.chat(server, "--mode", "accept_edits") as terminal:
+        await terminal.see("accept_edits")
+        terminal.type(f"change it{ENTER}")
+        await terminal.see("/review to check")
+        terminal.type(f"/review{ENTER}")
+        await terminal.see("Keep hunk 1 of 2?")
+        terminal.type("y")
+        await terminal.see("Kept 1 of 2 hunks")
+        await terminal.see("Keep hunk 2 of 2?")
+        terminal.type("n")
+        await terminal.see("Reverted 1 of 2 hunks")
+
+
 async def test_forty_columns_are_enough(place: Place) -> None:
     long = "x" * 95
     (place.project / "a.txt").write_text(f"one\n{long}\nthree\n")
@@ -104,6 +118,7 @@ async def test_forty_columns_are_enough(place: Place) -> None:
             lambda: "".join(terminal.text.split()).count("X" * 95) == 1, "a long line, folded and not cut"
         )
         terminal.type("v")
+        await terminal.until(lambda: terminal.text.count("1 Allow once") == 2, "the choices below the diff")
         terminal.type("y")
         await terminal.see("Ask anything")
         await terminal.see("字" * 19)

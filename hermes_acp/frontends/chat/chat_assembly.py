@@ -17,7 +17,7 @@ from hermes_acp.frontends.chat.event_presenter import EventPresenter
 from hermes_acp.frontends.chat.questions.questions_screen import QuestionsScreen
 from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
-from hermes_acp.frontends.chat.screens.screen import Reaction, Screen, ScreenWidgets
+from hermes_acp.frontends.chat.screens.screen import Screen, ScreenWidgets
 
 CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
     {"session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}}}
@@ -56,7 +56,9 @@ class ChatAssembly:
     def widgets(self) -> ScreenWidgets:
         """Return what a screen draws around its input line."""
         presenter = self.presenter
-        return ScreenWidgets(presenter.live, presenter.status, presenter.placeholder, self._interrupt)
+        return ScreenWidgets(
+            presenter.live, presenter.status, presenter.placeholder, lambda: self.chat.key_actions
+        )
 
     def open(
         self, screen: Screen, questions_screen: QuestionsScreen, initial: InitialOptions
@@ -73,6 +75,3 @@ class ChatAssembly:
         """Run the chat until it ends; return the exit code."""
         user = User(self.chat.permit, self.chat.inquire, self.link.take, capabilities=CAPABILITIES, name=NAME)
         return await self.chat.hold(lambda: self.link.run(request, user))
-
-    def _interrupt(self, has_text: bool) -> Reaction:
-        return self.chat.interrupt(has_text)

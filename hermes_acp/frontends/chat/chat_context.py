@@ -1,11 +1,13 @@
 """What a slash command of the chat is, and what it can use."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
 
 from hermes_acp_client.errors import AgentError
 from msgspec import Struct
 from rich.console import RenderableType
 
+from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus, values_of
@@ -69,15 +71,31 @@ class CommandContext:
             return
         chosen = values[int(wanted) - 1].value if _is_number_of(wanted, values) else wanted
         chosen = next((value.value for value in values if value.name.lower() == chosen.lower()), chosen)
-        session = await self.link.session()
+        if await self._apply(option, chosen):
+            await self.tell(
+                messages.option_set(sanitize_line(option.name), self.session_status.current(name))
+            )
+
+    async def cycle_option(self, name: str) -> None:
+        """Set an option to the value that follows its current one."""
+        option = self.session_status.option(name)
+        values = [value.value for value in values_of(option)] if option else []
+        if option and len(values) > 1:
+            now = self.session_status.current(name)
+            at = values.index(now) if now in values else -1
+            await self._apply(option, values[(at + 1) % len(values)])
+
+    async def _apply(self, option: v1.SessionConfigOption, value: str) -> bool:
+        """Set an option; report why it could not be set."""
         try:
+            session = await self.link.session()
             is_switch = isinstance(option, v1.SessionConfigOptionBoolean)
-            await session.set_option(option.id, chosen == "on" if is_switch else chosen)
+            await session.set_option(option.id, value == "on" if is_switch else value)
         except AgentError as error:
             await self.tell(error.sentence, "red")
-            return
+            return False
         self.session_status.options = session.options
-        await self.tell(messages.option_set(sanitize_line(option.name), self.session_status.current(name)))
+        return True
 
     async def _pick(self, name: str, names: Sequence[str], abouts: Sequence[str]) -> str:
         now = self.session_status.current(name)
@@ -86,7 +104,7 @@ class CommandContext:
             for number, (label, about) in enumerate(zip(names, abouts, strict=True), 1)
         )
         await self.show(f"{messages.option_heading(name, now)}\n\n{rows}")
-        line = await self.screen.read_line(f"  {messages.PICK_NUMBER}")
+        line = await self.screen.read_line(f"  {messages.PICK_NUMBER}", is_expected=True)
         return "" if isinstance(line, Gesture) else line.strip()
 
 
@@ -106,3 +124,6 @@ class ChatCommand(Struct, frozen=True):
 
 def _is_number_of(text: str, values: Sequence[object]) -> bool:
     return text.isdecimal() and 1 <= int(text) <= len(values)
+
+
+COMMANDS: Final = PluginFolder[ChatCommand]("hermes_acp.frontends.chat.commands", "COMMAND")

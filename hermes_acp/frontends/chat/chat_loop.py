@@ -2,25 +2,24 @@
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any
 
 import anyio
 from hermes_acp_client.asking import Permission, option_named
 from hermes_acp_client.errors import AgentError, AgentGone, SignInNeeded
 from msgspec import Struct
 
-from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLost
 from hermes_acp.frontends.chat.agent.chat_events import EventQueue, Remark, TurnFinished
-from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
+from hermes_acp.frontends.chat.chat_context import COMMANDS, CommandContext
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
 from hermes_acp.frontends.chat.input.file_mentions import mentions
+from hermes_acp.frontends.chat.key_actions import KeyActions
 from hermes_acp.frontends.chat.questions.questions_screen import QuestionsScreen
-from hermes_acp.frontends.chat.screens.screen import Gesture, Reaction
+from hermes_acp.frontends.chat.screens.screen import Gesture
 from hermes_protocol import v1
 
-COMMANDS: Final = PluginFolder[ChatCommand]("hermes_acp.frontends.chat.commands", "COMMAND")
 FAILED, UNUSABLE, REFUSED = 1, 2, 5
 
 
@@ -30,7 +29,7 @@ class _Question:
     def __init__(self, put: Callable[[], Awaitable[Any]]) -> None:
         self.put = put
         self.answer: Any = None
-        self.is_withdrawn = False
+        self.scope = anyio.CancelScope()
         self.is_settled = anyio.Event()
 
 
@@ -59,8 +58,8 @@ class Chat:
         self._questions_screen = questions_screen
         self._questions: deque[_Question] = deque()
         self._asking: _Question | None = None
-        self._is_cancelling = False
-        self._was_warned = False
+        self._is_at_prompt = False
+        self.key_actions = KeyActions(context, presenter, self.take)
         self._was_refused = False
         self._group: anyio.abc.TaskGroup | None = None
 
@@ -79,25 +78,10 @@ class Chat:
                 group.cancel_scope.cancel()
         return self._code()
 
-    def interrupt(self, has_text: bool) -> Reaction:
-        """Handle Ctrl+C: stop the turn, clear the line, or quit the second time."""
-        session = self._context.link.current
-        if self._presenter.is_busy:
-            if self._is_cancelling or session is None:
-                self._context.is_leaving = True
-                return "leave"
-            self._is_cancelling = True
-            self._presenter.hint = messages.STOPPING_HINT
-            session.cancel()
-            return "stay"
-        if has_text:
-            return "clear"
-        if self._was_warned:
-            self._context.is_leaving = True
-            return "leave"
-        self._was_warned = True
-        self._presenter.hint = messages.QUIT_HINT
-        return "stay"
+    async def take(self, line: str) -> bool:
+        """Take a line while a question waits; return False if the chat ends."""
+        await self._take(line)
+        return not self._context.is_leaving
 
     async def permit(self, request: v1.RequestPermissionRequest) -> Permission | None:
         """Ask for a permission; reject it if nobody is there."""
@@ -117,7 +101,7 @@ class Chat:
         if answer is None:
             return None
         if answer.stops_turn:
-            self.interrupt(False)
+            self.key_actions.interrupt(False)
         return answer.permission
 
     async def inquire(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
@@ -136,7 +120,7 @@ class Chat:
         try:
             await question.is_settled.wait()
         finally:
-            question.is_withdrawn = True
+            question.scope.cancel()
             if self._asking is question:
                 self._context.screen.cancel_read()
         return question.answer
@@ -174,7 +158,9 @@ class Chat:
             if self._presenter.must_wait:
                 await self._presenter.changed()
                 continue
+            self._is_at_prompt = True
             line = await context.screen.read_prompt()
+            self._is_at_prompt = False
             if isinstance(line, str):
                 await self._take(line)
             elif line is Gesture.LEFT:
@@ -191,16 +177,17 @@ class Chat:
     async def _put_questions(self) -> None:
         while self._questions:
             question = self._questions.popleft()
-            if question.is_withdrawn:
+            if question.scope.cancel_called:
                 continue
             self._asking = question
-            question.answer = await question.put()
+            with question.scope:
+                question.answer = await question.put()
             self._asking = None
             question.is_settled.set()
 
     async def _take(self, line: str) -> None:
         """Run a line as a slash command of the chat, or send it as a prompt."""
-        self._presenter.hint, self._was_warned = "", False
+        self.key_actions.line_entered()
         name, _, words = line.strip().removeprefix("/").partition(" ")
         name = "quit" if name == "exit" else name
         if line.startswith("/") and name in COMMANDS:
@@ -237,12 +224,12 @@ class Chat:
                 break
         except AgentLost:
             over = TurnFinished(line, error=self._context.link.failure)
-        self._is_cancelling = False
+        self.key_actions.turn_ended()
         self._events.put(over)
 
     def _cancel_question(self) -> None:
         self._presenter.notify_change()
-        if self._asking is None:
+        if self._is_at_prompt:
             self._context.screen.cancel_read()
 
     def _code(self) -> int:

@@ -16,7 +16,8 @@ from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
 from hermes_acp.frontends.chat.chat_assembly import ChatAssembly
-from hermes_acp.frontends.chat.chat_loop import COMMANDS, Chat, InitialOptions
+from hermes_acp.frontends.chat.chat_context import COMMANDS
+from hermes_acp.frontends.chat.chat_loop import Chat, InitialOptions
 from hermes_acp.frontends.chat.questions.questions_screen import LineQuestions
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
@@ -108,7 +109,7 @@ def _close(screen: Screen) -> None:
 async def _forward_interrupts(chat: Chat, screen: PlainScreen) -> None:
     with anyio.open_signal_receiver(signal.SIGINT) as signals:
         async for _ in signals:
-            if chat.interrupt(False) == "leave":
+            if chat.key_actions.interrupt(False) == "leave":
                 screen.cancel_read()
 
 

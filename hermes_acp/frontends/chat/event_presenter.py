@@ -50,6 +50,7 @@ class EventPresenter:
         self._screen: Screen | None = None
         self._running = 0
         self._queued_prompts: deque[str] = deque()
+        self._taken_back: list[str] = []
         self._change = anyio.Event()
         self.hint = ""
         self.has_failed = False
@@ -89,6 +90,13 @@ class EventPresenter:
             self._queued_prompts.append(prompt)
         elif not self._is_sequential or not self._attached_screen.can_ask:
             await self._attached_screen.write(self._layout.prompt(prompt))
+
+    def take_back_queued(self) -> list[str]:
+        """Return the prompts that no turn has used, which are no longer shown as waiting."""
+        prompts = list(self._queued_prompts)
+        self._queued_prompts.clear()
+        self._taken_back.extend(prompts)
+        return prompts
 
     async def run(self) -> None:
         """Show events until cancelled."""
@@ -181,6 +189,9 @@ class EventPresenter:
 
     def _render_turn_end(self, event: TurnFinished) -> str:
         self._running -= 1
+        if event.prompt in self._taken_back:
+            self._taken_back.remove(event.prompt)
+            return ""
         text = self._session_renderer.end_turn()
         self.hint = ""
         if event.error is not None:

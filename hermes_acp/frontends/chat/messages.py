@@ -68,8 +68,10 @@ def how_to_resume(session_id: str) -> str:
 # The prompt and the status line
 
 IDLE_PLACEHOLDER: Final = "Ask anything · / for commands · @ for files"
-STEERING_PLACEHOLDER: Final = "Your message steers this turn · Ctrl+C to stop"
-QUEUEING_PLACEHOLDER: Final = "Your message waits for this turn · Ctrl+C to stop"
+STEERING_PLACEHOLDER: Final = "Your message steers this turn · Esc to stop"
+QUEUEING_PLACEHOLDER: Final = "Your message waits for this turn · Esc to stop"
+QUESTION_WAITS: Final = "Press Tab to answer the question above. Your text is kept."
+NO_EDITOR_HINT: Final = "Set VISUAL or EDITOR to the command of your text editor."
 STEERING: Final = "steering"
 QUEUED: Final = "queued"
 WORKING: Final = "working"
@@ -78,6 +80,12 @@ WORKING: Final = "working"
 def effort(level: str) -> str:
     """Name the reasoning effort in the status line."""
     return f"effort {level}"
+
+
+def pasted(lines: int, characters: int, number: int) -> str:
+    """Stand for a long pasted text in the input line; `number` tells texts of the same size apart."""
+    size = _counted(lines, "line") if lines > 1 else _counted(characters, "character")
+    return f"[{size} pasted{f' #{number}' if number > 1 else ''}]"
 
 
 def context_used(percent: int, size: str) -> str:
@@ -216,9 +224,10 @@ HELP_CHAT: Final = "**Chat**"
 HELP_AGENT: Final = "**Agent**"
 HELP_KEYS: Final = """**Keys**
 
-- Enter sends; Alt+Enter starts a new line
+- Enter sends; Ctrl+J or Alt+Enter starts a new line
 - Tab completes; `/` lists commands, `@` names a file
-- Ctrl+C stops the turn; pressed twice, it quits; Ctrl+D quits
+- Esc stops the turn; so does Ctrl+C, which quits when pressed twice; Ctrl+D quits
+- Shift+Tab switches the mode; Ctrl+G opens your editor; Ctrl+O shows full output
 - Ctrl+R searches your earlier prompts
 - A message sent during a turn waits for it or steers it (`/options during_turn`)"""
 PICK_NUMBER: Final = "Which number? (Enter to keep it)"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
-from hermes_acp.frontends.chat.screens.screen import LEFT, Gesture
+from hermes_acp.frontends.chat.screens.screen import LEFT, Asking, Choice, Gesture
 
 PLAIN = TerminalStyle("none", is_plain=True)
 DRAWN = TerminalStyle("none", is_plain=False)
@@ -34,6 +34,7 @@ class AnsweredScreen:
         self._rewrite = rewrite
         self._answers = list(answers)
         self.written = ""
+        self.put_back_texts: list[str] = []
         self.asked: list[tuple[str, bool]] = []
 
     async def write(self, text: str) -> None:
@@ -45,15 +46,22 @@ class AnsweredScreen:
     async def read_prompt(self) -> str | Gesture:
         return self._next()
 
-    async def read_key(self, question: str, keys: Sequence[str]) -> str | Gesture:
+    async def read_key(
+        self, question: str, choices: Sequence[Choice], asking: Asking = "unexpected"
+    ) -> str | Gesture:
         self.asked.append((question, False))
         answer = self._next()
-        assert isinstance(answer, Gesture) or answer in keys
+        assert isinstance(answer, Gesture) or answer in [choice.key for choice in choices]
         return answer
 
-    async def read_line(self, question: str, *, is_secret: bool = False, given: str = "") -> str | Gesture:
+    async def read_line(
+        self, question: str, *, is_secret: bool = False, is_expected: bool = False
+    ) -> str | Gesture:
         self.asked.append((question, is_secret))
         return self._next()
+
+    def put_back(self, text: str) -> None:
+        self.put_back_texts.append(text)
 
     @property
     def can_edit(self) -> bool:

@@ -138,6 +138,13 @@ def test_what_only_looks_something_up_is_one_line() -> None:
     assert session_renderer(layout()).take(call("completed", "much\ntext", "read")) == "✓ Run it  read\n"
 
 
+def test_lines_after_an_insertion_are_numbered_on() -> None:
+    diff = v1.Diff(path=f"{CWD}/a", old_text="1\n2\n3\n", new_text="1\nnew\n2\n3\n")
+    lines = ["    1   1", "    2 + new", "    3   2", "    4   3"]
+    assert render_diff(diff, CWD).plain.splitlines()[1:] == lines
+    assert render_hunk(diff, hunks_of(diff)[0]).plain.splitlines() == lines
+
+
 def test_a_diff_is_drawn_by_hunks() -> None:
     before = "\n".join(str(n) for n in range(1, 31))
     after = before.replace("\n3\n", "\nthree\n").replace("\n25\n", "\n25\nmore\n")

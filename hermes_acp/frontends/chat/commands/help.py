@@ -1,15 +1,13 @@
 """/help: list commands and keys."""
 
-from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.chat import messages
-from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
+from hermes_acp.frontends.chat.chat_context import COMMANDS, ChatCommand, CommandContext
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 
 
 async def show(context: CommandContext, words: str) -> None:
     """Show the commands of the chat and the agent, and the keys."""
-    plugin_folder: PluginFolder[ChatCommand] = PluginFolder("hermes_acp.frontends.chat.commands", "COMMAND")
-    own = [f"- `/{name}` {plugin_folder.open(name).description}" for name in plugin_folder]
+    own = [f"- `/{name}` {COMMANDS.open(name).description}" for name in COMMANDS]
     agents = [
         f"- `/{sanitize_line(command.name)}` {sanitize_line(command.description)}"
         for command in context.session_status.commands

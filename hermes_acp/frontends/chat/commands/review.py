@@ -9,10 +9,10 @@ from hermes_acp.core.hunks import Hunk
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 from hermes_acp.frontends.chat.rendering.diff_rendering import headline, render_hunk
-from hermes_acp.frontends.chat.screens.screen import Gesture
+from hermes_acp.frontends.chat.screens.screen import Choice, Gesture
 from hermes_protocol import own, v1
 
-KEYS: Final = ("y", "n", "s", "a", "d", "q")
+CHOICES: Final = tuple(map(Choice, ("y", "n", "s", "a", "d", "q")))
 
 
 async def review(context: CommandContext, words: str) -> None:
@@ -38,9 +38,9 @@ async def review(context: CommandContext, words: str) -> None:
 async def _review_file(context: CommandContext, agent: Agent, path: str) -> bool:
     """Review one file; return whether to go on with the next.
 
-    The list is fetched again after each answer, because reviewed hunks leave it.
+    The list is fetched again after each answer, because reviewed hunks leave it; they are still counted.
     """
-    number = 0
+    number = reviewed = 0
     while True:
         file = next((each for each in await _open_files(context, agent) if each.path == path), None)
         if file is None or number >= len(file.hunks):
@@ -48,15 +48,20 @@ async def _review_file(context: CommandContext, agent: Agent, path: str) -> bool
         diff = _diff(file)
         shown = render_hunk(diff, _hunk(file.hunks[number]))
         await context.draw(headline(diff, context.cwd), shown)
-        question = messages.keep_hunk(number + 1, len(file.hunks))
-        key = await context.screen.read_key(f"  {question} ", KEYS)
+        count = reviewed + len(file.hunks)
+        question = messages.keep_hunk(reviewed + number + 1, count)
+        key = await context.screen.read_key(f"  {question} ", CHOICES, "in_series")
         if isinstance(key, Gesture) or key == "q":
             return False
         if key == "s":
             number += 1
             continue
         chosen = [number] if key in "yn" else list(range(number, len(file.hunks)))
-        await _submit_verdict(context, agent, file, chosen, "accepted" if key in "ya" else "rejected")
+        verdict = "accepted" if key in "ya" else "rejected"
+        await _submit_verdict(context, agent, file, chosen, verdict)
+        confirmed = messages.hunks_kept if verdict == "accepted" else messages.hunks_reverted
+        await context.tell(confirmed(len(chosen), count), "green" if verdict == "accepted" else "red")
+        reviewed += len(chosen)
 
 
 async def _submit_verdict(
@@ -71,10 +76,6 @@ async def _submit_verdict(
         session_id=session.id, verdict=verdict, path=file.path, hunks=hunks, revision=file.revision
     )
     await agent.call("_hermes/edits/judge", params, own.EditsJudgeResult)
-    if verdict == "accepted":
-        await context.tell(messages.hunks_kept(len(hunks), len(file.hunks)), "green")
-    else:
-        await context.tell(messages.hunks_reverted(len(hunks), len(file.hunks)), "red")
 
 
 async def _open_files(context: CommandContext, agent: Agent) -> list[own.EditsListFile]:

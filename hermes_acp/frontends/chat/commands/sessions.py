@@ -31,7 +31,7 @@ async def choose(context: CommandContext, words: str) -> None:
     await context.show("\n".join(rows))
     if not context.screen.can_ask:
         return
-    line = await context.screen.read_line(f"  {messages.PICK_SESSION}")
+    line = await context.screen.read_line(f"  {messages.PICK_SESSION}", is_expected=True)
     if isinstance(line, Gesture) or not line.strip():
         return
     number = line.strip().removeprefix("f").strip()

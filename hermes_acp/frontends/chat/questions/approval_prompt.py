@@ -20,7 +20,7 @@ from hermes_acp.frontends.chat.rendering.diff_rendering import (
 )
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
-from hermes_acp.frontends.chat.screens.screen import LEFT, Gesture, Screen
+from hermes_acp.frontends.chat.screens.screen import LEFT, Asking, Choice, Gesture, Screen
 from hermes_protocol import v1
 
 WHOLE_DIFF_LINES: Final = 100_000
@@ -28,7 +28,7 @@ STYLES: Final[Mapping[str, str]] = MappingProxyType(
     {"allow_once": "green", "allow_always": "green", "reject_once": "red", "reject_always": "red"}
 )
 YES, NO, COMMENT, HUNKS, ALL, EDIT = "y", "n", "c", "h", "v", "e"
-HUNK_KEYS: Final = (YES, NO, "a", "d", "q")
+HUNK_CHOICES: Final = tuple(map(Choice, (YES, NO, "a", "d", "q")))
 
 
 class ApprovalAnswer(Struct, frozen=True):
@@ -64,12 +64,15 @@ class ApprovalPrompt:
     async def put(self) -> ApprovalAnswer:
         """Ask until there is an answer; one without a permission if the question is withdrawn or closed."""
         await self._show()
+        asking: Asking = "unexpected"
         while True:
-            key = await self._screen.read_key(f"  {messages.YOUR_ANSWER} ", self._keys())
+            key = await self._screen.read_key(f"  {messages.YOUR_ANSWER} ", self._choices(), asking)
+            asking = "again"
             if isinstance(key, Gesture):
                 return ApprovalAnswer(None, stops_turn=key is not LEFT)
             if key == ALL:
-                await self._write(*(render_diff(diff, self._cwd, WHOLE_DIFF_LINES) for diff in self._diffs))
+                whole = (render_diff(diff, self._cwd, WHOLE_DIFF_LINES) for diff in self._diffs)
+                await self._write(*whole, self._menu())
             elif key == COMMENT:
                 if (answer := await self._reject_with_comment()) is not None:
                     return answer
@@ -93,26 +96,26 @@ class ApprovalPrompt:
         for number, option in enumerate(self._request.options, 1):
             menu.append(f"  {number} ", style=f"bold {STYLES.get(option.kind, '')}".strip())
             menu.append(f"{sanitize_line(option.name)}\n")
-        more = [f"{YES}/{NO} {messages.YES_OR_NO}"]
-        more += (
-            [f"{COMMENT} {messages.REJECT_AND_SAY_WHY}"]
-            if self._offers_comments and self._reject_option()
-            else []
-        )
-        more += [f"{HUNKS} {messages.REVIEW_BY_HUNK}"] if self._offers_hunks else []
-        more += [f"{ALL} {messages.FULL_DIFF}"] if self._diffs else []
-        return menu.append("  " + " · ".join(more), style="dim")
+        more = [f"{choice.key} {choice.label}" for choice in self._extra_choices()]
+        return menu.append("  " + " · ".join([f"{YES}/{NO} {messages.YES_OR_NO}", *more]), style="dim")
 
-    def _keys(self) -> Sequence[str]:
-        keys = [str(number) for number, _ in enumerate(self._request.options[:9], 1)]
-        keys += [YES, NO]
+    def _choices(self) -> Sequence[Choice]:
+        options = [
+            Choice(str(number), sanitize_line(option.name))
+            for number, option in enumerate(self._request.options[:9], 1)
+        ]
+        return [*options, Choice(YES), Choice(NO), *self._extra_choices()]
+
+    def _extra_choices(self) -> Sequence[Choice]:
+        """List what can be done besides choosing one of the agent's options."""
+        choices: list[Choice] = []
         if self._offers_comments and self._reject_option():
-            keys.append(COMMENT)
+            choices.append(Choice(COMMENT, messages.REJECT_AND_SAY_WHY))
         if self._offers_hunks:
-            keys.append(HUNKS)
+            choices.append(Choice(HUNKS, messages.REVIEW_BY_HUNK))
         if self._diffs:
-            keys.append(ALL)
-        return keys
+            choices.append(Choice(ALL, messages.FULL_DIFF))
+        return choices
 
     def _option(self, key: str) -> str | None:
         if key == YES:
@@ -132,7 +135,7 @@ class ApprovalPrompt:
         return ApprovalAnswer(Permission(option_id))
 
     async def _reject_with_comment(self) -> ApprovalAnswer | None:
-        words = await self._screen.read_line(f"  {messages.WHY_NOT}")
+        words = await self._screen.read_line(f"  {messages.WHY_NOT}", is_expected=True)
         if isinstance(words, Gesture):
             return None
         comment = sanitize_line(words)
@@ -146,8 +149,8 @@ class ApprovalPrompt:
         for number, (diff, hunk) in enumerate(hunks, 1):
             await self._write(headline(diff, self._cwd), render_hunk(diff, hunk))
             question = messages.accept_hunk(number, len(hunks), can_edit=self._screen.can_edit)
-            keys = (*HUNK_KEYS, EDIT) if self._screen.can_edit else HUNK_KEYS
-            key = await self._screen.read_key(f"  {question} ", keys)
+            choices = (*HUNK_CHOICES, Choice(EDIT)) if self._screen.can_edit else HUNK_CHOICES
+            key = await self._screen.read_key(f"  {question} ", choices, "in_series")
             if isinstance(key, Gesture) or key == "q":
                 return None
             if key == YES:

@@ -11,7 +11,7 @@ from rich.text import Text
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
-from hermes_acp.frontends.chat.screens.screen import Gesture, Screen
+from hermes_acp.frontends.chat.screens.screen import Choice, Gesture, Screen
 from hermes_protocol import v1
 
 SECRET: Final = re.compile(
@@ -43,7 +43,7 @@ class FormPrompter:
 
     async def _page(self, url: str) -> Answer:
         await self._write(Text(f"  {sanitize_line(url)}", style="underline"))
-        key = await self._screen.read_key(f"  {messages.OPEN_LINK} ", ("y", "n"))
+        key = await self._screen.read_key(f"  {messages.OPEN_LINK} ", (Choice("y"), Choice("n")))
         if isinstance(key, Gesture):
             return v1.CreateElicitationResponseCancel()
         return v1.CreateElicitationResponseAccept() if key == "y" else v1.CreateElicitationResponseDecline()
@@ -51,15 +51,15 @@ class FormPrompter:
     async def _form(self, schema: v1.ElicitationSchema) -> Answer:
         required = set(schema.required or ())
         content: dict[str, Any] = {}
-        for name, field in (schema.properties or {}).items():
-            value = await self._field(name, field, is_required=name in required)
+        for number, (name, field) in enumerate((schema.properties or {}).items()):
+            value = await self._field(name, field, is_required=name in required, is_expected=number > 0)
             if isinstance(value, Gesture):
                 return v1.CreateElicitationResponseCancel()
             if value is not None:
                 content[name] = value
         return v1.CreateElicitationResponseAccept(content=content)
 
-    async def _field(self, name: str, field: Property, *, is_required: bool) -> Any:
+    async def _field(self, name: str, field: Property, *, is_required: bool, is_expected: bool) -> Any:
         """Ask for a field until the value is valid; return None for a skipped one."""
         choices = choices_of(field)
         title = sanitize_line(_title(name, field))
@@ -67,7 +67,9 @@ class FormPrompter:
             await self._write(Text(f"  {number} ", style="bold").append(sanitize_line(shown)))
         may_skip = "" if is_required else f" {messages.OPTIONAL_FIELD}"
         while True:
-            line = await self._screen.read_line(f"  {title}{may_skip}:", is_secret=is_secret(name, field))
+            line = await self._screen.read_line(
+                f"  {title}{may_skip}:", is_secret=is_secret(name, field), is_expected=is_expected
+            )
             if isinstance(line, Gesture):
                 return line
             if not line.strip() and not is_required:
@@ -76,6 +78,7 @@ class FormPrompter:
             if value is not None:
                 return value
             await self._write(Text(f"  {_expected(field, choices)}", style="yellow"))
+            is_expected = True
 
     async def _write(self, part: Text) -> None:
         await self._screen.write(self._layout.continuation(part))

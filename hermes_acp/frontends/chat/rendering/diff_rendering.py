@@ -54,9 +54,9 @@ def render_hunk(diff: v1.Diff, hunk: Hunk) -> Text:
     before = old_text(diff).split("\n")
     end = hunk.old_start + len(hunk.old_lines)
     lines = [
-        *_context(before, max(0, hunk.old_start - CONTEXT_LINES), hunk.old_start),
+        *_context(before, max(0, hunk.old_start - CONTEXT_LINES), hunk.old_start, _shift_before(hunk)),
         *_changed(hunk),
-        *_context(before, end, min(len(before), end + CONTEXT_LINES)),
+        *_context(before, end, min(len(before), end + CONTEXT_LINES), _shift_after(hunk)),
     ]
     return Text("\n").join(lines)
 
@@ -74,18 +74,30 @@ def _lines(diff: v1.Diff) -> Iterator[Text]:
         start = max(at, hunk.old_start - CONTEXT_LINES)
         if start > at and number:
             yield Text("  ⋮", style=FAINT_STYLE)
-        yield from _context(before, start, hunk.old_start)
+        yield from _context(before, start, hunk.old_start, _shift_before(hunk))
         yield from _changed(hunk)
         at = hunk.old_start + len(hunk.old_lines)
         following = hunks[number + 1].old_start if number + 1 < len(hunks) else len(before)
         end = min(at + CONTEXT_LINES, following)
-        yield from _context(before, at, end)
+        yield from _context(before, at, end, _shift_after(hunk))
         at = end
 
 
-def _context(lines: Sequence[str], start: int, end: int) -> list[Text]:
+def _shift_before(hunk: Hunk) -> int:
+    """Return by how much the numbers of the lines above a hunk have grown."""
+    return hunk.new_start - hunk.old_start
+
+
+def _shift_after(hunk: Hunk) -> int:
+    return _shift_before(hunk) + len(hunk.new_lines) - len(hunk.old_lines)
+
+
+def _context(lines: Sequence[str], start: int, end: int, shift: int) -> list[Text]:
+    """Return unchanged lines, with the numbers that they have after the change."""
     last = len(lines) - (not lines[-1])  # a final line end starts no line
-    return [_line(number + 1, " ", lines[number], FAINT_STYLE) for number in range(start, min(end, last))]
+    return [
+        _line(number + shift + 1, " ", lines[number], FAINT_STYLE) for number in range(start, min(end, last))
+    ]
 
 
 def _changed(hunk: Hunk) -> list[Text]:

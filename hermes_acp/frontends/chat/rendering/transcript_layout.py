@@ -4,7 +4,7 @@ Methods return the text to write. A layout that keeps its entries for a screen o
 """
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Final, Literal
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -13,6 +13,7 @@ from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize
 from hermes_acp.frontends.chat.rendering.text_rendering import TextRenderer
 
+MAX_PROMPT_LINES: Final = 12
 EntryKind = Literal["message", "call", "remark", "prompt"]
 
 
@@ -42,9 +43,12 @@ class TranscriptLayout:
         return f"\n{self._renderer.render(Text(messages.how_to_resume(session_id), style='dim'))}"
 
     def prompt(self, text: str) -> str:
-        """Return what the user said."""
+        """Return what the user said; of a long text, its beginning."""
         lines = sanitize(text).strip("\n").split("\n")
-        return self.entry("prompt", Text("❯ ", style="bold cyan").append("\n  ".join(lines), style="bold"))
+        said = Text("❯ ", style="bold cyan").append("\n  ".join(lines[:MAX_PROMPT_LINES]), style="bold")
+        if len(lines) > MAX_PROMPT_LINES:
+            said.append(f"\n  {messages.more_lines(len(lines) - MAX_PROMPT_LINES)}", style="dim")
+        return self.entry("prompt", said)
 
     def message(self, markdown: str) -> str:
         """Return Markdown of the agent or of the chat itself."""

@@ -3,33 +3,41 @@
 It is not full screen: what was written stays in the terminal's scrollback.
 """
 
+import sys
 from collections.abc import Callable, Sequence
-from textwrap import wrap
 from typing import Any, Final
 
 import anyio
+import anyio.lowlevel
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import Application, get_app, run_in_terminal
-from prompt_toolkit.application.current import AppSession, create_app_session
+from prompt_toolkit.application import Application, run_in_terminal
+from prompt_toolkit.application.current import create_app_session
 from prompt_toolkit.completion import Completer
-from prompt_toolkit.filters import Condition
-from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, FormattedText, to_formatted_text
 from prompt_toolkit.history import History
-from prompt_toolkit.input import create_input
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
-from prompt_toolkit.styles import Style
 
 from hermes_acp.frontends.chat.rendering.text_rendering import ColourDepth
 from hermes_acp.frontends.chat.screens.external_editor import ExternalEditor
-from hermes_acp.frontends.chat.screens.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture, ScreenWidgets
+from hermes_acp.frontends.chat.screens.input_keys import InputKeys
+from hermes_acp.frontends.chat.screens.input_line import FRAME_S, InputLine
+from hermes_acp.frontends.chat.screens.question_prompts import QuestionPrompts, Typed
+from hermes_acp.frontends.chat.screens.screen import (
+    CALLED_AWAY,
+    LEFT,
+    READY,
+    Asking,
+    Choice,
+    Gesture,
+    ScreenWidgets,
+)
+from hermes_acp.frontends.chat.screens.terminal import Terminal
+from hermes_acp.frontends.chat.screens.terminal_input import TerminalInput
+from hermes_acp.frontends.chat.screens.terminal_style import colour_depth
 
-PROMPT: Final = "❯ "
-MENU_ROWS: Final = 7
-FRAME_S: Final = 0.12
-TYPING_PAUSE_S: Final = 0.8
-"""For this long after a keystroke, keys do not answer a new question: they were meant for the input line."""
+TYPING_PAUSE_S: Final = 1.0
+"""A question takes no keys for this long after a key in the input line."""
+NOTICE_S: Final = 0.5
+"""A question takes no keys for this long after it was shown."""
 
 
 class LiveScreen:
@@ -47,33 +55,17 @@ class LiveScreen:
         self._widgets = widgets
         self._clock = clock
         self._editor = editor
-        self._draft = ""
-        self._typed_at = -TYPING_PAUSE_S
-        self._input = create_input()
-        self._output: Output = create_output()
+        self._input = TerminalInput(sys.stdin)
+        self._output = create_output()
         self._app_session = create_app_session(self._input, self._output)
-        self._session: AppSession = self._app_session.__enter__()
-        self._app: Application[str | Gesture] | None = None
+        self._app_session.__enter__()
+        self._app: Application[Any] | None = None
+        self._is_left = False
         self._writing = anyio.Lock()
-        self._prompt: PromptSession[str | Gesture] = PromptSession(
-            self._message,
-            multiline=True,
-            prompt_continuation="  ",
-            completer=completer,
-            complete_while_typing=Condition(_is_completing),
-            history=history,
-            key_bindings=self._keys(),
-            bottom_toolbar=self._status,
-            placeholder=self._placeholder,
-            reserve_space_for_menu=MENU_ROWS,
-            erase_when_done=True,
-            refresh_interval=FRAME_S,
-            color_depth=_depth(colours),
-            style=_style(),
-            input=self._input,
-            output=self._output,
-        )
-        self._prompt.default_buffer.on_text_insert += self._note_typing
+        terminal = Terminal(self._input, self._output, colour_depth(colours), clock)
+        self._line = InputLine(terminal, widgets, completer, history)
+        self._keys = InputKeys(self._line, widgets.actions, self._input, editor)
+        self._questions = QuestionPrompts(terminal, self._line.status)
 
     @property
     def can_ask(self) -> bool:
@@ -103,41 +95,41 @@ class LiveScreen:
 
     async def read_prompt(self) -> str | Gesture:
         """Wait for a prompt."""
-        given, self._draft = self._draft, ""
-        answer = await self._run(self._prompt, given)
-        if answer is CALLED_AWAY:
-            self._draft = self._prompt.default_buffer.text
-        if isinstance(answer, str):
-            self._typed_at = -TYPING_PAUSE_S
+        answer = await self._run(self._line.session, self._line.take_draft())
+        if isinstance(answer, Gesture):
+            self._line.keep_draft()
         return answer
 
-    async def read_key(self, question: str, keys: Sequence[str]) -> str | Gesture:
-        """Ask a question that one key answers."""
-        asked_at = self._clock()
-        was_typing = asked_at - self._typed_at < TYPING_PAUSE_S
-        bindings = KeyBindings()
+    async def read_key(
+        self, question: str, choices: Sequence[Choice], asking: Asking = "unexpected"
+    ) -> str | Gesture:
+        """Ask a question; a key that belongs to a sentence goes into the input line."""
+        while True:
+            if asking == "unexpected" and (gesture := await self._attention()) is not None:
+                return gesture
+            prompt = self._questions.for_key(
+                question, choices, is_in_series=asking == "in_series", typed_at=self._line.typed_at
+            )
+            answer = await self._run(prompt, "")
+            if not isinstance(answer, Typed):
+                return answer
+            self._line.insert(answer.text)
+            asking = "unexpected"
 
-        @bindings.add("<any>")
-        def _(event: KeyPressEvent) -> None:
-            key = event.key_sequence[0].data.lower()
-            is_meant = not was_typing or self._clock() - asked_at > TYPING_PAUSE_S
-            if key in keys and is_meant:
-                event.app.exit(result=key)
-
-        @bindings.add("enter", eager=True)
-        @bindings.add("<bracketed-paste>", eager=True)
-        def _(event: KeyPressEvent) -> None:
-            """Ignore Enter and pasted text."""
-
-        self._bind_ends(bindings)
-        asking = self._asking(bindings, question)
-        return await self._run(asking, "")
-
-    async def read_line(self, question: str, *, is_secret: bool = False, given: str = "") -> str | Gesture:
+    async def read_line(
+        self, question: str, *, is_secret: bool = False, is_expected: bool = False
+    ) -> str | Gesture:
         """Ask a question that a line answers."""
-        bindings = KeyBindings()
-        self._bind_ends(bindings)
-        return await self._run(self._asking(bindings, question, is_secret=is_secret), given)
+        if not is_expected and (gesture := await self._attention()) is not None:
+            return gesture
+        prompt = self._questions.for_line(question, is_secret=is_secret)
+        answer = await self._run(prompt, "")
+        assert not isinstance(answer, Typed)
+        return answer
+
+    def put_back(self, text: str) -> None:
+        """Put text before what is typed."""
+        self._line.put_back(text)
 
     @property
     def can_edit(self) -> bool:
@@ -149,146 +141,69 @@ class LiveScreen:
         if self._editor is None:
             return None
         async with self._writing:
-            return await self._editor.change(text, name)
+            with self._input.released():
+                return await self._editor.change(text, name)
 
     def cancel_read(self) -> None:
         """Make the pending read return."""
-        if self._app is not None and self._app.is_running and not self._app.is_done:
+        if self._app is self._line.session.app:
+            self._keys.leave(CALLED_AWAY)
+        elif self._app is not None and self._app.is_running and not self._app.is_done:
             self._app.exit(result=CALLED_AWAY)
 
     def close(self) -> None:
         """Restore the terminal."""
         self._app_session.__exit__(None, None, None)
+        self._input.close()
 
-    async def _run(self, prompt: "PromptSession[str | Gesture]", given: str) -> str | Gesture:
-        answer: str | Gesture = LEFT
+    async def _attention(self) -> Gesture | None:
+        """Wait until the keys that come next are meant for a question that was just shown; return how that ended.
+
+        Until then the input line goes on. It is left when it is empty and nothing was typed for a while, or with Tab.
+        """
+        shown_at = self._clock()
+        self._line.question_waits = True
+        try:
+            while True:
+                answer = await self._read_until_idle(shown_at)
+                if isinstance(answer, str):
+                    if not await self._submit(answer):
+                        return LEFT
+                elif answer is not READY:
+                    return answer
+                elif not self._input.has_pending_keys():
+                    return None
+        finally:
+            self._line.question_waits = False
+
+    async def _submit(self, line: str) -> bool:
+        """Send a line; a question that is withdrawn meanwhile does not stop that."""
+        with anyio.CancelScope(shield=True):
+            self._is_left = not await self._widgets.actions().submit(line)
+        return not self._is_left
+
+    async def _read_until_idle(self, shown_at: float) -> str | Gesture:
+        answer: str | Gesture = CALLED_AWAY
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._leave_when_idle, shown_at)
+            answer = await self.read_prompt()
+            tasks.cancel_scope.cancel()
+        return answer
+
+    async def _leave_when_idle(self, shown_at: float) -> None:
+        while True:
+            await anyio.sleep(FRAME_S)
+            idle_at = max(shown_at + NOTICE_S, self._line.typed_at + TYPING_PAUSE_S)
+            if self._clock() >= idle_at and not self._line.text:
+                self._keys.leave(READY)
+
+    async def _run(self, prompt: "PromptSession[Any]", given: Any) -> Any:
+        await anyio.lowlevel.checkpoint_if_cancelled()
         self._app = prompt.app
         try:
             with anyio.CancelScope(shield=True):  # `cancel_read` ends it, and the terminal is restored
-                answer = await prompt.prompt_async(default=given, handle_sigint=True)
+                return await prompt.prompt_async(default=given, handle_sigint=True)
         except EOFError:
             return LEFT
         finally:
             self._app = None
-        return answer
-
-    def _asking(
-        self, bindings: KeyBindings, question: str, *, is_secret: bool = False
-    ) -> "PromptSession[str | Gesture]":
-        lines = wrap(question, self._size()[1] - 1, subsequent_indent="  ")
-        return PromptSession(
-            FormattedText([("class:question", "\n".join(lines) + " ")]),
-            key_bindings=bindings,
-            is_password=is_secret,
-            bottom_toolbar=self._status,
-            erase_when_done=True,
-            color_depth=self._prompt.color_depth,
-            style=_style(),
-            input=self._input,
-            output=self._output,
-        )
-
-    def _keys(self) -> KeyBindings:
-        bindings = KeyBindings()
-
-        @bindings.add("enter")
-        @bindings.add("c-j")  # Enter sends this until the terminal is in raw mode
-        def _(event: KeyPressEvent) -> None:
-            buffer = event.current_buffer
-            state = buffer.complete_state
-            if state is not None and state.current_completion is not None:
-                buffer.complete_state = None
-            elif buffer.text.strip():
-                buffer.validate_and_handle()
-
-        @bindings.add("escape", "enter")
-        def _(event: KeyPressEvent) -> None:
-            event.current_buffer.insert_text("\n")
-
-        @bindings.add("c-c")
-        @bindings.add("<sigint>")
-        def _(event: KeyPressEvent) -> None:
-            match self._widgets.interrupt(bool(event.current_buffer.text)):
-                case "leave":
-                    event.app.exit(result=LEFT)
-                case "clear":
-                    event.current_buffer.reset()
-                case "stay":
-                    event.app.invalidate()
-
-        @bindings.add("c-d")
-        def _(event: KeyPressEvent) -> None:
-            if event.current_buffer.text:
-                event.current_buffer.delete()
-            else:
-                event.app.exit(result=LEFT)
-
-        return bindings
-
-    def _bind_ends(self, bindings: KeyBindings) -> None:
-        @bindings.add("c-c", eager=True)
-        @bindings.add("<sigint>", eager=True)
-        def _(event: KeyPressEvent) -> None:
-            event.app.exit(result=INTERRUPTED)
-
-        @bindings.add("c-d", eager=True)
-        def _(event: KeyPressEvent) -> None:
-            event.app.exit(result=LEFT)
-
-    def _note_typing(self, _: object) -> None:
-        self._typed_at = self._clock()
-
-    def _message(self) -> AnyFormattedText:
-        rows, columns = self._size()
-        live = self._widgets.live(max(3, rows // 2), columns)
-        parts = to_formatted_text(ANSI(f"{live}\n\n")) if live else to_formatted_text(ANSI("\n"))
-        return FormattedText([*parts, ("class:prompt", PROMPT)])
-
-    def _placeholder(self) -> AnyFormattedText:
-        return FormattedText([("class:hint", self._widgets.placeholder(self._size()[1] - len(PROMPT) - 1))])
-
-    def _status(self) -> AnyFormattedText:
-        return FormattedText([("class:status", self._widgets.status(self._size()[1]))])
-
-    def _size(self) -> tuple[int, int]:
-        size = self._output.get_size()
-        return size.rows, size.columns
-
-
-def _is_completing() -> bool:
-    """Return whether the word before the cursor is a command or a file; only then a menu takes space."""
-    document = get_app().current_buffer.document
-    before = document.text_before_cursor
-    if before.startswith("/") and "\n" not in before:
-        return True
-    return before[before.rfind(" ") + 1 :].rpartition("\n")[2].startswith("@")
-
-
-def _depth(colours: ColourDepth) -> ColorDepth:
-    match colours:
-        case "none" | "attributes":
-            return ColorDepth.DEPTH_1_BIT
-        case "standard":
-            return ColorDepth.DEPTH_4_BIT
-        case "256":
-            return ColorDepth.DEPTH_8_BIT
-        case "truecolor":
-            return ColorDepth.DEPTH_24_BIT
-
-
-def _style() -> Style:
-    rules: Any = {
-        "prompt": "bold ansicyan",
-        "question": "bold",
-        "hint": "ansibrightblack",
-        "bottom-toolbar": "noreverse ansibrightblack",
-        "status": "noreverse ansibrightblack",
-        "completion-menu": "bg:default default",
-        "completion-menu.completion": "bg:default default",
-        "completion-menu.completion.current": "reverse",
-        "completion-menu.meta.completion": "bg:default ansibrightblack",
-        "completion-menu.meta.completion.current": "bg:default ansibrightblack",
-        "scrollbar.background": "bg:default",
-        "scrollbar.button": "bg:ansibrightblack",
-    }
-    return Style.from_dict(rules)

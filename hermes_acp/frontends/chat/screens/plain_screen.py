@@ -1,14 +1,16 @@
 """A terminal without cursor control, or no terminal at all: lines in, lines out."""
 
 import os
+import select
 import stat
+from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
 import anyio
 import anyio.to_thread
 
-from hermes_acp.frontends.chat.screens.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture
+from hermes_acp.frontends.chat.screens.screen import CALLED_AWAY, INTERRUPTED, LEFT, Asking, Choice, Gesture
 
 CHUNK_BYTES: Final = 65536
 
@@ -20,6 +22,7 @@ class PlainScreen:
         self._input_fd = input_fd
         self._output_fd = output_fd
         self._typed = b""
+        self._typed_ahead: deque[str] = deque()
         self._is_at_end = False
         self._reading: anyio.CancelScope | None = None
         self._why: Gesture = CALLED_AWAY
@@ -43,26 +46,40 @@ class PlainScreen:
 
     async def read_prompt(self) -> str | Gesture:
         """Read one line; skip empty ones."""
+        if self._typed_ahead:
+            return self._typed_ahead.popleft()
         while True:
             line = await self._ask("> ")
             if isinstance(line, Gesture) or line.strip():
                 return line
 
-    async def read_key(self, question: str, keys: Sequence[str]) -> str | Gesture:
+    async def read_key(
+        self, question: str, choices: Sequence[Choice], asking: Asking = "unexpected"
+    ) -> str | Gesture:
         """Read lines until one is among the keys."""
+        if asking == "unexpected":
+            self._set_typed_lines_aside()
+        keys = [choice.key for choice in choices]
         while True:
             line = await self._ask(f"{question} [{'/'.join(keys)}] ")
             if isinstance(line, Gesture) or line.strip().lower() in keys:
                 return line if isinstance(line, Gesture) else line.strip().lower()
 
-    async def read_line(self, question: str, *, is_secret: bool = False, given: str = "") -> str | Gesture:
+    async def read_line(
+        self, question: str, *, is_secret: bool = False, is_expected: bool = False
+    ) -> str | Gesture:
         """Read one line; on a terminal, a secret is not echoed."""
+        if not is_expected:
+            self._set_typed_lines_aside()
         if not (is_secret and self.can_ask):
             return await self._ask(f"{question} ")
         with _EchoOff(self._input_fd):
             line = await self._ask(f"{question} ")
         await self.write("\n")
         return line
+
+    def put_back(self, text: str) -> None:
+        """Do nothing: a plain screen has no line to put text into."""
 
     @property
     def can_edit(self) -> bool:
@@ -94,6 +111,17 @@ class PlainScreen:
             return LEFT if line is None else line
         return self._why
 
+    def _set_typed_lines_aside(self) -> None:
+        """Keep lines that were typed before a question was shown as the next prompts."""
+        if not self.can_ask:
+            return
+        while not self._is_at_end and select.select([self._input_fd], [], [], 0)[0]:
+            data = os.read(self._input_fd, CHUNK_BYTES)
+            self._is_at_end = not data
+            self._typed += data
+        *lines, self._typed = self._typed.split(b"\n")
+        self._typed_ahead += (text for line in lines if (text := _decoded(line)).strip())
+
     async def _line(self) -> str | None:
         while b"\n" not in self._typed and not self._is_at_end:
             data = await self._read()
@@ -102,7 +130,7 @@ class PlainScreen:
         if not self._typed and self._is_at_end:
             return None
         line, _, self._typed = self._typed.partition(b"\n")
-        return line.removesuffix(b"\r").decode("utf-8", "replace")
+        return _decoded(line)
 
     async def _read(self) -> bytes:
         if self._is_file:  # the event loop cannot wait for a file
@@ -129,6 +157,10 @@ class _EchoOff:
         import termios
 
         termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+
+
+def _decoded(line: bytes) -> str:
+    return line.removesuffix(b"\r").decode("utf-8", "replace")
 
 
 def _write_all(fd: int, data: bytes) -> None:

@@ -8,36 +8,85 @@ from msgspec import Struct
 
 
 class Gesture(Enum):
-    """What happened instead of input: the person left or interrupted, or the chat cancelled the read."""
+    """What happened instead of input: the person left or interrupted, or the chat cancelled the read.
+
+    READY stays within a screen: the person attends to the question that waits.
+    """
 
     LEFT = "left"
     INTERRUPTED = "interrupted"
     CALLED_AWAY = "called_away"
+    READY = "ready"
 
 
 LEFT: Final = Gesture.LEFT
 INTERRUPTED: Final = Gesture.INTERRUPTED
 CALLED_AWAY: Final = Gesture.CALLED_AWAY
+READY: Final = Gesture.READY
 
 
 Reaction = Literal["leave", "clear", "stay"]
 
 
+Asking = Literal["unexpected", "again", "in_series"]
+"""How a question comes: out of the blue, once more after it was answered with a wish, or in a series of questions that
+the person is working through."""
+
+
+class Choice(Struct, frozen=True):
+    """One answer to a question: its key, and its label if it can be selected with the arrow keys too."""
+
+    key: str
+    label: str = ""
+
+
+class PersonActions(Protocol):
+    """What keys do that are not text."""
+
+    def interrupt(self, has_text: bool) -> Reaction:
+        """Handle Ctrl+C; return what happens to the line."""
+        ...
+
+    def stop_turn(self) -> None:
+        """Stop the turn, if one runs."""
+        ...
+
+    def miss_editor(self) -> None:
+        """Tell that no text editor is configured."""
+        ...
+
+    async def submit(self, line: str) -> bool:
+        """Send a line while a question waits; return False if the chat ends."""
+        ...
+
+    async def cycle_mode(self) -> None:
+        """Switch to the next permission mode."""
+        ...
+
+    async def expand_output(self) -> None:
+        """Show the last tool call's output in full."""
+        ...
+
+
 class ScreenWidgets(Struct, frozen=True):
-    """What a terminal draws around the input line, computed on each redraw.
+    """What a terminal draws around the input line, computed on each redraw, and what its keys do.
 
     `live(rows, columns)` is the part above, `status(columns)` the line below, `placeholder(columns)` the hint in
-    the empty line. `interrupt(has_text)` is called for Ctrl+C and returns what happens to the line.
+    the empty line.
     """
 
     live: Callable[[int, int], str]
     status: Callable[[int], str]
     placeholder: Callable[[int], str]
-    interrupt: Callable[[bool], Reaction]
+    actions: Callable[[], PersonActions]
 
 
 class Screen(Protocol):
-    """One terminal. Only one task may read at a time; `cancel_read` ends its wait."""
+    """One terminal. Only one task may read at a time; `cancel_read` ends its wait.
+
+    A question that nobody expects is answered only by keys that were meant for it, not by what the person types into
+    the input line at that moment.
+    """
 
     @property
     def can_ask(self) -> bool:
@@ -56,12 +105,20 @@ class Screen(Protocol):
         """Wait for a prompt. Text that was typed but not sent is kept for the next call."""
         ...
 
-    async def read_key(self, question: str, keys: Sequence[str]) -> str | Gesture:
-        """Ask a question that is answered by one of the keys."""
+    async def read_key(
+        self, question: str, choices: Sequence[Choice], asking: Asking = "unexpected"
+    ) -> str | Gesture:
+        """Ask a question; return the key of the choice."""
         ...
 
-    async def read_line(self, question: str, *, is_secret: bool = False, given: str = "") -> str | Gesture:
+    async def read_line(
+        self, question: str, *, is_secret: bool = False, is_expected: bool = False
+    ) -> str | Gesture:
         """Ask a question that a line answers; the line goes into no history."""
+        ...
+
+    def put_back(self, text: str) -> None:
+        """Put text that was not used into the input line, before what is there."""
         ...
 
     @property

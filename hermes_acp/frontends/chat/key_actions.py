@@ -1,0 +1,72 @@
+"""What the keys of the input line do, besides writing text."""
+
+from collections.abc import Awaitable, Callable
+
+from hermes_acp.frontends.chat import messages
+from hermes_acp.frontends.chat.chat_context import COMMANDS, CommandContext
+from hermes_acp.frontends.chat.event_presenter import EventPresenter
+from hermes_acp.frontends.chat.screens.screen import Reaction
+
+
+class KeyActions:
+    """The actions of one chat; `take` takes a line and returns False if the chat ends."""
+
+    def __init__(
+        self, context: CommandContext, presenter: EventPresenter, take: Callable[[str], Awaitable[bool]]
+    ) -> None:
+        self._context = context
+        self._presenter = presenter
+        self._take = take
+        self._is_cancelling = False
+        self._was_warned = False
+
+    def line_entered(self) -> None:
+        """Forget hints about the line before."""
+        self._presenter.hint, self._was_warned = "", False
+
+    def turn_ended(self) -> None:
+        """Note that there is no turn to stop any more."""
+        self._is_cancelling = False
+
+    def interrupt(self, has_text: bool) -> Reaction:
+        """Handle Ctrl+C: stop the turn, clear the line, or quit the second time."""
+        session = self._context.link.current
+        if self._presenter.is_busy:
+            if self._is_cancelling or session is None:
+                self._context.is_leaving = True
+                return "leave"
+            self._is_cancelling = True
+            self._presenter.hint = messages.STOPPING_HINT
+            session.cancel()
+            if queued := self._presenter.take_back_queued():
+                self._context.screen.put_back("\n".join(queued))
+            return "stay"
+        if has_text:
+            return "clear"
+        if self._was_warned:
+            self._context.is_leaving = True
+            return "leave"
+        self._was_warned = True
+        self._presenter.hint = messages.QUIT_HINT
+        return "stay"
+
+    def stop_turn(self) -> None:
+        """Stop the turn, if one runs."""
+        if self._presenter.is_busy and not self._is_cancelling:
+            self.interrupt(False)
+
+    def miss_editor(self) -> None:
+        """Hint at how to configure a text editor."""
+        self._presenter.hint = messages.NO_EDITOR_HINT
+
+    async def submit(self, line: str) -> bool:
+        """Send a line while a question waits; return False if the chat ends."""
+        return await self._take(line)
+
+    async def cycle_mode(self) -> None:
+        """Switch to the next permission mode."""
+        await self._context.cycle_option("mode")
+
+    async def expand_output(self) -> None:
+        """Show the last tool call's output in full."""
+        await COMMANDS.open("output").run(self._context, "")

@@ -1,0 +1,187 @@
+"""Questions below the conversation, answered by a key or by a line."""
+
+from collections.abc import Sequence
+from functools import partial
+from textwrap import wrap
+from typing import Final
+
+import anyio
+from msgspec import Struct
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application
+from prompt_toolkit.formatted_text import AnyFormattedText, FormattedText
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+from hermes_acp.frontends.chat.screens.screen import INTERRUPTED, LEFT, Choice, Gesture
+from hermes_acp.frontends.chat.screens.terminal import Terminal, set_timeouts
+from hermes_acp.frontends.chat.screens.terminal_style import input_style
+
+LONE_KEY_S: Final = 0.4
+"""A key is an answer if no other follows for this long; in a sentence one does."""
+SETTLED_S: Final = 0.3
+"""After Tab has led to a question, keys are still meant for the line for this long."""
+SELECTION_S: Final = 0.3
+"""A choice must be selected for this long before Enter takes it: Up and Enter at once repeat a prompt."""
+
+
+class Typed(Struct, frozen=True):
+    """Text that was meant for the input line."""
+
+    text: str
+
+
+Answer = str | Gesture | Typed
+Prompt = PromptSession[Answer]
+
+
+class QuestionPrompts:
+    """Makes the prompts of one terminal; `status` draws the line below them."""
+
+    def __init__(self, terminal: Terminal, status: AnyFormattedText) -> None:
+        self._terminal = terminal
+        self._status = status
+
+    def for_line(self, question: str, *, is_secret: bool) -> Prompt:
+        """Return a prompt that a line answers."""
+        bindings = KeyBindings()
+        _bind_ends(bindings)
+        return self._prompt(bindings, self._drawn(question), is_secret=is_secret)
+
+    def for_key(
+        self, question: str, choices: Sequence[Choice], *, is_in_series: bool, typed_at: float
+    ) -> Prompt:
+        """Return a prompt that a key answers; unless it is in a series, typing makes it return what was typed.
+
+        `typed_at` is when the last key was pressed in the input line.
+        """
+        keys = _SeriesKeys(choices) if is_in_series else _LoneKeys(choices, self._terminal, typed_at)
+
+        def message() -> AnyFormattedText:
+            return self._drawn(f"{question}{keys.shown}")
+
+        bindings = keys.bindings()
+        _bind_ends(bindings)
+        return self._prompt(bindings, message)
+
+    def _drawn(self, question: str) -> FormattedText:
+        lines = wrap(question, self._terminal.size[1] - 1, subsequent_indent="  ")
+        return FormattedText([("class:question", "\n".join(lines) + " ")])
+
+    def _prompt(self, bindings: KeyBindings, message: AnyFormattedText, *, is_secret: bool = False) -> Prompt:
+        prompt: Prompt = PromptSession(
+            message,
+            key_bindings=bindings,
+            is_password=is_secret,
+            bottom_toolbar=self._status,
+            erase_when_done=True,
+            color_depth=self._terminal.depth,
+            style=input_style(),
+            input=self._terminal.input,
+            output=self._terminal.output,
+        )
+        set_timeouts(prompt.app)
+        return prompt
+
+
+class _SeriesKeys:
+    """The keys of a question in a series: each answers at once."""
+
+    shown = ""
+
+    def __init__(self, choices: Sequence[Choice]) -> None:
+        self._keys = [choice.key for choice in choices]
+
+    def bindings(self) -> KeyBindings:
+        """Return bindings that ignore all other keys, Enter and pasted text."""
+        bindings = KeyBindings()
+
+        @bindings.add("<any>")
+        def _(event: KeyPressEvent) -> None:
+            key = event.key_sequence[0].data.lower()
+            if key in self._keys:
+                event.app.exit(result=key)
+
+        @bindings.add("enter", eager=True)
+        @bindings.add("<bracketed-paste>", eager=True)
+        def _(event: KeyPressEvent) -> None:
+            """Do nothing."""
+
+        return bindings
+
+
+class _LoneKeys:
+    """The keys of a question that may come while somebody types: a lone key answers, or Enter on a selected choice."""
+
+    def __init__(self, choices: Sequence[Choice], terminal: Terminal, typed_at: float) -> None:
+        self._choices = {choice.key: choice for choice in choices}
+        self._typed_at = typed_at
+        self._selectable = [choice for choice in choices if choice.label]
+        self._clock = terminal.clock
+        self._selected: Choice | None = None
+        self._selected_at = 0.0
+        self._pressed = ""
+
+    @property
+    def shown(self) -> str:
+        """The answer that is about to be given."""
+        if self._pressed:
+            return self._choices[self._pressed.lower()].label or self._pressed
+        return f"▸ {self._selected.label}" if self._selected else ""
+
+    def bindings(self) -> KeyBindings:
+        """Return the bindings."""
+        bindings = KeyBindings()
+        bindings.add("up", eager=True)(partial(self._select, step=-1))
+        bindings.add("down", eager=True)(partial(self._select, step=1))
+        bindings.add("enter", eager=True)(self._confirm)
+        bindings.add("c-j", eager=True)(self._confirm)
+        bindings.add("<any>")(self._press)
+
+        @bindings.add("<bracketed-paste>", eager=True)
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit(result=Typed(self._pressed + event.data))
+
+        return bindings
+
+    def _select(self, _: KeyPressEvent, step: int) -> None:
+        if not self._selectable:
+            return
+        at = self._selectable.index(self._selected) if self._selected else (-1 if step > 0 else 0)
+        self._selected = self._selectable[(at + step) % len(self._selectable)]
+        self._selected_at = self._clock()
+        self._pressed = ""
+
+    def _confirm(self, event: KeyPressEvent) -> None:
+        if self._pressed:
+            event.app.exit(result=self._pressed.lower())
+        elif self._selected and self._clock() - self._selected_at >= SELECTION_S:
+            event.app.exit(result=self._selected.key)
+
+    def _press(self, event: KeyPressEvent) -> None:
+        typed = "".join(press.data for press in event.key_sequence)
+        if not typed.isprintable():
+            return
+        is_text = self._clock() - self._typed_at < SETTLED_S or typed.lower() not in self._choices
+        if self._pressed or is_text:
+            event.app.exit(result=Typed(self._pressed + typed))
+            return
+        self._pressed = typed
+        event.app.create_background_task(self._answer_if_alone(event.app))
+
+    async def _answer_if_alone(self, app: Application[Answer]) -> None:
+        pressed = self._pressed
+        await anyio.sleep(LONE_KEY_S)
+        if self._pressed is pressed and not app.is_done:
+            app.exit(result=pressed.lower())
+
+
+def _bind_ends(bindings: KeyBindings) -> None:
+    @bindings.add("c-c", eager=True)
+    @bindings.add("<sigint>", eager=True)
+    @bindings.add("escape")
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit(result=INTERRUPTED)
+
+    @bindings.add("c-d", eager=True)
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit(result=LEFT)

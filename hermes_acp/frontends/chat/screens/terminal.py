@@ -1,0 +1,34 @@
+"""A terminal as the prompts on it use it."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec import Struct
+from prompt_toolkit.application import Application
+from prompt_toolkit.output import ColorDepth, Output
+
+from hermes_acp.frontends.chat.screens.terminal_input import TerminalInput
+
+ESCAPE_TIMEOUT_S: Final = 0.05
+"""An escape that nothing follows for this long is the key, not the beginning of another key's code."""
+ALT_TIMEOUT_S: Final = 0.25
+
+
+class Terminal(Struct, frozen=True):
+    """One terminal."""
+
+    input: TerminalInput
+    output: Output
+    depth: ColorDepth
+    clock: Callable[[], float]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns."""
+        size = self.output.get_size()
+        return size.rows, size.columns
+
+
+def set_timeouts(app: Application[Any]) -> None:
+    """Make an application notice the Escape key soon."""
+    app.ttimeoutlen, app.timeoutlen = ESCAPE_TIMEOUT_S, ALT_TIMEOUT_S
