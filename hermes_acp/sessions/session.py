@@ -102,9 +102,14 @@ class Session:
         return scope
 
     async def prompt(
-        self, parts: tuple[Part, ...], gate: Gate, place: anyio.CancelScope | None = None
+        self,
+        parts: tuple[Part, ...],
+        gate: Gate,
+        place: anyio.CancelScope | None = None,
+        *,
+        steers: bool = False,
     ) -> TurnEnded:
-        """Run one turn after those already queued, or steer the running one, depending on the session's options.
+        """Run one turn after those already queued, or steer the running one if `steers` or the options say so.
 
         Always return how the turn ended, even if it was cancelled. Raises StorageError if the end cannot be recorded,
         and any error that prevents every turn, such as a missing model.
@@ -113,7 +118,8 @@ class Session:
         with place or self.enqueue() as scope:
             try:
                 await anyio.lowlevel.checkpoint_if_cancelled()
-                if not self.commands.lists(parts) and (end := await self._steer(parts)):
+                steers = steers or self.record.options.during_turn == "steer"
+                if steers and not self.commands.lists(parts) and (end := await self._steer(parts)):
                     return end
                 if self._turns.locked() and not self._is_ending:
                     self.ledger.emit(Noticed("info", QUEUED_NOTICE))
@@ -147,7 +153,7 @@ class Session:
     async def _steer(self, parts: tuple[Part, ...]) -> TurnEnded | None:
         """Pass a message to the running turn and wait for its end; return None if no turn read it."""
         inbox = self._inbox
-        if inbox is None or self.record.options.during_turn != "steer":
+        if inbox is None:
             return None
         message = InboxMessage(parts)
         inbox.put(message)

@@ -8,7 +8,7 @@ from typing import Literal
 import anyio.to_thread
 from msgspec import structs
 
-from hermes_acp.core.errors import SessionNotFound
+from hermes_acp.core.errors import BadRequest, SessionNotFound
 from hermes_acp.core.events import (
     ArchiveChanged,
     CompactionStarted,
@@ -21,6 +21,7 @@ from hermes_acp.core.events import (
     SummarySaid,
     TitleChanged,
     TurnStarted,
+    UserSaid,
 )
 from hermes_acp.core.record.session_record import fold_events
 from hermes_acp.sessions.child_sessions import read_only
@@ -73,9 +74,13 @@ class SessionAdmin:
         more_roots: Sequence[str],
         open_workspace: OpenWorkspace,
         instructions: InstructionsGiven | None = None,
+        *,
+        before: str = "",
     ) -> Session:
         """Create a session with the past of another, which does not change. Raises SessionNotFound, BadRequest,
         StorageError.
+
+        If `before` is the ID of a prompt, the past ends with the turn before it. Raises BadRequest for any other ID.
 
         A running or unfinished turn of the original is left out, and so are standing answers, which apply only to the
         original. Without `instructions`, those of the original are kept.
@@ -83,7 +88,9 @@ class SessionAdmin:
         path = self._path(session_id)
 
         def begin() -> CreatedSession:
-            past = inherited_events(Transcript.read_events(path), os.path.normpath(cwd), instructions)
+            events = Transcript.read_events(path)
+            events = events_before(events, before) if before else events
+            past = inherited_events(events, os.path.normpath(cwd), instructions)
             return self._creator.begin_with_history(past, cwd, more_roots)
 
         return self._sessions.adopt(await anyio.to_thread.run_sync(begin), open_workspace)
@@ -125,6 +132,20 @@ def _append(path: Path, event: TitleChanged | ArchiveChanged) -> None:
             transcript.append(event)
     finally:
         transcript.close()
+
+
+def events_before(events: Sequence[Event], message_id: str) -> Sequence[Event]:
+    """Return the events before the turn that a prompt belongs to. Raises BadRequest if there is no such prompt."""
+    began = 0
+    for number, event in enumerate(events):
+        if isinstance(event, TurnStarted):
+            began = number
+        elif isinstance(event, UserSaid) and event.message_id == message_id:
+            return events[:began]
+    raise BadRequest(
+        f"This session has no prompt {message_id!r}.",
+        hint="Load the session to see its prompts and their IDs.",
+    )
 
 
 def inherited_events(

@@ -22,13 +22,18 @@ def extension_meta(
     meta = capabilities.meta if capabilities else UNSET
     if not meta or not isinstance(meta.get("hermes"), dict):
         return UNSET
-    return {"hermes": {"edits": True, "reviews": True, "checkpoints": True, "sessionSearch": True}}
+    names = ("edits", "reviews", "checkpoints", "sessionSearch", "steering", "rewind")
+    return {"hermes": dict.fromkeys(names, True)}
+
+
+def own_meta(meta: object) -> Mapping[str, object]:
+    """Return the members of `_meta.hermes`; empty if there are none."""
+    said = cast("Mapping[str, object]", meta).get("hermes") if isinstance(meta, dict) else None
+    return cast("Mapping[str, object]", said) if isinstance(said, dict) else {}
 
 
 def takes(
     capabilities: "v1.ClientCapabilities | v2.ClientCapabilities | UnsetType | None", name: str
 ) -> bool:
     """Return whether a client's capabilities contain `_meta.hermes.NAME: true`."""
-    meta = capabilities.meta if capabilities else UNSET
-    said = cast("Mapping[str, object]", meta).get("hermes") if isinstance(meta, dict) else None
-    return isinstance(said, dict) and cast("Mapping[str, object]", said).get(name) is True
+    return own_meta(capabilities.meta if capabilities else UNSET).get(name) is True

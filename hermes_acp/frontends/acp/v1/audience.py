@@ -126,6 +126,7 @@ def _view_of(client: ClientConnection, *, is_replay: bool) -> UpdateView:
     return UpdateView(
         is_replay=is_replay,
         takes_turn_ends=is_replay and takes(client.capabilities, "turnEnds"),
+        takes_turn_marks=takes(client.capabilities, "turnMarks"),
         takes_notices=bool(session and session.notices),
         takes_plan_updates=client.takes_plan_updates,
         takes_subagents=client.takes_subagents,

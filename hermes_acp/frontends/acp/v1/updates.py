@@ -56,11 +56,13 @@ class UpdateView(Struct, frozen=True):
 
     Two fields are about a call that ends: `has_filled_card` says whether its card already has content, `rejection` is
     the user's comment on rejecting it, or None if they did not. `has_words` is about a failed step: whether part of
-    its answer was shown. If `takes_turn_ends`, the client is told where and how each past turn ended.
+    its answer was shown. If `takes_turn_ends`, the client is told where and how each past turn ended. If
+    `takes_turn_marks`, it is told the message ID of each prompt, and which steps failed.
     """
 
     is_replay: bool = False
     takes_turn_ends: bool = False
+    takes_turn_marks: bool = False
     takes_notices: bool = False
     takes_plan_updates: bool = False
     takes_subagents: bool = False
@@ -78,7 +80,7 @@ def to_updates(event: Event, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
         case ThoughtSaid():
             return (_thought_chunk(event.text, event.message_id),)
         case UserSaid():
-            return _user_chunks(event) if view.is_replay else ()
+            return _user_chunks(event) if view.is_replay else _prompt_mark(event, view)
         case CallProposed() | CallStarted() | CallProgressed() | CallEnded():
             return _card(event, view)
         case StepFailed():
@@ -124,8 +126,18 @@ def _turn_end(event: TurnEnded) -> v1.SessionUpdate:
     return v1.SessionInfoUpdate(meta={"hermes": {"turnEnded": said}})
 
 
+def _prompt_mark(event: UserSaid, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
+    """Tell the ID under which a prompt was recorded: `session/fork` can start before it."""
+    if not view.takes_turn_marks:
+        return ()
+    return (v1.SessionInfoUpdate(meta={"hermes": {"promptRecorded": {"messageId": event.message_id}}}),)
+
+
 def _restarted_answer(event: StepFailed, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Mark the text of a retried step, for clients that accept no notices."""
+    """Mark a failed step, and the text of a retried one for clients that accept no notices."""
+    if view.takes_turn_marks:
+        failed = {"messageId": event.message_id, "retried": event.retried}
+        return (v1.SessionInfoUpdate(meta={"hermes": {"stepFailed": failed}}),)
     if view.has_words and event.retried and not view.takes_notices:
         return (_agent_chunk(conversation.ANSWER_RESTARTED, event.message_id),)
     return ()

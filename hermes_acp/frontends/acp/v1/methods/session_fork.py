@@ -2,6 +2,7 @@
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.extensions.meta_extensions import own_meta
 from hermes_acp.frontends.acp.v1.client_instructions import instructions_of
 from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
 from hermes_acp.frontends.acp.v1.session_opening import admit, modes_state, options_state, workspace_opener
@@ -13,12 +14,14 @@ async def fork_session(client: ClientConnection, params: v1.ForkSessionRequest) 
     app = client.app
     await app.configuration.require_model()
     servers = specs_of(client, params.mcp_servers)
+    before = own_meta(params.meta).get("beforeMessage")
     session = await app.session_admin.fork(
         params.session_id,
         params.cwd,
         params.additional_directories or (),
         workspace_opener(client),
         instructions_of(params.system_prompt),
+        before=before if isinstance(before, str) else "",
     )
     await app.mcp_manager.equip(session, servers, can_ask=client.can_ask)
     admit(client, session)

@@ -3,6 +3,7 @@
 from hermes_acp.core.events import TurnEnded
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.extensions.meta_extensions import own_meta
 from hermes_acp.frontends.acp.translation.prompt_parts import blocks_to_parts
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS, failure_code
 from hermes_acp.frontends.acp.v1.gate import editor_gate
@@ -16,7 +17,7 @@ async def prompt(client: ClientConnection, params: v1.PromptRequest) -> v1.Promp
     parts = blocks_to_parts(params.prompt)
     gate = editor_gate(client, session.id)
     try:
-        end = await session.prompt(parts, gate)
+        end = await session.prompt(parts, gate, steers=own_meta(params.meta).get("steers") is True)
     finally:
         gate.close()
     stop_reason = STOP_REASONS.get(end.reason)
