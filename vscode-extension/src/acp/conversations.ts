@@ -33,6 +33,8 @@ export interface Prompt {
   readonly text: string;
   readonly blocks: readonly acp.ContentBlock[];
   readonly attachments: readonly Attachment[];
+  /** Whether it joins the running turn, if there is one. */
+  readonly steers?: boolean;
 }
 
 export class Conversations {
@@ -86,7 +88,7 @@ export class Conversations {
       this.replayed.set(sessionId, toEvents(update).reduce(reduce, past));
       return "replayed";
     }
-    this.store.dispatch(sessionId, ...toEvents(update));
+    this.store.dispatch(sessionId, ...toEvents(update).map(timed));
     return "live";
   }
 
@@ -143,7 +145,8 @@ export class Conversations {
       });
       const session = this.replayed.get(id) ?? emptySession(id, cwd);
       const options = toOptions(answer?.configOptions);
-      const whole = { ...session, options, plan: [], title: session.title || (before?.title ?? "") };
+      const { title = "", queue = [], isHeld = false } = before ?? {};
+      const whole = { ...session, options, plan: [], title: session.title || title, queue, isHeld };
       const last = before?.items.at(-1);
       const isLost = last?.type === "end" && last.reason === "lost";
       // In one go: what stands at the end is never gone for a moment, somebody may be about to click on it.
@@ -173,24 +176,28 @@ export class Conversations {
    * Run a turn to its end; what goes wrong in it is told in the conversation. Rejects when there is no agent to have:
    * then nothing was said. A session that is just being loaded again is complete before anything is added to it.
    */
-  async prompt(id: string, { text, blocks, attachments }: Prompt): Promise<void> {
+  async prompt(id: string, { text, blocks, attachments, steers }: Prompt): Promise<void> {
     const link = await this.connected();
     const session = this.store.get(id);
     if (!session) return;
     const turn = this.fresh("turn");
     this.store.dispatch(
       id,
-      { type: "prompted", id: turn, text, attachments, isWaiting: session.turns.length > 0 },
-      { type: "begun", id: turn },
+      { type: "prompted", id: turn, text, attachments, isWaiting: session.turns.length > 0 && !steers },
+      { type: "begun", id: turn, at: Date.now() },
     );
     try {
-      const { stopReason } = await link.agent.request(methods.prompt, { sessionId: id, prompt: [...blocks] });
-      this.store.dispatch(id, { type: "ended", id: turn, reason: stopReason, text: "" });
+      const { stopReason } = await link.agent.request(methods.prompt, {
+        sessionId: id,
+        prompt: [...blocks],
+        ...(steers ? { _meta: { hermes: { steers: true } } } : {}),
+      });
+      this.store.dispatch(id, { type: "ended", id: turn, reason: stopReason, text: "", at: Date.now() });
     } catch (error) {
       // What a lost connection means for its turns is told by whoever notes that the server is gone.
       if (!link.isClosed && this.store.get(id)?.turns.includes(turn)) {
         const why = { text: errorText(error), needsSetUp: needsSetUp(error) };
-        this.store.dispatch(id, { type: "ended", id: turn, reason: "failed", ...why });
+        this.store.dispatch(id, { type: "ended", id: turn, reason: "failed", ...why, at: Date.now() });
       }
     }
   }
@@ -269,6 +276,11 @@ export class Conversations {
     this.prompts += 1;
     return `${kind}-${Date.now().toString(36)}-${this.prompts}`;
   }
+}
+
+/** Note when a card's news came. */
+function timed(event: SessionEvent): SessionEvent {
+  return event.type === "call" ? { ...event, call: { ...event.call, at: Date.now() } } : event;
 }
 
 /** Show that a turn was lost, as it was seen here; where the agent tells of that end too it is one and the same. */

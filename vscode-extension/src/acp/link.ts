@@ -100,7 +100,7 @@ function announced({ isTrusted }: WorkspaceTrust): acp.ClientCapabilities {
     session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
     elicitation: { form: {}, url: {} },
     subagents: {},
-    _meta: { hermes: { edits: true, drafts: true, diagnostics: true, turnEnds: true } },
+    _meta: { hermes: { edits: true, drafts: true, diagnostics: true, turnEnds: true, turnMarks: true } },
   };
 }
 

@@ -6,8 +6,8 @@
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
-import type { CallNews, SessionEvent } from "../state/events";
-import type { Attachment, CallContent, CallKind, Choice, Option, QuestionField } from "../state/terms";
+import { UNNAMED, type CallNews, type SessionEvent } from "../state/events";
+import type { Attachment, CallContent, CallKind, CallRole, Choice, Option, QuestionField } from "../state/terms";
 
 const MAX_NOTE = 300;
 let noticed = 0;
@@ -15,11 +15,11 @@ let noticed = 0;
 export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
   switch (update.sessionUpdate) {
     case "user_message_chunk":
-      return fromBlock("user", update.messageId ?? "said", update.content);
+      return fromBlock("user", update.messageId ?? UNNAMED, update.content);
     case "agent_message_chunk":
-      return fromBlock("agent", update.messageId ?? "said", update.content);
+      return fromBlock("agent", update.messageId ?? UNNAMED, update.content);
     case "agent_thought_chunk":
-      return fromBlock("thought", update.messageId ?? "said", update.content);
+      return fromBlock("thought", update.messageId ?? UNNAMED, update.content);
     case "tool_call":
     case "tool_call_update":
       return [{ type: "call", call: toCallNews(update) }];
@@ -35,6 +35,7 @@ export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
       return [
         ...(update.title === undefined ? [] : [{ type: "title", title: update.title ?? "" } as const]),
         ...endIn(update),
+        ...marksIn(update),
       ];
     case "usage_update":
       return [{ type: "usage", usage: toUsage(update) }];
@@ -74,6 +75,19 @@ function endIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
     },
   ];
 }
+
+/** Return which prompt the agent began to work on, and which step failed, as our own server tells it. */
+function marksIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
+  const hermes = _meta?.["hermes"] as Readonly<Record<string, Readonly<Record<string, unknown>>>> | null | undefined;
+  const { promptRecorded, stepFailed } = hermes ?? {};
+  if (typeof promptRecorded?.["messageId"] === "string")
+    return [{ type: "recorded", messageId: promptRecorded["messageId"] }];
+  if (typeof stepFailed?.["messageId"] !== "string") return [];
+  return [{ type: "stepFailed", messageId: stepFailed["messageId"], isRetried: stepFailed["retried"] === true }];
+}
+
+/** Calls that are drawn in a way of their own, by the names of our server's tools. */
+const ROLES: Readonly<Record<string, CallRole>> = { plan: "plan", look_back: "review" };
 
 /** Return what happens in a child agent's session as events of the session that it works for. */
 export function toChildEvents(childId: string, update: acp.SessionUpdate): readonly SessionEvent[] {
@@ -141,6 +155,8 @@ export function toCallNews(update: acp.ToolCallUpdate): CallNews {
   const input = update.rawInput as { command?: unknown } | null | undefined;
   const news: { -readonly [K in keyof CallNews]: CallNews[K] } = { id: update.toolCallId };
   if (update.title != null) news.title = update.title;
+  const role = ROLES[String((update as { readonly name?: unknown }).name)];
+  if (role) news.role = role;
   if (update.kind != null) news.kind = toKind(update.kind);
   if (update.status != null) news.status = update.status as CallNews["status"];
   if (update.content != null) news.content = update.content.flatMap(toContent);

@@ -1,5 +1,7 @@
 /** What people read around the conversation in the panel: tabs, prompt, options, past sessions. */
 
+import { plural } from "./plural";
+
 export const NEW_SESSION = "New session";
 export const SESSIONS = "Sessions";
 export const CONVERSATION = "Conversation";
@@ -59,3 +61,19 @@ export const NEW_TITLE = "New title";
 export const renameSession = (title: string) => `Rename ${title}`;
 export const forkSession = (title: string) => `Fork ${title}`;
 export const deleteSession = (title: string) => `Delete ${title}`;
+
+export const QUEUE = "Queued messages";
+export const queued = (count: number) => `${plural(count, "message")} sent after this turn`;
+export const held = (count: number) => `${plural(count, "message")} not sent yet`;
+export const SEND_NOW = "Send to the running turn now";
+export const EDIT = "Edit";
+export const MOVE_UP = "Move up";
+export const MOVE_DOWN = "Move down";
+export const REMOVE = "Remove";
+export const QUEUED_TEXT = "Queued message";
+export const sendQueued = (send: string, text: string) => `${send}: ${text}`;
+export const editQueued = (text: string) => `Edit: ${text}`;
+export const moveUp = (text: string) => `Move up: ${text}`;
+export const moveDown = (text: string) => `Move down: ${text}`;
+export const removeQueued = (text: string) => `Remove: ${text}`;
+export const withAttachments = (count: number) => `(${plural(count, "attachment")})`;

@@ -21,6 +21,7 @@ import { SET_UP_MODEL, SHOW_LOG } from "../messages/server";
 import { ServerError } from "../server/life";
 import type { Attachment } from "../state/terms";
 import type { Store } from "../state/store";
+import { PromptQueue } from "./prompt_queue";
 import type { Mention, Passage, Picture, ToHost, ToView, Banner } from "./protocol";
 
 type Answer = (message: ToView) => void;
@@ -43,11 +44,29 @@ export interface Stage {
   welcome(answer: Answer): void;
 }
 
+/** What goes along with a prompt besides its text. */
+export interface Extras {
+  readonly mentions?: readonly Mention[];
+  readonly pictures?: readonly Picture[];
+  /** What only the agent sees. */
+  readonly aside?: string;
+  /** Whether it joins the running turn. */
+  readonly steers?: boolean;
+}
+
 export class PanelActions {
+  private readonly queue: PromptQueue;
+
   constructor(
     private readonly parts: Parts,
     private readonly front: Stage,
-  ) {}
+  ) {
+    this.queue = new PromptQueue(
+      parts.store,
+      (sessionId, { text, mentions, pictures }, steers) => this.send(sessionId, text, { mentions, pictures, steers }),
+      (error) => this.showError(error),
+    );
+  }
 
   /** Serve one message; show an error in the panel. */
   receive(message: ToHost, answer: Answer): void {
@@ -60,6 +79,7 @@ export class PanelActions {
       case "ready":
         return this.front.welcome(answer);
       case "prompt":
+        if (this.queue.take(message.sessionId, message)) return;
         return this.prompt(message.sessionId, message.text, message.mentions, message.pictures).catch(
           (error: unknown) => {
             const { text, mentions, pictures } = message;
@@ -67,6 +87,9 @@ export class PanelActions {
             throw error;
           },
         );
+      case "queue":
+      case "reword":
+        return this.queue.change(message);
       case "cancel":
         return conversations.cancel(message.sessionId);
       case "answer":
@@ -172,6 +195,12 @@ export class PanelActions {
   ): Promise<void> {
     const id = this.parts.store.get(sessionId) ? sessionId : await this.begin();
     this.front.select(id);
+    await this.send(id, text, { mentions, pictures, aside });
+  }
+
+  /** Send a prompt to a session that is open, whichever is shown. */
+  private async send(id: string, text: string, extras: Extras): Promise<void> {
+    const { mentions = [], pictures = [], aside = "", steers = false } = extras;
     const blocks: acp.ContentBlock[] = [{ type: "text", text: aside ? `${text}\n\n${aside}` : text }];
     const attachments: Attachment[] = [];
     for (const mention of mentions) {
@@ -185,7 +214,7 @@ export class PanelActions {
       blocks.push({ type: "image", mimeType, data });
       attachments.push({ kind: "image", label: IMAGE, data: `data:${mimeType};base64,${data}` });
     }
-    await this.parts.conversations.prompt(id, { text, blocks, attachments });
+    await this.parts.conversations.prompt(id, { text, blocks, attachments, steers });
   }
 
   private async listPast(cursor: string | undefined, answer: Answer): Promise<void> {

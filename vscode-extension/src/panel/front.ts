@@ -40,12 +40,13 @@ export class Front implements vscode.Disposable {
   private readonly status = new StatusItem();
   private readonly subscriptions: readonly vscode.Disposable[];
   private server: State = { phase: "off" };
-  private abilities: Pick<Shell, "takesImages" | "canFork" | "canRename" | "judgesHunks" | "canSearch"> = {
+  private abilities: Pick<Shell, "takesImages" | "canFork" | "canRename" | "judgesHunks" | "canSearch" | "canSteer"> = {
     takesImages: false,
     canFork: false,
     canRename: false,
     judgesHunks: false,
     canSearch: false,
+    canSteer: false,
   };
   private banner: Banner | undefined;
   private active = "";
@@ -136,6 +137,7 @@ export class Front implements vscode.Disposable {
       canRename: Boolean(able?.sessionCapabilities?.title),
       judgesHunks: announces(link, "edits"),
       canSearch: announces(link, "sessionSearch"),
+      canSteer: announces(link, "steering"),
     };
   }
 

@@ -34,6 +34,8 @@ export interface Shell {
   readonly canRename: boolean;
   readonly judgesHunks: boolean;
   readonly canSearch: boolean;
+  /** Whether a message can be handed to the running turn. */
+  readonly canSteer: boolean;
   /** The folders that are open. */
   readonly roots: readonly string[];
 }
@@ -100,6 +102,13 @@ export type ToHost =
       readonly pictures: readonly Picture[];
     }
   | { readonly type: "cancel"; readonly sessionId: string }
+  | {
+      readonly type: "queue";
+      readonly action: "send" | "remove" | "up" | "down";
+      readonly sessionId: string;
+      readonly id: string;
+    }
+  | { readonly type: "reword"; readonly sessionId: string; readonly id: string; readonly text: string }
   | {
       readonly type: "answer";
       /** The very question that was on the screen when its user clicked. */

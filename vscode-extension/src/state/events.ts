@@ -10,6 +10,7 @@ import type {
   Attachment,
   CallContent,
   CallKind,
+  CallRole,
   CallStatus,
   Checkpoint,
   ChildItem,
@@ -17,15 +18,22 @@ import type {
   Place,
   PlanEntry,
   QuestionField,
+  QueuedPrompt,
   Severity,
   SlashCommand,
   Usage,
   Verdict,
 } from "./terms";
 
+/** The id of messages for which the agent has none. */
+export const UNNAMED = "said";
+
 /** A card's news; what is missing stays as it was. */
 export interface CallNews {
   readonly id: string;
+  readonly role?: CallRole;
+  /** When it came, in ms; missing in a past that is told again. */
+  readonly at?: number;
   readonly title?: string;
   readonly kind?: CallKind;
   readonly status?: CallStatus;
@@ -47,13 +55,21 @@ export type SessionEvent =
       readonly attachments: readonly Attachment[];
       readonly isWaiting: boolean;
     }
-  | { readonly type: "begun"; readonly id: string }
+  | { readonly type: "queued"; readonly prompt: QueuedPrompt }
+  | { readonly type: "unqueued"; readonly id: string }
+  | { readonly type: "reworded"; readonly id: string; readonly text: string }
+  | { readonly type: "moved"; readonly id: string; readonly by: -1 | 1 }
+  | { readonly type: "released" }
+  | { readonly type: "begun"; readonly id: string; readonly at?: number }
+  | { readonly type: "recorded"; readonly messageId: string }
+  | { readonly type: "stepFailed"; readonly messageId: string; readonly isRetried: boolean }
   | {
       readonly type: "ended";
       readonly id: string;
       readonly reason: string;
       readonly text: string;
       readonly needsSetUp?: boolean;
+      readonly at?: number;
     }
   | { readonly type: "call"; readonly call: CallNews }
   | {

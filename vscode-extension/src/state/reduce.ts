@@ -4,10 +4,13 @@
  * Knows: every event. Does not know: where it runs; it is pure, and the same in the host and in the panel.
  */
 
+import { changedCall, freshCall, planCardOf } from "./calls";
 import { changeChild, emptyChild, type ChildEvent } from "./children";
-import type { CallNews, SessionEvent } from "./events";
+import { UNNAMED, type CallNews, type SessionEvent } from "./events";
+import { changeQueue, holdAfter } from "./queue";
+import { failStep, putRetryNotice, withoutFailed } from "./retries";
 import { findItem, placeOf, type Session } from "./session";
-import type { CallContent, CallItem, EndItem, Item, TerminalState, Verdict } from "./terms";
+import type { CallItem, EndItem, Item, NoticeItem, TerminalState, Verdict } from "./terms";
 
 /** Of a terminal's output so much is kept for the card; the head goes first. */
 const MAX_OUTPUT = 64 * 1024;
@@ -29,6 +32,16 @@ export function reduce(session: Session, event: SessionEvent): Session {
         attachments: event.attachments,
         isWaiting: event.isWaiting,
       });
+    case "recorded":
+      return record(session, event.messageId);
+    case "stepFailed":
+      return failStep(session, event);
+    case "queued":
+    case "unqueued":
+    case "reworded":
+    case "moved":
+    case "released":
+      return changeQueue(session, event);
     case "begun":
     case "ended":
     case "lost":
@@ -154,58 +167,32 @@ function say(session: Session, who: "user" | "agent" | "thought", id: string, te
     return { ...session, items: session.items.with(-1, { ...last, text: last.text + text }) };
   }
   const fresh = placeOf(session, who, id) < 0 ? id : `${id}+${session.items.length}`;
-  if (who !== "user") return add(session, { type: who, id: fresh, text });
-  return add(session, { type: "user", id: fresh, text, attachments: [], isWaiting: false });
+  if (who !== "user") return add(withoutFailed(session), { type: who, id: fresh, text });
+  const named = id === UNNAMED ? {} : { messageId: id };
+  return add(session, { type: "user", id: fresh, text, attachments: [], isWaiting: false, ...named });
 }
 
+/** Note by which id the agent knows the prompt that it just began to work on. */
+function record(session: Session, messageId: string): Session {
+  const id = session.turns.find((turn) => findItem(session, "user", turn)?.messageId === undefined);
+  return id === undefined ? session : change(session, "user", id, (item) => ({ ...item, messageId }));
+}
+
+/** Change a card, or add one; what sets the plan anew changes the card that set it before. */
 function putCall(session: Session, news: CallNews): Session {
-  const { id, ...rest } = news;
-  const before = findItem(session, "call", id);
-  if (before) {
-    const content = news.content && { content: contentAfter(before, news.status, news.content) };
-    return changeCall(session, id, { ...withoutUndefined(rest), ...content });
-  }
-  return add(session, {
-    type: "call",
-    id,
-    title: news.title ?? "",
-    kind: news.kind ?? "other",
-    status: news.status ?? "pending",
-    content: news.content ?? [],
-    places: news.places ?? [],
-    ...(news.exitCode === undefined ? {} : { exitCode: news.exitCode }),
-    ...(news.command === undefined ? {} : { command: news.command }),
-    ...(news.ending === undefined ? {} : { ending: news.ending }),
-    ...(news.rejected === undefined ? {} : { rejected: news.rejected }),
-    verdicts: {},
-  });
-}
-
-/** What became of a change that was refused or failed is said beneath it. */
-function contentAfter(
-  before: CallItem,
-  status: CallItem["status"] | undefined,
-  content: readonly CallContent[],
-): readonly CallContent[] {
-  const hasDiffs = content.some((each) => each.type === "diff");
-  const diffs = before.content.filter((each) => each.type === "diff");
-  if (status === "failed" && !hasDiffs) return [...diffs, ...content];
-  return content.map((each) => asJudged(each, before));
-}
-
-/** What was judged hunk by hunk stays on the card as it was judged; what came of it, the verdicts say. */
-function asJudged(content: CallContent, before: CallItem): CallContent {
-  if (content.type !== "diff" || !before.verdicts[content.diff.path]?.includes("rejected")) return content;
-  const path = content.diff.path;
-  return before.content.find((each) => each.type === "diff" && each.diff.path === path) ?? content;
+  const before = findItem(session, "call", news.id);
+  if (before) return change(session, "call", news.id, (item) => changedCall(item, news));
+  const at = planCardOf(session);
+  const plan = session.items[at];
+  if (plan?.type !== "call") return add(session, freshCall(news));
+  if (plan.earlier?.includes(news.id)) return session;
+  if (news.role !== "plan") return add(session, freshCall(news));
+  const earlier = [...(plan.earlier ?? []), plan.id];
+  return { ...session, items: session.items.with(at, { ...freshCall(news), earlier }) };
 }
 
 function changeCall(session: Session, id: string, fields: Partial<CallItem>): Session {
   return change(session, "call", id, (item) => ({ ...item, ...fields }));
-}
-
-function withoutUndefined<T extends object>(fields: T): Partial<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
 function putTerminal(session: Session, id: string, make: (before: TerminalState) => TerminalState): Session {
@@ -216,17 +203,32 @@ function putTerminal(session: Session, id: string, make: (before: TerminalState)
 function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "ended" | "lost" }>): Session {
   if (event.type === "begun") {
     const plan = session.turns.length === 0 ? [] : session.plan;
-    return { ...session, plan, turns: [...session.turns, event.id] };
+    const beganAt = session.turns.length === 0 ? event.at : session.beganAt;
+    return { ...session, plan, turns: [...session.turns, event.id], ...(beganAt === undefined ? {} : { beganAt }) };
   }
   const turns = event.type === "lost" ? [] : session.turns.filter((id) => id !== event.id);
   const settled = turns.length === 0 ? settle(session) : session;
-  const next = change(settled, "user", turns[0] ?? "", (item) => ({ ...item, isWaiting: false }));
   const reason = event.type === "lost" ? "lost" : event.reason;
+  const next = holdAfter(
+    change(settled, "user", turns[0] ?? "", (item) => ({ ...item, isWaiting: false })),
+    reason,
+  );
   const isUnready = event.type === "ended" && event.needsSetUp;
   const end: EndItem = { type: "end", id: event.id, reason, text: event.text, ...(isUnready && { needsSetUp: true }) };
-  if (turns.length > 0) return add({ ...next, turns }, end);
+  const before = isSaidAlready(next, end) ? { ...next, items: next.items.slice(0, -1) } : next;
+  if (turns.length > 0) return add({ ...before, turns }, end);
   const isLeft = session.plan.some((entry) => entry.status !== "completed");
-  return add({ ...next, turns, plan: [] }, isLeft ? { ...end, plan: session.plan } : end);
+  const { beganAt, ...settledSession } = before;
+  const at = event.type === "ended" ? event.at : undefined;
+  const took = beganAt === undefined || at === undefined ? {} : { tookMs: Math.max(0, at - beganAt) };
+  const whole: EndItem = { ...end, ...took, ...(isLeft ? { plan: session.plan } : {}) };
+  return add({ ...settledSession, turns, plan: [], failedStep: "" }, whole);
+}
+
+/** Return whether the last thing shown is the same end: messages that joined a turn end with it. */
+function isSaidAlready({ items }: Session, { reason, text }: EndItem): boolean {
+  const last = items.at(-1);
+  return last?.type === "end" && last.reason === reason && last.text === text;
 }
 
 /** Nothing of a turn that is over still waits or runs. */
@@ -252,7 +254,9 @@ function settle(session: Session): Session {
 /** Add a notice; what the end of a turn says already is not said again below it. */
 function notice(session: Session, { id, severity, text }: Extract<SessionEvent, { type: "notice" }>): Session {
   const last = session.items.at(-1);
-  return last?.type === "end" && last.text === text ? session : add(session, { type: "notice", id, severity, text });
+  const item: NoticeItem = { type: "notice", id, severity, text };
+  if (session.failedStep === "fresh") return putRetryNotice(session, item);
+  return last?.type === "end" && last.text === text ? session : add(session, item);
 }
 
 function summarise(session: Session, event: Extract<SessionEvent, { type: "summary" }>): Session {

@@ -5,7 +5,7 @@
  */
 
 import { NEW_SESSION } from "../messages/panel";
-import type { Item, Option, PlanEntry, SlashCommand, TerminalState, Usage } from "./terms";
+import type { Item, Option, PlanEntry, QueuedPrompt, SlashCommand, TerminalState, Usage } from "./terms";
 
 /** What the agent is doing; "asking" waits for the user. */
 export type Activity = "idle" | "working" | "asking";
@@ -22,6 +22,14 @@ export interface Session {
   readonly usage?: Usage;
   /** Ids of the prompts under way, the running one first. */
   readonly turns: readonly string[];
+  /** When the running turn began, in ms. */
+  readonly beganAt?: number;
+  /** Whether the last step failed: its notice is about to come, or came and nothing was said since. */
+  readonly failedStep: "" | "fresh" | "noticed";
+  /** Messages that wait for the running turn to end. */
+  readonly queue: readonly QueuedPrompt[];
+  /** Whether the queue waits for its user: nothing of it is sent by itself. */
+  readonly isHeld: boolean;
 }
 
 export function emptySession(id: string, cwd: string): Session {
@@ -35,6 +43,9 @@ export function emptySession(id: string, cwd: string): Session {
     commands: [],
     options: [],
     turns: [],
+    failedStep: "",
+    queue: [],
+    isHeld: false,
   };
 }
 

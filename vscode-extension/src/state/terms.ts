@@ -4,8 +4,12 @@
  * Knows: items, cards, options. Does not know: the wire, the editor, how anything is drawn.
  */
 
+import type { Mention, Picture } from "../panel/protocol";
+
 export type CallKind =
   "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
+/** A call that is drawn in a way of its own: one that sets the plan, or the review of a turn that is over. */
+export type CallRole = "plan" | "review";
 export type CallStatus = "pending" | "in_progress" | "completed" | "failed";
 export type Severity = "info" | "warning" | "error";
 export type Verdict = "open" | "accepted" | "rejected";
@@ -64,20 +68,34 @@ export interface UserItem {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly isWaiting: boolean;
+  /** The id by which the agent knows it; undefined for what it did not record as a prompt. */
+  readonly messageId?: string;
 }
 export interface AgentItem {
   readonly type: "agent";
   readonly id: string;
   readonly text: string;
+  /** Whether the step failed that said it, and is tried again. */
+  readonly isVoid?: boolean;
 }
 export interface ThoughtItem {
   readonly type: "thought";
   readonly id: string;
   readonly text: string;
+  readonly isVoid?: boolean;
+}
+/** When something began, and how long it took; both in ms. */
+export interface Clock {
+  readonly beganAt: number;
+  readonly tookMs?: number;
 }
 export interface CallItem {
   readonly type: "call";
   readonly id: string;
+  readonly role?: CallRole;
+  /** Calls that set the plan before, whose card this is. */
+  readonly earlier?: readonly string[];
+  readonly clock?: Clock;
   readonly title: string;
   readonly kind: CallKind;
   readonly status: CallStatus;
@@ -115,6 +133,8 @@ export interface NoticeItem {
   readonly id: string;
   readonly severity: Severity;
   readonly text: string;
+  /** Whether it says that a failed step is tried again; the next such notice replaces it. */
+  readonly isRetry?: boolean;
 }
 /** How a turn ended; `reason` is the protocol's stop reason, "failed" or "lost". */
 export interface EndItem {
@@ -124,6 +144,7 @@ export interface EndItem {
   readonly text: string;
   /** Whether it failed because no model is set up, or its key is refused. */
   readonly needsSetUp?: boolean;
+  readonly tookMs?: number;
   readonly checkpoint?: Checkpoint;
   /** The plan, where the turn left something of it undone. */
   readonly plan?: readonly PlanEntry[];
@@ -192,6 +213,14 @@ export interface Checkpoint {
   readonly id: string;
   readonly files: readonly { readonly path: string; readonly change: string }[];
   readonly isRestored: boolean;
+}
+
+/** A message that waits for the running turn to end, with everything that goes along. */
+export interface QueuedPrompt {
+  readonly id: string;
+  readonly text: string;
+  readonly mentions: readonly Mention[];
+  readonly pictures: readonly Picture[];
 }
 
 export interface TerminalState {

@@ -16,6 +16,7 @@ import type { Model } from "./model";
 import { Past } from "./past";
 import { readable } from "./paths";
 import { Plan } from "./plan";
+import { Queue } from "./queue";
 
 export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean) => void }) {
   const { shell } = model;
@@ -61,6 +62,7 @@ function Present({ shell, session }: { shell: Shell; session: Session | undefine
       )}
       {shell.banner && <BannerRow banner={shell.banner} />}
       {session && session.turns.length > 0 && session.plan.length > 0 && <Plan entries={session.plan} />}
+      {session && <Queue session={session} canSteer={shell.canSteer} />}
     </>
   );
 }

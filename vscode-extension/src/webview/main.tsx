@@ -13,6 +13,7 @@ import "@vscode/codicons/dist/codicon.css";
 import "./style/page.css";
 import "./style/conversation.css";
 import "./style/composer.css";
+import "./style/queue.css";
 
 const root = document.getElementById("root");
 if (root) {
