@@ -10,6 +10,8 @@ import { UNNAMED, type CallNews, type SessionEvent } from "../state/events";
 import type { Attachment, CallContent, CallKind, CallRole, Choice, Option, QuestionField } from "../state/terms";
 
 const MAX_NOTE = 300;
+/** Of a command's output so much is kept for its card. */
+const MAX_OUTPUT = 64 * 1024;
 let noticed = 0;
 
 export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
@@ -167,9 +169,17 @@ export function toCallNews(update: acp.ToolCallUpdate): CallNews {
   if (typeof output?.exit_code === "number") news.exitCode = output.exit_code;
   const ending = typeof output?.text === "string" ? endingIn(output.text) : "";
   if (ending) news.ending = ending;
+  if (typeof output?.text === "string" && (ending || news.exitCode !== undefined))
+    news.output = putOut(output.text).slice(-MAX_OUTPUT);
   const rejected = rejectionIn(update);
   if (rejected !== undefined) news.rejected = rejected;
   return news;
+}
+
+/** Return what a command itself put out, of what our server tells a model: that ends with a note in brackets. */
+function putOut(text: string): string {
+  const words = text.replace(/(^|\n)\[[^\n]*\]\s*$/, "");
+  return words === "(no output)" ? "" : words;
 }
 
 /** Return the note in brackets with which our server closes the output of a command that did not end by itself. */

@@ -19,6 +19,7 @@ export const CALL_STATES = {
 export const ASKS_YOU = "waiting for your answer";
 export const REJECTED_STATE = "rejected";
 export const STOPPED_STATE = "stopped";
+export const NOT_FINISHED = "not finished";
 export const cardLabel = (title: string, state: string) => `${title}, ${state}`;
 export const exitCode = (code: number) => `exit ${code}`;
 export const COMMAND = "Command";
@@ -26,6 +27,13 @@ export const ARGUMENTS = "Arguments";
 export const showMoreLines = (lines: number) => `Show ${plural(lines, "more line")}`;
 export const SHOW_ALL = "Show all of it";
 export const OUTPUT = "Output";
+export const duration = (ms: number) => {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+};
 export const NO_OUTPUT_YET = "No output yet.";
 export const NO_OUTPUT = "No output.";
 

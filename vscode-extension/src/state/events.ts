@@ -41,6 +41,7 @@ export interface CallNews {
   readonly places?: readonly Place[];
   readonly exitCode?: number;
   readonly command?: string;
+  readonly output?: string;
   readonly ending?: string;
   readonly rejected?: string;
 }

@@ -10,6 +10,7 @@ import type { Shell, Tab, Banner } from "../panel/protocol";
 import { activityOf, openQuestion, type Session } from "../state/session";
 import { post } from "./bridge";
 import { Composer } from "./composer";
+import { Elapsed } from "./elapsed";
 import { Row, surroundingsOf } from "./items";
 import { List } from "./list";
 import type { Model } from "./model";
@@ -76,13 +77,14 @@ function Conversation({ session, shell }: { session: Session; shell: Shell }) {
       <Row {...surroundingsOf(session, shell, at, item)} item={item} isLast={at === items.length - 1} />
     ) : null;
   };
-  const isQuiet = activityOf(session) === "working" && items.at(-1)?.type === "user";
+  const isWorking = activityOf(session) === "working";
   return (
     <>
       <List count={items.length} keyOf={keyOf} render={render} label={messages.CONVERSATION} />
-      {isQuiet && (
+      {isWorking && (
         <div class="working" aria-hidden="true">
-          <i class="codicon codicon-loading codicon-modifier-spin" /> {messages.WORKING}
+          <i class="codicon codicon-loading codicon-modifier-spin" /> {messages.WORKING}{" "}
+          <Elapsed clock={session.beganAt === undefined ? undefined : { beganAt: session.beganAt }} />
         </div>
       )}
     </>

@@ -4,7 +4,7 @@
  * Knows: cards. Does not know: tools.
  */
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import * as messages from "../messages/conversation";
 import { hiddenLines, isLong } from "../state/long_text";
@@ -12,10 +12,11 @@ import type { CallContent, CallItem, CallKind, TerminalState } from "../state/te
 import { Approval, Said } from "./approval";
 import { post } from "./bridge";
 import { Diff } from "./diff";
+import { Elapsed } from "./elapsed";
 import { FileName, Title } from "./file_name";
 import { Markdown } from "./markdown";
 import { readable } from "./paths";
-import { plainTerminal } from "./terminal_text";
+import { Terminal } from "./terminal";
 
 interface Props {
   readonly sessionId: string;
@@ -65,7 +66,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBe
   return (
     <section
       role="group"
-      class={`card ${isRefused(item) ? "refused" : item.status} ${isAsking ? "asking" : ""}`}
+      class={`card ${isRefused(item) || isSideJobOver(item) ? "refused" : item.status} ${isAsking ? "asking" : ""}`}
       aria-label={messages.cardLabel(title, state.text)}
     >
       <button type="button" class="card-head" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
@@ -73,6 +74,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBe
         <span class="card-title" title={item.title}>
           <Title item={item} roots={roots} />
         </span>
+        <Elapsed clock={item.clock} />
         {state.icon ? (
           <i class={`codicon codicon-${state.icon} card-state`} title={state.text} />
         ) : (
@@ -111,6 +113,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBe
 function standOf(item: CallItem, isAsking: boolean): { readonly icon: string; readonly text: string } {
   if (isAsking) return { icon: "question", text: messages.ASKS_YOU };
   if (isRefused(item)) return { icon: "circle-slash", text: messages.REJECTED_STATE };
+  if (isSideJobOver(item)) return { icon: "circle-slash", text: messages.NOT_FINISHED };
   return item.exitCode && item.status === "completed"
     ? { icon: "", text: messages.exitCode(item.exitCode) }
     : STATES[item.status];
@@ -132,8 +135,14 @@ function shownOf(item: CallItem): readonly CallContent[] {
   );
 }
 
+/** Return whether a review of a turn did not work out: the turn did, so that this is no failure of it. */
+function isSideJobOver({ role, status }: CallItem): boolean {
+  return role === "review" && status === "failed";
+}
+
 /** What a card shows without being opened: changes, and the output of what went wrong. */
 function showsItself(item: CallItem): boolean {
+  if (isSideJobOver(item)) return false;
   return item.kind === "edit" || item.kind === "execute" || item.status === "failed";
 }
 
@@ -167,7 +176,7 @@ interface ContentProps extends Omit<Props, "judgesHunks" | "isShownBelow"> {
 function Content({ content, sessionId, item, terminals, canJudge, roots }: ContentProps) {
   switch (content.type) {
     case "text":
-      return <Markdown text={content.text} />;
+      return item.output === undefined ? <Markdown text={content.text} /> : <Terminal {...outputOf(item)} />;
     case "diff": {
       const verdicts = item.verdicts[content.diff.path] ?? [];
       return (
@@ -183,8 +192,14 @@ function Content({ content, sessionId, item, terminals, canJudge, roots }: Conte
       );
     }
     case "terminal":
-      return <Terminal state={terminals[content.terminalId]} />;
+      return <Terminal {...outputOf(item, terminals[content.terminalId])} />;
   }
+}
+
+/** Return what a command put out: what was seen of it here, or what the agent kept of it. */
+function outputOf(item: CallItem, seen?: TerminalState) {
+  const isOver = seen?.exitCode !== undefined || item.status === "completed" || item.status === "failed";
+  return { output: seen?.output ?? item.output, isOver };
 }
 
 interface CommandProps {
@@ -224,34 +239,5 @@ function Command({ command, isShell, onEnd }: CommandProps) {
         </button>
       )}
     </>
-  );
-}
-
-const NEAR_END_PX = 16;
-
-/** What a command puts out; the newest is in sight until somebody looks further up. */
-function Terminal({ state }: { state: TerminalState | undefined }) {
-  const box = useRef<HTMLPreElement>(null);
-  const isAtEnd = useRef(true);
-  useLayoutEffect(() => {
-    if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [state?.output]);
-  if (!state?.output)
-    return (
-      <div class="terminal-empty">{state?.exitCode === undefined ? messages.NO_OUTPUT_YET : messages.NO_OUTPUT}</div>
-    );
-  return (
-    <pre
-      class="terminal"
-      role="group"
-      tabIndex={0}
-      aria-label={messages.OUTPUT}
-      ref={box}
-      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
-      }}
-    >
-      {plainTerminal(state.output)}
-    </pre>
   );
 }

@@ -25,6 +25,7 @@ import type {
 import { post } from "./bridge";
 import { Card } from "./card";
 import { ChildCard } from "./child";
+import { Elapsed } from "./elapsed";
 import { Markdown } from "./markdown";
 import { PlanList, progressOf } from "./plan";
 import { QuestionCard } from "./question";
@@ -179,7 +180,14 @@ interface EndProps {
 const End = ({ sessionId, item, isLast, asked }: EndProps) => {
   const words = messages.ENDS[item.reason];
   const canGoOn = isLast && (item.reason === "lost" || item.reason === "failed" || item.reason === "max_turn_requests");
-  if (!words && !item.checkpoint && !item.plan) return <div class="end-mark" />;
+  const took = item.tookMs === undefined ? undefined : { beganAt: 0, tookMs: item.tookMs };
+  if (!words && !item.checkpoint && !item.plan) {
+    return (
+      <div class="end-mark">
+        <Elapsed clock={took} />
+      </div>
+    );
+  }
   const say = (text: string) => post({ type: "prompt", sessionId, text, mentions: [], pictures: [] });
   return (
     <div class={`end ${item.reason}`}>
@@ -187,6 +195,7 @@ const End = ({ sessionId, item, isLast, asked }: EndProps) => {
         <div class="end-words">
           {item.reason === "failed" && <i class="codicon codicon-error" />}
           <span class="end-said">{item.text && item.reason !== "cancelled" ? `${words} ${item.text}` : words}</span>
+          <Elapsed clock={took} />
           {isLast && item.needsSetUp && (
             <button
               type="button"
@@ -227,6 +236,9 @@ function Undo({ sessionId, item }: { sessionId: string; item: EndItem }) {
     <div class="undo">
       <i class="codicon codicon-history" />
       <span>{checkpoint.isRestored ? messages.UNDONE : messages.filesChanged(count)}</span>
+      {item.reason === "end_turn" && item.tookMs !== undefined && (
+        <Elapsed clock={{ beganAt: 0, tookMs: item.tookMs }} />
+      )}
       <span class="spring" />
       <button type="button" class="button small quiet" onClick={() => act("diff")}>
         {messages.CHANGES}

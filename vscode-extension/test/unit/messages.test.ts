@@ -31,6 +31,7 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "conversation.childCalls": [[0], [1], [2]],
   "conversation.childLabel": [["Count the lines", "running"]],
   "conversation.compareFile": [["src/shop.py"]],
+  "conversation.duration": [[4200], [65_000], [3_720_000]],
   "conversation.exitCode": [[3]],
   "conversation.filesChanged": [[1], [2]],
   "conversation.hunkLabel": [["1 line added at line 6", "accepted"]],

@@ -1,0 +1,30 @@
+/**
+ * How long something takes, or took.
+ *
+ * Knows: clocks. Does not know: what takes that long.
+ */
+
+import { useEffect, useState } from "preact/hooks";
+
+import { duration } from "../messages/conversation";
+import type { Clock } from "../state/terms";
+
+const TICK_MS = 1000;
+/** What takes less than this is over before anybody wonders. */
+const MIN_SHOWN_MS = 1000;
+
+export function Elapsed({ clock }: { clock: Clock | undefined }) {
+  if (!clock) return null;
+  if (clock.tookMs === undefined) return <Running beganAt={clock.beganAt} />;
+  return clock.tookMs < MIN_SHOWN_MS ? null : <span class="elapsed">{duration(clock.tookMs)}</span>;
+}
+
+function Running({ beganAt }: { beganAt: number }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [beganAt]);
+  const passed = Math.max(0, now - beganAt);
+  return passed < MIN_SHOWN_MS ? null : <span class="elapsed">{duration(passed)}</span>;
+}
