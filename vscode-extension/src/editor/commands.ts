@@ -26,6 +26,11 @@ export function registerCommands(
       await surfaces.reveal();
       surfaces.audience.postSurely({ type: "focus" });
     },
+    "hermes.showQuestion": async () => {
+      if (front.asking) front.select(front.asking);
+      await surfaces.reveal();
+      surfaces.audience.postSurely({ type: "showQuestion" });
+    },
     "hermes.openInTab": () => surfaces.openTab(),
     "hermes.newSession": async () => {
       await surfaces.reveal();

@@ -11,7 +11,8 @@ import { announces } from "../acp/methods";
 import type { State } from "../server/life";
 import { StatusItem, bannerOf } from "../server/status";
 import type { SessionEvent } from "../state/events";
-import { activityOf, nameOf, openQuestions } from "../state/session";
+import { distinctNames } from "../state/names";
+import { activityOf, openQuestions } from "../state/session";
 import { saveSessions, restoreSessions, type SavedSessions } from "../state/saved_sessions";
 import type { Memory } from "../state/memory";
 import type { Store } from "../state/store";
@@ -85,6 +86,12 @@ export class Front implements vscode.Disposable {
   /** Whether there is anything the server should be started for at once. */
   get hasSessions(): boolean {
     return this.store.all().length > 0;
+  }
+
+  /** Return the session that waits for an answer, the one that is shown before others; undefined where none does. */
+  get asking(): string | undefined {
+    const asking = this.store.all().filter((session) => openQuestions(session) > 0);
+    return (asking.find(({ id }) => id === this.active) ?? asking[0])?.id;
   }
 
   private restore(): void {
@@ -174,13 +181,17 @@ export class Front implements vscode.Disposable {
   }
 
   private shell(): Shell {
+    const sessions = this.store.all();
+    const names = distinctNames(sessions);
     const roots = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     return {
       server: this.server.phase,
       ...(this.banner ? { banner: this.banner } : {}),
-      tabs: this.store
-        .all()
-        .map((session) => ({ id: session.id, name: nameOf(session), activity: activityOf(session) })),
+      tabs: sessions.map((session, at) => ({
+        id: session.id,
+        name: names[at] ?? "",
+        activity: activityOf(session),
+      })),
       active: this.active,
       hasFolder: roots.length > 0,
       isTrusted: vscode.workspace.isTrusted,

@@ -90,6 +90,7 @@ export type ToView =
       readonly pictures: readonly Picture[];
     }
   | { readonly type: "focus" }
+  | { readonly type: "showQuestion" }
   | { readonly type: "showPast" };
 
 export type ToHost =

@@ -29,7 +29,7 @@ export class StatusItem implements vscode.Disposable {
   show(state: State, questions: number, isWorking: boolean): void {
     const fix = state.phase === "failed" ? FIXES[state.fix] : undefined;
     this.item.text = textOf(state, questions, isWorking);
-    this.item.command = fix?.command ?? "hermes.open";
+    this.item.command = fix?.command ?? (questions > 0 ? "hermes.showQuestion" : "hermes.open");
     this.item.tooltip =
       state.phase === "failed" ? messages.tooltipFailed(state.text, fix?.title ?? "") : tooltipOf(state, questions);
     this.item.backgroundColor =

@@ -83,6 +83,11 @@ export function openQuestion(session: Session): Asking | undefined {
   return questionsOf(session).next().value ?? undefined;
 }
 
+/** Return where that is which waits for the user's answer, the first one first. */
+export function openPlaces(session: Session): readonly number[] {
+  return [...questionsOf(session)].map((item) => placeOf(session, item.type, item.id)).reverse();
+}
+
 /** Go through what waits, the last first. Only the tail is looked at: nothing of a turn that is over still waits. */
 function* questionsOf({ items }: Session): Generator<Asking, undefined> {
   for (let at = items.length - 1; at >= 0; at -= 1) {

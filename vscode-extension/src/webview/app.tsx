@@ -6,8 +6,8 @@
 
 import { ENDS, unknownEnd } from "../messages/conversation";
 import * as messages from "../messages/panel";
-import type { Shell, Tab, Banner } from "../panel/protocol";
-import { activityOf, openQuestion, type Session } from "../state/session";
+import type { Shell, Banner } from "../panel/protocol";
+import { activityOf, openPlaces, openQuestion, type Session } from "../state/session";
 import { post } from "./bridge";
 import { Composer } from "./composer";
 import { Elapsed } from "./elapsed";
@@ -18,6 +18,7 @@ import { Past } from "./past";
 import { readable } from "./paths";
 import { Plan } from "./plan";
 import { Queue } from "./queue";
+import { AskingElsewhere, Tabs } from "./tabs";
 
 export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean) => void }) {
   const { shell } = model;
@@ -34,7 +35,7 @@ export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean
           onClose={() => onPast(false)}
         />
       ) : (
-        <Present shell={shell} session={session} />
+        <Present shell={shell} session={session} toQuestion={model.toQuestion} />
       )}
       <Composer
         shell={shell}
@@ -50,14 +51,22 @@ export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean
   );
 }
 
+interface PresentProps {
+  readonly shell: Shell;
+  readonly session: Session | undefined;
+  /** Counts how often somebody wanted to see the open question. */
+  readonly toQuestion: number;
+}
+
 /** What stands above the prompt: the sessions that are open, and the one that is shown. */
-function Present({ shell, session }: { shell: Shell; session: Session | undefined }) {
+function Present({ shell, session, toQuestion }: PresentProps) {
   return (
     <>
       {shell.tabs.length > 1 && <Tabs tabs={shell.tabs} active={shell.active} />}
+      <AskingElsewhere tabs={shell.tabs} active={shell.active} />
       {!shell.isTrusted && <Untrusted />}
       {session && session.items.length > 0 ? (
-        <Conversation key={session.id} session={session} shell={shell} />
+        <Conversation key={session.id} session={session} shell={shell} toQuestion={toQuestion} />
       ) : (
         <Welcome shell={shell} />
       )}
@@ -68,7 +77,7 @@ function Present({ shell, session }: { shell: Shell; session: Session | undefine
   );
 }
 
-function Conversation({ session, shell }: { session: Session; shell: Shell }) {
+function Conversation({ session, shell, toQuestion }: PresentProps & { session: Session }) {
   const { items } = session;
   const keyOf = (at: number) => `${items[at]?.type} ${items[at]?.id}`;
   const render = (at: number) => {
@@ -80,7 +89,15 @@ function Conversation({ session, shell }: { session: Session; shell: Shell }) {
   const isWorking = activityOf(session) === "working";
   return (
     <>
-      <List count={items.length} keyOf={keyOf} render={render} label={messages.CONVERSATION} />
+      <List
+        count={items.length}
+        keyOf={keyOf}
+        render={render}
+        label={messages.CONVERSATION}
+        follows={items.findLast(({ type }) => type === "user")?.id ?? ""}
+        waiting={openPlaces(session)}
+        toWaiting={toQuestion}
+      />
       {isWorking && (
         <div class="working" aria-hidden="true">
           <i class="codicon codicon-loading codicon-modifier-spin" /> {messages.WORKING}{" "}
@@ -88,45 +105,6 @@ function Conversation({ session, shell }: { session: Session; shell: Shell }) {
         </div>
       )}
     </>
-  );
-}
-
-const STATES = { idle: "", working: "loading codicon-modifier-spin", asking: "bell-dot" } as const;
-
-function Tabs({ tabs, active }: { tabs: readonly Tab[]; active: string }) {
-  return (
-    <div class="tabs" role="tablist" aria-label={messages.SESSIONS}>
-      {tabs.map((tab) => (
-        <div key={tab.id} class={`tab ${tab.id === active ? "active" : ""}`}>
-          <button
-            type="button"
-            role="tab"
-            class="tab-name"
-            aria-selected={tab.id === active}
-            onClick={() => post({ type: "select", sessionId: tab.id })}
-          >
-            {STATES[tab.activity] && (
-              <i
-                class={`codicon codicon-${STATES[tab.activity]}`}
-                role="img"
-                aria-label={messages.TAB_STATES[tab.activity]}
-              />
-            )}
-            <span class="tab-words" title={tab.name}>
-              {tab.name}
-            </span>
-          </button>
-          <button
-            type="button"
-            class="icon-button tab-close"
-            aria-label={messages.closeTab(tab.name)}
-            onClick={() => post({ type: "close", sessionId: tab.id })}
-          >
-            <i class="codicon codicon-close" />
-          </button>
-        </div>
-      ))}
-    </div>
   );
 }
 

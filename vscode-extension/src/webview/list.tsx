@@ -7,7 +7,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 
-import { SCROLL_TO_END } from "../messages/panel";
+import { QUESTION_ABOVE, QUESTION_BELOW, SCROLL_TO_END } from "../messages/panel";
 import { Heights, inSight, type Sight } from "./sight";
 
 interface Props {
@@ -15,9 +15,17 @@ interface Props {
   readonly keyOf: (at: number) => string;
   readonly render: (at: number) => ComponentChildren;
   readonly label: string;
+  /** A row that the user added; with another one the list goes to its end. */
+  readonly follows: string;
+  /** Rows that wait for the user, the first one first. */
+  readonly waiting: readonly number[];
+  /** Counts how often somebody wanted to see them. */
+  readonly toWaiting: number;
 }
 
 const NEAR_END_PX = 32;
+/** So often it is tried to reach a row whose place is only guessed. */
+const MAX_TRIES = 8;
 /** Before the box was measured. */
 const USUAL_HEIGHT_PX = 800;
 
@@ -29,6 +37,10 @@ class Place {
   isAtEnd = true;
   height = USUAL_HEIGHT_PX;
   top = 0;
+  /** Where the first row is that waits and is not in sight. */
+  unseen: "" | "above" | "below" = "";
+  private goal: { readonly at: number; readonly tries: number } | undefined;
+  private waiting: readonly number[] = [];
   private shown: Sight | undefined;
 
   constructor(private readonly redraw: () => void) {
@@ -48,7 +60,69 @@ class Place {
     const wasAtEnd = this.isAtEnd;
     this.isAtEnd = scrollHeight - scrollTop - this.height < NEAR_END_PX;
     this.top = scrollTop;
-    if (wasAtEnd !== this.isAtEnd || !this.isRight()) this.redraw();
+    if (wasAtEnd !== this.isAtEnd || !this.isRight() || this.findUnseen()) this.redraw();
+  }
+
+  /** Follow the list's end from now on. */
+  goToEnd(): void {
+    this.isAtEnd = true;
+    this.follow();
+    this.redraw();
+  }
+
+  /** Bring the first row that waits and is not in sight into sight. */
+  goToWaiting(): void {
+    const at = this.waiting.find((each) => this.sideOf(each) !== "") ?? this.waiting[0];
+    this.goal = at === undefined ? undefined : { at, tries: MAX_TRIES };
+    this.approach();
+  }
+
+  /** Take note of the rows that wait, once everything is drawn. */
+  settle(waiting: readonly number[]): void {
+    this.waiting = waiting;
+    if (this.goal === undefined) this.follow();
+    else this.approach();
+    if (this.findUnseen()) this.redraw();
+  }
+
+  /** Go where the goal is; a row that is not in the page is drawn first, where it is thought to be. */
+  private approach(): void {
+    if (!this.goal || !this.box) return;
+    const { at, tries } = this.goal;
+    const row = this.rowAt(at);
+    this.isAtEnd = false;
+    if (row) {
+      // The answers are at the end of a card.
+      row.scrollIntoView({ block: row.offsetHeight > this.height ? "end" : "nearest" });
+      this.goal = undefined;
+    } else {
+      this.goal = tries > 1 ? { at, tries: tries - 1 } : undefined;
+      this.box.scrollTop = this.heights.sum(0, at);
+    }
+    this.onScroll();
+  }
+
+  private rowAt(at: number): HTMLElement | null {
+    return this.box?.querySelector<HTMLElement>(`[data-key="${CSS.escape(this.heights.keyAt(at))}"]`) ?? null;
+  }
+
+  /** Tell on which side of what is in sight the end of a row is. */
+  private sideOf(at: number): "" | "above" | "below" {
+    const box = this.box?.getBoundingClientRect();
+    if (!box) return "";
+    const row = this.rowAt(at)?.getBoundingClientRect();
+    if (!row) return this.shown && at < this.shown.first ? "above" : "below";
+    if (row.bottom < box.top + NEAR_END_PX) return "above";
+    return row.bottom > box.bottom + NEAR_END_PX ? "below" : "";
+  }
+
+  /** Look again for a row that waits out of sight; tell whether that is news. */
+  private findUnseen(): boolean {
+    const sides = this.waiting.map((at) => this.sideOf(at));
+    const unseen = sides.find((side) => side !== "") ?? "";
+    if (unseen === this.unseen) return false;
+    this.unseen = unseen;
+    return true;
   }
 
   /** Stay at the end. */
@@ -64,6 +138,7 @@ class Place {
     }
     if (this.isRight()) this.follow();
     else this.redraw();
+    if (this.findUnseen()) this.redraw();
   }
 
   /** Whether every row in sight is in the page. Rows that are there beyond that do no harm while they are few. */
@@ -74,14 +149,18 @@ class Place {
   }
 }
 
-export function List({ count, keyOf, render, label }: Props) {
+export function List({ count, keyOf, render, label, follows, waiting, toWaiting }: Props) {
   const [, redraw] = useReducer((times: number) => times + 1, 0);
   const place = useMemo(() => new Place(() => redraw(undefined)), []);
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     place.box = box.current;
-    place.follow();
+    place.settle(waiting);
   });
+  useEffect(() => place.goToEnd(), [follows]);
+  useEffect(() => {
+    if (toWaiting > 0) place.goToWaiting();
+  }, [toWaiting]);
   useEffect(() => {
     if (box.current) place.observer.observe(box.current);
     return () => place.observer.disconnect();
@@ -101,6 +180,12 @@ export function List({ count, keyOf, render, label }: Props) {
         ))}
         <div style={{ height: `${shown.after}px` }} />
       </div>
+      {place.unseen && (
+        <button type="button" class={`asking-strip ${place.unseen}`} onClick={() => place.goToWaiting()}>
+          <i class={`codicon codicon-arrow-${place.unseen === "above" ? "up" : "down"}`} />{" "}
+          <span>{place.unseen === "above" ? QUESTION_ABOVE : QUESTION_BELOW}</span>
+        </button>
+      )}
       {!place.isAtEnd && count > 0 && (
         <button
           type="button"

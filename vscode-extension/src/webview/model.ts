@@ -24,6 +24,8 @@ export interface Model {
     readonly count: number;
   };
   readonly focused: number;
+  /** How often somebody wanted to see the open question. */
+  readonly toQuestion: number;
 }
 
 export const EMPTY: Model = {
@@ -37,6 +39,7 @@ export const EMPTY: Model = {
   inserted: { count: 0, mention: undefined },
   refill: { count: 0, text: "", mentions: [], pictures: [] },
   focused: 0,
+  toQuestion: 0,
 };
 
 export function fold(model: Model, message: ToView): Model {
@@ -69,6 +72,8 @@ export function fold(model: Model, message: ToView): Model {
       };
     case "focus":
       return { ...model, focused: model.focused + 1 };
+    case "showQuestion":
+      return { ...model, isPastShown: false, toQuestion: model.toQuestion + 1 };
     case "showPast":
       return { ...model, isPastShown: true };
   }

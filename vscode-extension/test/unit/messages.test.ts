@@ -70,6 +70,7 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "errors.noSuchFile": [["src/shop.py"]],
   "errors.serverBug": [[""], ["bf52f4"]],
   "panel.announceQuestion": [["Which port?"]],
+  "panel.asksElsewhere": [["Tidy shop.py"]],
   "panel.closeTab": [["Tidy shop.py"]],
   "panel.contextLabel": [["1.2k of 200k tokens (1%)"]],
   "panel.deleteSession": [["Tidy shop.py"]],

@@ -55,6 +55,7 @@ describe("updates of the wire", () => {
       id: "c",
       command: "make\nmake test",
       ending: "Timed out after 30 s; the command and everything it started were ended.",
+      output: "one\ntwo",
     });
     expect(toCallNews({ toolCallId: "c", rawOutput: { text: "[exit code 3]", exit_code: 3 } })).toEqual({
       id: "c",

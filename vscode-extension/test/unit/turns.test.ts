@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { toEvents } from "../../src/acp/translate";
 import type { SessionEvent } from "../../src/state/events";
+import { distinctNames } from "../../src/state/names";
 import { reduce } from "../../src/state/reduce";
 import { emptySession, type Session } from "../../src/state/session";
 import type { CallStatus } from "../../src/state/terms";
@@ -109,5 +110,15 @@ describe("what our own server tells of a turn", () => {
     ]);
     const card = { sessionUpdate: "tool_call", toolCallId: "c", title: "Reviewing this turn", name: "look_back" };
     expect(toEvents(card as never)).toMatchObject([{ call: { role: "review" } }]);
+  });
+});
+
+describe("sessions with the same title", () => {
+  it("are told apart", () => {
+    const names = ["Fix", "Fix", "Look", "Fix", "Fix (2)"].map((title, at) => ({
+      ...emptySession(`${at}`, "/p"),
+      title,
+    }));
+    expect(distinctNames(names)).toEqual(["Fix", "Fix (3)", "Look", "Fix (4)", "Fix (2)"]);
   });
 });

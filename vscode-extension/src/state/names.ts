@@ -1,0 +1,23 @@
+/**
+ * Names of sessions that can be told apart.
+ *
+ * Knows: that titles may be the same. Does not know: where names are shown.
+ */
+
+import { nameOf, type Session } from "./session";
+
+/** Return the names of sessions in their order; of those with the same title, the later ones are numbered. */
+export function distinctNames(sessions: readonly Session[]): readonly string[] {
+  const counts = new Map<string, number>();
+  const taken = new Set(sessions.map(nameOf));
+  return sessions.map((session) => {
+    const name = nameOf(session);
+    let count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    if (count === 1) return name;
+    while (taken.has(`${name} (${count})`)) count += 1;
+    counts.set(name, count);
+    taken.add(`${name} (${count})`);
+    return `${name} (${count})`;
+  });
+}
