@@ -3,6 +3,11 @@
 export const CONTINUE_TURN = "Continue where you stopped.";
 export const editOnlySelection = (path: string, place: string) =>
   `Change only these lines of ${path} (${place}), with one edit.`;
+export const applyCode = (code: string, open: string | undefined) => {
+  const ticks = "`".repeat(Math.max(3, ...[...code.matchAll(/`{3,}/g)].map(([run]) => run.length + 1)));
+  const where = open ? ` to the file it is for (${open} is open)` : " to the file it is for";
+  return `Apply this code${where}. Change nothing else.\n\n${ticks}\n${code.trimEnd()}\n${ticks}`;
+};
 export const REST_LEFT_OUT = "[the rest is left out]";
 export const NO_GIT_CHANGES = "There are no changes.";
 export const gitFailed = (why: string) => `git diff failed: ${why}`;

@@ -27,6 +27,12 @@ export const ARGUMENTS = "Arguments";
 export const showMoreLines = (lines: number) => `Show ${plural(lines, "more line")}`;
 export const SHOW_ALL = "Show all of it";
 export const OUTPUT = "Output";
+export const PICTURE = "picture";
+export const COPY_CODE = "Copy code";
+export const INSERT_CODE = "Insert at the cursor";
+export const APPLY_CODE = "Let Hermes apply this to its file";
+export const RUN_CODE = "Run in the terminal";
+
 export const duration = (ms: number) => {
   const seconds = Math.floor(ms / 1000);
   if (seconds < 60) return `${seconds} s`;

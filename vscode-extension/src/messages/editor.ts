@@ -44,6 +44,13 @@ export const REJECT_LENS = "$(close) Reject";
 export const acceptAllLens = (hunks: number) => `Accept all ${hunks}`;
 export const rejectAllLens = (hunks: number) => `Reject all ${hunks}`;
 
+export const NO_EDITOR_TO_INSERT = "Open a file first. The code is inserted at its cursor.";
+export const RUN_IN_TERMINAL = "Run this in the terminal?";
+export const RUN = "Run";
+export const CODE_TERMINAL = "Hermes: code";
+export const HIDDEN_SIGNS = "This text contains invisible characters. Copy it and check it before you run it.";
+export const UNTRUSTED_NO_RUN = "Hermes runs nothing in a folder that you have not trusted.";
+
 export const SHOW_HUNK = "Show";
 export const toReview = (path: string, hunks: number) => `${path} · ${hunks} to review`;
 export const diffTitle = (file: string) => `${file} (change)`;

@@ -15,14 +15,20 @@ import type { Checkpoints } from "../edits/checkpoints";
 import { compare } from "../edits/compare";
 import type { Reviews } from "../edits/reviews";
 import { blockOf, findMentions } from "../editor/mentions";
+import { codeTarget, insertCode, runCode } from "../editor/code";
+import { applyCode } from "../messages/agent";
 import { noSuchFile } from "../messages/errors";
 import { IMAGE } from "../messages/panel";
 import { SET_UP_MODEL, SHOW_LOG } from "../messages/server";
 import { ServerError } from "../server/life";
 import type { Attachment } from "../state/terms";
 import type { Store } from "../state/store";
+import { findPlace } from "./place";
 import { PromptQueue } from "./prompt_queue";
 import type { Mention, Passage, Picture, ToHost, ToView, Banner } from "./protocol";
+
+/** More places than these in one text are not looked for. */
+const MAX_PLACES = 200;
 
 type Answer = (message: ToView) => void;
 
@@ -36,6 +42,8 @@ export interface Parts {
 }
 
 export interface Stage {
+  /** The session that is shown. */
+  readonly shown: string;
   /** Show a session. */
   select(sessionId: string): void;
   /** Show what prevents work; undefined when nothing does any more. */
@@ -105,6 +113,8 @@ export class PanelActions {
         return conversations.setOption(message.sessionId, message.option, message.value);
       case "mentions":
         return answer({ type: "mentions", query: message.query, mentions: await findMentions(message.query) });
+      case "locate":
+        return answer({ type: "located", places: await located(message.places) });
       case "compare":
         return compare(store.get(message.sessionId), message.callId, message.path);
       case "checkpoint":
@@ -163,6 +173,12 @@ export class PanelActions {
       case "browse":
         await vscode.env.openExternal(vscode.Uri.parse(message.url, true));
         return;
+      case "follow": {
+        const place = await findPlace(message.place, openFolders());
+        return place && openPlace(place.path, place.line);
+      }
+      case "code":
+        return this.useCode(message.action, message.text);
       case "copy":
         return vscode.env.clipboard.writeText(message.text);
       case "run":
@@ -217,6 +233,14 @@ export class PanelActions {
     await this.parts.conversations.prompt(id, { text, blocks, attachments, steers });
   }
 
+  /** Do with a block of code what its user wants; an edit of a file goes the way of all edits, to be reviewed. */
+  private async useCode(action: "insert" | "apply" | "run", text: string): Promise<void> {
+    if (action === "insert") return insertCode(text);
+    if (action === "run") return runCode(text);
+    const prompt = { text: applyCode(text, codeTarget()), mentions: [], pictures: [] };
+    if (!this.queue.take(this.front.shown, prompt)) await this.prompt(this.front.shown, prompt.text);
+  }
+
   private async listPast(cursor: string | undefined, answer: Answer): Promise<void> {
     const { sessions, nextCursor } = await this.parts.conversations.past(cursor);
     answer({
@@ -252,6 +276,17 @@ export class PanelActions {
       : { command: "hermes.showLog", title: SHOW_LOG };
     this.front.setBanner({ severity: "error", text: errorText(error), fix });
   }
+}
+
+function openFolders(): readonly string[] {
+  return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+}
+
+/** Return which of the places that a text names are there. */
+async function located(places: readonly string[]): Promise<readonly string[]> {
+  const roots = openFolders();
+  const found = await Promise.all(places.slice(0, MAX_PLACES).map((place) => findPlace(place, roots)));
+  return places.filter((_, at) => found[at]);
 }
 
 /** Open a file at a line (from 1), beside the panel where that is an editor. */

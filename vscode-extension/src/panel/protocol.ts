@@ -90,6 +90,7 @@ export type ToView =
       readonly pictures: readonly Picture[];
     }
   | { readonly type: "focus" }
+  | { readonly type: "located"; readonly places: readonly string[] }
   | { readonly type: "showQuestion" }
   | { readonly type: "showPast" };
 
@@ -141,6 +142,10 @@ export type ToHost =
   | { readonly type: "browse"; readonly url: string }
   | { readonly type: "mentions"; readonly query: string }
   | { readonly type: "copy"; readonly text: string }
+  | { readonly type: "code"; readonly action: "insert" | "apply" | "run"; readonly text: string }
+  /** Places that a text names: a path, perhaps with a line. */
+  | { readonly type: "locate"; readonly places: readonly string[] }
+  | { readonly type: "follow"; readonly place: string }
   | {
       readonly type: "checkpoint";
       readonly action: "undo" | "diff";

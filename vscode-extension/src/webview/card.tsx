@@ -14,7 +14,7 @@ import { post } from "./bridge";
 import { Diff } from "./diff";
 import { Elapsed } from "./elapsed";
 import { FileName, Title } from "./file_name";
-import { Markdown } from "./markdown";
+import { Markdown } from "./markdown/markdown";
 import { readable } from "./paths";
 import { Terminal } from "./terminal";
 

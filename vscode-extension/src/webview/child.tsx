@@ -9,7 +9,7 @@ import { useState } from "preact/hooks";
 import * as messages from "../messages/conversation";
 import type { ChildItem } from "../state/terms";
 import { ICONS, STATES } from "./card";
-import { Markdown } from "./markdown";
+import { Markdown } from "./markdown/markdown";
 import { readable } from "./paths";
 
 const STANDS: Readonly<Record<ChildItem["state"], { readonly icon: string; readonly text: string }>> = {

@@ -26,7 +26,7 @@ import { post } from "./bridge";
 import { Card } from "./card";
 import { ChildCard } from "./child";
 import { Elapsed } from "./elapsed";
-import { Markdown } from "./markdown";
+import { Markdown } from "./markdown/markdown";
 import { PlanList, progressOf } from "./plan";
 import { QuestionCard } from "./question";
 

@@ -9,6 +9,7 @@ import { render } from "preact";
 import { App } from "./app";
 import { listen, post } from "./bridge";
 import { Screen } from "./model";
+import { takeLocated } from "./places";
 import "@vscode/codicons/dist/codicon.css";
 import "./style/page.css";
 import "./style/conversation.css";
@@ -20,6 +21,6 @@ if (root) {
   const screen: Screen = new Screen((model) => {
     render(<App model={model} onPast={(isPastShown) => screen.change((each) => ({ ...each, isPastShown }))} />, root);
   });
-  listen((message) => screen.take(message));
+  listen((message) => (message.type === "located" ? takeLocated(message.places) : screen.take(message)));
   post({ type: "ready" });
 }

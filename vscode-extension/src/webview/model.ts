@@ -61,6 +61,8 @@ export function fold(model: Model, message: ToView): Model {
       };
     case "passages":
       return { ...model, passages: { query: message.query, found: message.passages } };
+    case "located":
+      return model;
     case "mentions":
       return { ...model, found: { query: message.query, mentions: message.mentions } };
     case "insert":

@@ -19,6 +19,10 @@ const HELPERS: readonly string[] = ["plural.ts"];
 
 /** What each function is called with; one call a line of the list. */
 const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
+  "agent.applyCode": [
+    ["x = 1\n", "shop.py"],
+    ["x = 1\n", undefined],
+  ],
   "agent.editOnlySelection": [["src/shop.py", "shop.py:3-5"]],
   "agent.gitFailed": [["not a git repository"]],
   "agent.moreLines": [[7]],

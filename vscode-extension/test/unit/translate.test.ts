@@ -60,6 +60,7 @@ describe("updates of the wire", () => {
     expect(toCallNews({ toolCallId: "c", rawOutput: { text: "[exit code 3]", exit_code: 3 } })).toEqual({
       id: "c",
       exitCode: 3,
+      output: "",
     });
   });
 

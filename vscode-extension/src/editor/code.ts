@@ -1,0 +1,49 @@
+/**
+ * What people do with a block of code of an answer: insert it, run it.
+ *
+ * Knows: editors, terminals, that nothing runs unseen. Does not know: the panel, the agent.
+ */
+
+import * as vscode from "vscode";
+
+import * as messages from "../messages/editor";
+
+/** Signs that a terminal takes as orders, and that nobody sees. */
+// eslint-disable-next-line no-control-regex
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
+
+/** Put code where the cursor is, in place of what is selected there. */
+export async function insertCode(text: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
+  if (!editor) {
+    void vscode.window.showInformationMessage(messages.NO_EDITOR_TO_INSERT);
+    return;
+  }
+  await editor.edit((edit) => editor.selections.forEach((selection) => edit.replace(selection, text.trimEnd())));
+  await vscode.window.showTextDocument(editor.document, { viewColumn: editor.viewColumn ?? vscode.ViewColumn.Active });
+}
+
+/** Run commands in a terminal of the user's, after they saw them whole and agreed. */
+export async function runCode(text: string): Promise<void> {
+  const command = text.replace(/^\$ /gm, "").trim();
+  if (!command) return;
+  if (!vscode.workspace.isTrusted || UNSEEN.test(command)) {
+    void vscode.window.showWarningMessage(
+      vscode.workspace.isTrusted ? messages.HIDDEN_SIGNS : messages.UNTRUSTED_NO_RUN,
+    );
+    return;
+  }
+  const asked = { modal: true, detail: command };
+  if ((await vscode.window.showWarningMessage(messages.RUN_IN_TERMINAL, asked, messages.RUN)) !== messages.RUN) return;
+  const terminal =
+    vscode.window.terminals.find(({ name, exitStatus }) => name === messages.CODE_TERMINAL && !exitStatus) ??
+    vscode.window.createTerminal(messages.CODE_TERMINAL);
+  terminal.show();
+  terminal.sendText(command);
+}
+
+/** Return the file that code is most likely meant for where it names none: the one that is looked at. */
+export function codeTarget(): string | undefined {
+  const uri = (vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0])?.document.uri;
+  return uri?.scheme === "file" ? vscode.workspace.asRelativePath(uri, false) : undefined;
+}

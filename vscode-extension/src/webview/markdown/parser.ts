@@ -1,0 +1,80 @@
+/**
+ * Markdown as HTML, not yet safe: links, code with what can be done with it, formulas.
+ *
+ * Knows: the parser and our rules. Does not know: what may stand in the page (`sanitize`), components.
+ */
+
+import MarkdownIt from "markdown-it";
+
+import * as messages from "../../messages/conversation";
+import { escaped, highlight } from "./highlight";
+import { parseMath } from "./math_rule";
+import { isPlace, isPlaceInCode } from "./place_links";
+
+/** Links lead to pages, to letters and to files; what else an address could do is nobody's to ask for in a text. */
+const FOLLOWED = /^(?:https?|mailto):/i;
+const SHELLS: ReadonlySet<string> = new Set(["bash", "sh", "shell", "zsh", "fish", "console", "powershell", "pwsh"]);
+const DIAGRAM = "mermaid";
+
+export const parser = new MarkdownIt({ html: false, linkify: true, highlight });
+parser.use(markTasks);
+parser.use(parseMath);
+parser.validateLink = (url) => FOLLOWED.test(url) || isPlace(url);
+
+const { rules } = parser.renderer;
+// Pictures from elsewhere would tell a server what was read here; they are shown as links.
+rules["image"] = (tokens, at) => {
+  const token = tokens[at];
+  return `<a href="${escaped(String(token?.attrGet("src") ?? ""))}">${escaped(token?.content || messages.PICTURE)}</a>`;
+};
+rules["link_open"] = (tokens, at) => {
+  const href = String(tokens[at]?.attrGet("href") ?? "");
+  // A file is a link once it is known that there is one.
+  return FOLLOWED.test(href) ? `<a href="${escaped(href)}">` : `<a data-place="${escaped(decoded(href))}">`;
+};
+rules["code_inline"] = (tokens, at) => {
+  const text = tokens[at]?.content ?? "";
+  const place = isPlaceInCode(text) ? ` data-place="${escaped(text)}"` : "";
+  return `<code${place}>${escaped(text)}</code>`;
+};
+rules["fence"] = (tokens, at) => {
+  const token = tokens[at];
+  const language = (token?.info ?? "").trim().split(/\s+/)[0] ?? "";
+  return codeBlock(token?.content ?? "", language);
+};
+
+function codeBlock(text: string, language: string): string {
+  const actions = [
+    SHELLS.has(language.toLowerCase())
+      ? button("run", "terminal", messages.RUN_CODE)
+      : button("apply", "git-pull-request-create", messages.APPLY_CODE),
+    button("insert", "insert", messages.INSERT_CODE),
+    button("copy", "copy", messages.COPY_CODE),
+  ].join("");
+  const bar = `<div class="code-bar"><span>${escaped(language)}</span><span class="code-actions">${actions}</span></div>`;
+  const kind = language.toLowerCase() === DIAGRAM ? " diagram-source" : "";
+  return `<div class="code${kind}">${bar}<pre tabindex="0"><code>${highlight(text, language)}</code></pre></div>`;
+}
+
+function button(action: string, icon: string, label: string): string {
+  return `<button type="button" class="code-action" data-action="${action}" aria-label="${label}" title="${label}"><i class="codicon codicon-${icon}"></i></button>`;
+}
+
+function decoded(href: string): string {
+  try {
+    return decodeURIComponent(href);
+  } catch {
+    return href;
+  }
+}
+
+/** Draw `[ ]` and `[x]` at the beginning of a list's item as boxes. */
+export function markTasks({ core }: typeof parser): void {
+  core.ruler.after("inline", "tasks", ({ tokens }) => {
+    tokens.forEach((token, at) => {
+      const first = tokens[at - 2]?.type === "list_item_open" ? token.children?.[0] : undefined;
+      const task = first?.type === "text" ? /^\[([ xX])\] /.exec(first.content) : null;
+      if (first && task) first.content = `${task[1] === " " ? "☐" : "☑"} ${first.content.slice(task[0].length)}`;
+    });
+  });
+}
