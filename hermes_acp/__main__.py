@@ -16,6 +16,8 @@ def main() -> None:
     """Serve an editor over stdio or clients over HTTP, or run the given subcommand."""
     if sys.getfilesystemencoding() != "utf-8":
         _start_again_in_utf8()
+    if sys.argv[1:2] == ["help"]:
+        sys.argv[1:] = [*sys.argv[2:], "--help"]
     allows_bypass = "--allow-bypass" in sys.argv[1:3]
     if [word for word in sys.argv[1:] if word != "--allow-bypass"] in ([], ["acp"]):
         from hermes_protocol.descriptors import claim
@@ -59,6 +61,7 @@ def main() -> None:
 
         sys.exit(run_command(sys.argv[1:]))
     except KeyboardInterrupt:
+        sys.stderr.write("hermes-acp: Interrupted.\n")
         sys.exit(130)
 
 

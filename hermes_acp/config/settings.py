@@ -304,6 +304,8 @@ def _merged(plain: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str,
         section, _, leaf = name.rpartition(".")
         if section:
             laid[section] = {**laid.get(section, {}), leaf: value}
+        elif leaf == "rules":
+            laid[leaf] = [*(laid.get(leaf) or ()), *value]
         else:
             laid[leaf] = value
     return laid

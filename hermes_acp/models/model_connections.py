@@ -102,10 +102,11 @@ class ModelConnections:
             for provider, model in dict.fromkeys(names)
         )
 
-    async def list_models(self) -> None:
+    async def list_models(self) -> tuple[str, ...]:
         """Ask the current endpoint which models it has. Raise ModelError."""
         choice = self.choices[0]
         self._listed = await (await self._connection(choice, choice.keys[0])).models()
+        return self._listed
 
     def inherit(self, former: "ModelConnections") -> None:
         """Take over the models listed by former connections if the endpoint is still the same."""

@@ -228,7 +228,7 @@ async def test_a_signal_while_the_prompt_is_still_being_piped_in(home: Path, wor
             )  # more than a pipe holds: when it is sent, it is being read
             process.send_signal(signal.SIGTERM)
             errors = b"".join([piece async for piece in process.stderr])
-            assert (await process.wait(), errors) == (130, b"")
+            assert (await process.wait(), errors) == (130, b"hermes-acp: Interrupted.\n")
 
 
 async def test_a_reader_that_leaves_stops_nothing(home: Path, workspace: Path) -> None:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from hermes_acp.config.environment import MODEL_VARIABLES, SWITCHES
-from hermes_acp.frontends.cli.run.headless_session import RunReport
+from hermes_acp.frontends.cli.run.run_output import RunReport
 from hermes_acp.models.wire.local_detection import LOCAL_PORTS
 from tests.architecture.sources import ROOT
 

@@ -32,7 +32,7 @@ class CaughtParser(Exception):
 def render() -> str:
     """Return the page."""
     top = find_parser()
-    names = [name for name in _subcommands(top) if name != "acp"]
+    names = [name for name in _subcommands(top) if name not in ("acp", "help")]
     return page("Commands", INTRO, *(_render(find_parser(name), 2) for name in names))
 
 

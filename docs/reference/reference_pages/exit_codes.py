@@ -5,6 +5,7 @@ from typing import Final
 
 from hermes_acp.core.errors import HermesError
 from hermes_acp.frontends.cli.run.headless_session import EXIT_CODES
+from hermes_acp.frontends.cli.run.run_output import NOT_STARTED
 
 from .commands import exit_codes, find_parser
 from .docstrings import class_text
@@ -17,7 +18,8 @@ REASONS: Final = """\
 ## Reasons
 
 `reason` of the [`result`](../headless.md#the-last-line-result) line and of the event
-[`turn_ended`](events.md#turn_ended), each with the exit code of a run that ends so."""
+[`turn_ended`](events.md#turn_ended), each with the exit code of a run that ends so. `not_started` is only in
+`result`: the run never began."""
 ERRORS: Final = """\
 ## Error codes
 
@@ -27,7 +29,7 @@ ERRORS: Final = """\
 def render() -> str:
     """Return the page."""
     codes = ((code(str(number)), sentence(text)) for number, text in exit_codes(find_parser("run")).items())
-    reasons = ((code(reason), code(str(number))) for reason, number in EXIT_CODES.items())
+    reasons = ((code(reason), code(str(number))) for reason, number in {**EXIT_CODES, NOT_STARTED: 2}.items())
     errors = table(("error code", "exit code", "meaning"), _errors(HermesError))
     codes_table = table(("code", "meaning"), codes)
     return page(

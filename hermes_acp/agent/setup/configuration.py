@@ -225,13 +225,14 @@ class Configuration:
         """Return the models that can be chosen, the configured one first; empty until known."""
         return () if self._deps is None else self._connections[-1].offers()
 
-    async def list_models(self) -> None:
+    async def list_models(self) -> tuple[str, ...]:
         """Ask the endpoint for its models, again if the endpoint changes meanwhile. Raises ModelError."""
-        asked = None
+        asked, listed = None, tuple[str, ...]()
         while asked is not self._connections[-1]:
             asked = self._connections[-1]
-            await asked.list_models()
+            listed = await asked.list_models()
             self._on_models()
+        return listed
 
     async def aclose(self) -> None:
         """Close the model connections."""

@@ -24,6 +24,7 @@ class RuleSettings(Section):
     command: tuple[str, ...] = ()
     host: str = ""
     line: int = 0
+    source: str = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -49,7 +50,7 @@ class RuleSettings(Section):
             access=self.access,
             command=self.command,
             host=self.host,
-            source=f"line {self.line} of {file}",
+            source=self.source or f"line {self.line} of {file}",
             is_users=is_users,
         )
 

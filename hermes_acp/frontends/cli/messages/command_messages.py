@@ -1,5 +1,6 @@
 """The text of `hermes-acp --help`, and text shared by several commands."""
 
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -8,7 +9,7 @@ DESCRIPTION: Final = (
     "over standard input and output. With --allow-bypass, the user of that editor may choose a mode that asks no "
     "questions."
 )
-EPILOG: Final = "Start with `hermes-acp setup`. Run `hermes-acp COMMAND --help` for the options of a command."
+EPILOG: Final = "Start with `hermes-acp setup`. `hermes-acp help COMMAND` explains the options of a command."
 COMMANDS: Final = MappingProxyType(
     {
         "setup": "choose a provider, an API key and a model",
@@ -28,6 +29,7 @@ COMMANDS: Final = MappingProxyType(
         "tools": "show the tools that you or the agent wrote; check one or roll it back",
         "memory": "show notes that wait for your approval; approve or reject them",
         "mcp": "show your MCP servers; sign in to one or sign out",
+        "help": "explain a command: `hermes-acp help run`",
     }
 )
 JSON_HELP: Final = "print one JSON document"
@@ -37,9 +39,49 @@ UNTITLED: Final = "Untitled"
 NOTHING_FOUND: Final = "Nothing was found."
 
 
-def usage_error(message: str, program: str) -> str:
-    """Return the line for a command line that cannot be parsed."""
-    return f"{message}. Try `{program} --help`."
+INTERRUPTED: Final = "Interrupted."
+RUN_HINT: Final = 'To run it as a prompt: hermes-acp run "…"'
+
+
+def usage(message: str) -> str:
+    """Return an explanation of `argparse` as a sentence."""
+    return f"{message[:1].upper()}{message[1:]}".rstrip(".") + "."
+
+
+def help_hint(program: str) -> str:
+    """Return where the flags of a command are explained."""
+    return f"Try `{program} --help`."
+
+
+def unexpected_argument(argument: str) -> str:
+    """Return the error for an argument that a command does not take."""
+    return f"unexpected argument: {argument}"
+
+
+def unknown_flag(flag: str, program: str) -> str:
+    """Return the error for a flag that a command does not have."""
+    return f"`{program}` has no flag {flag}."
+
+
+def unknown_command(command: str, program: str) -> str:
+    """Return the error for a command that does not exist."""
+    return f"`{program}` has no command {command!r}."
+
+
+def did_you_mean(words: Sequence[str]) -> str:
+    """Return the question about words that were probably meant."""
+    *others, last = words
+    return f"Did you mean {', '.join(others)} or {last}?" if others else f"Did you mean {last}?"
+
+
+def flag_of(flag: str, programs: Sequence[str]) -> str:
+    """Return which commands have a flag."""
+    return f"{flag} belongs to {', '.join(f'`{each}`' for each in programs)}."
+
+
+def commands_hint(commands: Sequence[str], program: str) -> str:
+    """Return which commands there are."""
+    return f"There are: {', '.join(commands)}. See `{program} --help`."
 
 
 def not_a_number_from(text: str, least: int, most: int) -> str:

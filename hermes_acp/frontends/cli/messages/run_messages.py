@@ -1,5 +1,6 @@
 """What `hermes-acp run` says."""
 
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -12,7 +13,27 @@ EXIT_CODES: Final = """exit codes:
   5    an approval was required, and was refused or not possible
   124  timed out
   130  interrupted"""
-PROMPT_HELP: Final = "the prompt; @FILE reads a file, - reads standard input (the default)"
+WORDS_HELP: Final = (
+    "the prompt. Text piped in is added to it as context; without a prompt, standard input is the prompt. "
+    "- waits for standard input however long it takes"
+)
+PROMPT_HELP: Final = "the prompt as a flag; @FILE reads a file"
+ADD_DIR_HELP: Final = "another folder that the session works in, besides the working directory; repeatable"
+MODEL_HELP: Final = (
+    "the model of this session (default: the configured one); PROVIDER/MODEL for a fallback's provider"
+)
+EFFORT_HELP: Final = "how much the model reasons; `default` leaves it to the provider"
+APPEND_SYSTEM_PROMPT_HELP: Final = (
+    "text to add to the system prompt of a new session; @FILE reads a file. A stored session keeps its own"
+)
+ALLOW_HELP: Final = (
+    "a call that needs no approval in this run, such as edit, 'edit(docs/**)', 'bash(pytest *)', "
+    "'web_fetch(docs.python.org)' or mcp__SERVER__TOOL; repeatable, or a list with commas. It is stored nowhere. "
+    "Denials stay, and commands run in the sandbox"
+)
+CONTINUE_HELP: Final = (
+    "continue the newest session of the working directory; without a prompt, resume its interrupted turn"
+)
 CWD_HELP: Final = "the working directory (default: the current folder)"
 FORMAT_HELP: Final = "default: text"
 MODE_HELP: Final = (
@@ -33,12 +54,33 @@ RESUME_HELP: Final = "continue session ID, which must exist; without a prompt, r
 CLOSED_HINT: Final = "Open both; /dev/null is enough."
 NO_PROMPT: Final = "There is no prompt."
 EMPTY_PROMPT: Final = "The prompt is empty."
-PROMPT_HINT: Final = "Pass one with -p, or pipe it in."
+PROMPT_HINT: Final = 'Pass one: hermes-acp run "…", or pipe it in.'
+TWO_PROMPTS_HINT: Final = "Pass the prompt once: as an argument or with -p."
+STDIN_BINARY: Final = "Standard input is not text."
+STDIN_BINARY_HINT: Final = (
+    "Only UTF-8 text can be piped in. Name a file of another kind in the prompt instead."
+)
+AWAIT_HINT: Final = (
+    'Pass one: hermes-acp run "…". To wait for standard input as long as it takes: hermes-acp run -'
+)
+WAITING_FOR_STDIN: Final = "info: Reading standard input to its end…"
+EMPTY_SYSTEM_PROMPT: Final = "The text for the system prompt is empty."
+NOTHING_TO_CONTINUE_HINT: Final = "Leave out --continue, or name a session with --resume ID."
+ALLOW_HINT: Final = (
+    "Write edit, 'edit(docs/**)', 'bash(pytest *)', 'web_fetch(docs.python.org)' or mcp__SERVER__TOOL."
+)
+ALLOW_COMMAND_HINT: Final = (
+    "Write the first words of the command: 'bash(pytest *)'. "
+    "To run every command in the sandbox: --mode auto."
+)
+PROMPT_TOO_LONG_HINT: Final = "Save the text in a file and name the file in the prompt."
+INTERRUPTED: Final = "Interrupted."
 BYPASS_NOT_ALLOWED: Final = "The mode `bypass` asks no questions, so it needs a flag of its own."
 BYPASS_HINT: Final = "Add --allow-bypass, but only where nothing can be lost."
 RECORDED_HINT: Final = "The session is recorded anyway."
 
 CALL_STATUS: Final = MappingProxyType({"completed": "done", "failed": "failed", "cancelled": "stopped"})
+SHOWN_MODELS: Final = 5
 APPROVAL_MISSED: Final = "warning: A tool call needed approval, and nobody can be asked here (see --mode)."
 APPROVAL_IMPOSSIBLE: Final = "A tool call needed approval, and nobody can be asked here."
 
@@ -56,6 +98,92 @@ def prompt_unreadable(path: str, reason: str) -> str:
 def prompt_not_utf8(path: str) -> str:
     """Return the error of a prompt file that is not text."""
     return f"The prompt file {path!r} is not UTF-8."
+
+
+def two_prompts(word: str) -> str:
+    """Return the error of a prompt that is given twice."""
+    return f"There are two prompts: -p and {word!r}."
+
+
+def no_prompt_arrived(seconds: float) -> str:
+    """Return the error of a standard input that is open but silent."""
+    return f"There is no prompt: standard input is open, but nothing came for {seconds:g} s."
+
+
+def prompt_too_long(most: int) -> str:
+    """Return the error of a prompt on standard input that has no end in sight."""
+    return f"The prompt on standard input is longer than {most:,} bytes."
+
+
+def stdin_silent(seconds: float) -> str:
+    """Return the warning about a standard input that is open but silent."""
+    return (
+        f"warning: Nothing came from standard input for {seconds:g} s, so the run starts without it. To wait for it, "
+        "add - after the prompt; to leave it out, add < /dev/null."
+    )
+
+
+def stdin_cut(size: int, kept: int, most: int) -> str:
+    """Return the warning about piped text that is too long."""
+    amount = f"more than {most:,}" if size >= most else f"{size:,}"
+    return (
+        f"warning: {amount} bytes were piped in; the model sees only the first and the last {kept // 2:,}. "
+        "Save them to a file to let it search them."
+    )
+
+
+def timed_out(seconds: float) -> str:
+    """Return the error of a run whose time passed while standard input was read."""
+    return f"Stopped after {seconds:g} s while reading standard input."
+
+
+def unknown_model(model: str, provider: str) -> str:
+    """Return the error for a model that the endpoint does not list."""
+    return f"{provider} lists no model {model!r}."
+
+
+def unknown_model_hint(alike: Sequence[str], listed: Sequence[str]) -> str:
+    """Return the models that were probably meant, or some of those that there are."""
+    if alike:
+        return f"Did you mean {' or '.join(alike)}?"
+    more = f" and {len(listed) - SHOWN_MODELS} more" if len(listed) > SHOWN_MODELS else ""
+    return f"It lists {', '.join(listed[:SHOWN_MODELS])}{more}."
+
+
+def nothing_to_continue(folder: str) -> str:
+    """Return the error of `--continue` where no session is stored."""
+    return f"There is no session in {folder} to continue."
+
+
+def bad_allow(entry: str) -> str:
+    """Return the error for an entry of `--allow` that cannot be read."""
+    return f"--allow {entry!r} cannot be understood."
+
+
+def bad_allow_because(entry: str, reason: str) -> str:
+    """Return the error for an entry of `--allow` whose content is not valid."""
+    return f"--allow {entry!r} is not valid: {reason}."
+
+
+def unknown_tool(tool: str, alike: Sequence[str]) -> str:
+    """Return the error for a tool that does not exist."""
+    meant = f" Did you mean {' or '.join(alike)}?" if alike else ""
+    return f"--allow names {tool!r}, which is no tool.{meant}"
+
+
+def allow_names_no_command(entry: str) -> str:
+    """Return the error for an entry that would allow every command."""
+    return f"--allow {entry!r} names no command."
+
+
+def allow_cannot_cover(tool: str) -> str:
+    """Return the error for a tool whose calls cannot be allowed beforehand."""
+    return f"--allow cannot cover {tool!r}: its scripts can run anything."
+
+
+def session_named(session_id: str) -> str:
+    """Return the last line of a run in text format."""
+    return f"Session ID: {session_id}; resume with: hermes-acp run --resume {session_id}"
 
 
 def output_unwritable(reason: str) -> str:

@@ -1,35 +1,39 @@
 """The `hermes-acp run` command: one prompt without an editor.
 
-Knows: where the prompt comes from, how signals and time end a run. Does not know: what a turn does.
+Knows: how signals and time end a run, and what is written then. Does not know: what a turn does.
 """
 
 import argparse
-import os
-import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
 import anyio
-import anyio.to_thread
 from msgspec import structs
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
-from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import BadRequest, StorageError
-from hermes_acp.core.events import Noticed
-from hermes_acp.core.messages import TextPart
-from hermes_acp.core.ports.workspace_ports import Workspace
-from hermes_acp.frontends.cli.cli_output import escaped
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.core.errors import BadRequest, HermesError
+from hermes_acp.core.messages import Part
 from hermes_acp.frontends.cli.messages import run_messages
 from hermes_acp.frontends.cli.run.headless_session import RunReporter, UnattendedGate
+from hermes_acp.frontends.cli.run.model_selection import MODEL_VARIABLE, with_model
+from hermes_acp.frontends.cli.run.prompt_input import PromptInput
+from hermes_acp.frontends.cli.run.run_output import (
+    RunOutput,
+    RunReport,
+    failure_report,
+    note_line,
+    report_line,
+    stopped_report,
+)
+from hermes_acp.frontends.cli.run.run_session import folders_of, open_session
 from hermes_acp.sessions.session import Session
 from hermes_acp.shutdown import ShutdownGuard
 from hermes_protocol.descriptors import claim
 
+EXIT_TIMED_OUT: Final = 124
 EXIT_INTERRUPTED: Final = 130
-PIECE_BYTES: Final = 65_536
 
 
 def run_headless(options: argparse.Namespace) -> int:
@@ -42,75 +46,104 @@ def run_headless(options: argparse.Namespace) -> int:
     guard = ShutdownGuard()
     guard.start()
     guard.watch_signals()
-    return anyio.run(_run, options, in_fd, out_fd, guard)
+    return anyio.run(_HeadlessRun(options, in_fd, RunOutput(out_fd), guard).run)
 
 
-async def _read_prompt(named: str | None, in_fd: int, *, may_go_on: bool) -> str:
-    """Return the prompt, or an empty one if none was passed or piped in and the last turn may resume without it."""
-    if named is not None and named.startswith("@"):
+class _HeadlessRun:
+    """One run, from the reading of its prompt to its result."""
+
+    def __init__(
+        self, options: argparse.Namespace, in_fd: int, output: RunOutput, guard: ShutdownGuard
+    ) -> None:
+        self._options = options
+        self._in_fd = in_fd
+        self._output = output
+        self._guard = guard
+        self._environment = read_environment()
+        self._session_id = ""
+
+    async def run(self) -> int:
+        """Run to the end, whatever it is, and return the exit code. An error is written as the result, too."""
         try:
-            text = Path(named[1:]).read_text(encoding="utf-8")
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise BadRequest(run_messages.prompt_unreadable(named[1:], reason)) from error
-        except UnicodeDecodeError as error:
-            raise BadRequest(run_messages.prompt_not_utf8(named[1:])) from error
-    elif named is not None and named != "-":
-        text = named
-    elif os.isatty(in_fd):
-        if may_go_on and named is None:
-            return ""
-        raise BadRequest(run_messages.NO_PROMPT, hint=run_messages.PROMPT_HINT)
-    else:
-        text = (await _read_whole(in_fd)).decode("utf-8", "replace")
-    if not text.strip() and not (may_go_on and named is None):
-        raise BadRequest(run_messages.EMPTY_PROMPT, hint=run_messages.PROMPT_HINT)
-    return text
+            return await self._run()
+        except HermesError as error:
+            with suppress(HermesError):  # if the output cannot be written, that is the error
+                self._write(failure_report(error, self._session_id))
+            raise
 
+    async def _run(self) -> int:
+        app = App(self._chosen_environment(), overrides=self._overrides())
+        with anyio.CancelScope() as scope:
+            stop = _StopSignal(scope, self._guard)
+            async with background_tasks(stop.listen):
+                try:
+                    prompt = await self._read_prompt(app)
+                    if prompt is None:
+                        return self._stopped(EXIT_TIMED_OUT, run_messages.timed_out(self._options.timeout))
+                    async with background_tasks(app.keep):
+                        return await self._converse(app, stop, prompt)
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await app.aclose()
+        return self._stopped(EXIT_INTERRUPTED, run_messages.INTERRUPTED)
 
-async def _read_whole(in_fd: int) -> bytes:
-    """Read to the end; if the read blocked, a signal arriving just before it would wait for the writer."""
-    read = bytearray()
-    while True:
-        with suppress(PermissionError):  # a regular file cannot be awaited, and need not be
-            await anyio.wait_readable(in_fd)
-        piece = os.read(in_fd, PIECE_BYTES)
-        if not piece:
-            return bytes(read)
-        read += piece
+    async def _read_prompt(self, app: App) -> tuple[Part, ...] | None:
+        """Return the prompt, or None if it did not arrive within the time of the run."""
 
+        async def prepare() -> None:
+            with suppress(HermesError):  # it is raised where the model is needed
+                await app.configuration.deps()
 
-async def _run(options: argparse.Namespace, in_fd: int, out_fd: int, guard: ShutdownGuard) -> int:
-    environment = structs.replace(read_environment(), allows_bypass=options.allow_bypass)
-    app = App(environment, overrides=_overrides(options))
-    with anyio.CancelScope() as scope:
-        stop = _StopSignal(scope, guard)
-        async with background_tasks(stop.listen):
-            try:
-                prompt = await _read_prompt(options.prompt, in_fd, may_go_on=bool(options.resume))
-                async with background_tasks(app.keep):
-                    return await _converse(app, stop, options, prompt, out_fd)
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await app.aclose()
-    return EXIT_INTERRUPTED
+        options = self._options
+        prompt_input = PromptInput(self._in_fd, note_line, prepare)
+        with anyio.move_on_after(options.timeout):
+            return await prompt_input.read(options, may_go_on=bool(options.resume or options.goes_on))
+        return None
 
+    async def _converse(self, app: App, stop: "_StopSignal", prompt: tuple[Part, ...]) -> int:
+        usual_model = self._environment.variables.get(MODEL_VARIABLE, "")
+        session, news = await open_session(app, self._options, usual_model)
+        self._session_id = session.id
+        reporter = RunReporter(session.id, self._options.output_format, self._output.write, note_line)
+        reporter.show(session.record.opening())
+        for event in news:
+            reporter.show(event)
+        session.ledger.admit(reporter)
+        gate = UnattendedGate()
+        stop.aim_at(session)
+        going = session.prompt(prompt, gate) if prompt else session.go_on(gate)
+        end = await going
+        return reporter.finish(end, was_refused=bool(gate.needed - reporter.completed))
 
-async def _converse(
-    app: App, stop: "_StopSignal", options: argparse.Namespace, prompt: str, out_fd: int
-) -> int:
-    await app.configuration.deps()
-    session, news = await _open(app, options)
-    reporter = RunReporter(session.id, options.output_format, _Output(out_fd).write, _note)
-    reporter.show(session.record.opening())
-    for event in news:
-        reporter.show(event)
-    session.ledger.admit(reporter)
-    gate = UnattendedGate()
-    stop.aim_at(session)
-    going = session.prompt((TextPart(prompt),), gate) if prompt.strip() else session.go_on(gate)
-    end = await going
-    return reporter.finish(end, was_refused=bool(gate.needed - reporter.completed))
+    def _stopped(self, exit_code: int, sentence: str) -> int:
+        """Say that the run was stopped before its turn ended; return the exit code."""
+        note_line(run_messages.run_failed(sentence))
+        self._write(stopped_report(exit_code, sentence, self._session_id))
+        return exit_code
+
+    def _write(self, report: RunReport) -> None:
+        """Write the result of a run without a turn's end, if its format has one."""
+        if self._options.output_format != "text":
+            self._output.write(report_line(report))
+
+    def _chosen_environment(self) -> Environment:
+        environment = structs.replace(self._environment, allows_bypass=self._options.allow_bypass)
+        return with_model(environment, self._options.model)
+
+    def _overrides(self) -> dict[str, Any]:
+        options = self._options
+        flags = {
+            "backend": options.backend,
+            "budget.max_steps": options.max_steps,
+            "budget.max_tokens": options.max_tokens,
+            "budget.max_cost_usd": options.max_cost,
+            "budget.timeout_s": options.timeout,
+        }
+        if options.allow:
+            from hermes_acp.frontends.cli.run.allowed_calls import allowing_rules
+
+            flags["rules"] = allowing_rules(options.allow, folders_of(options))
+        return {name: value for name, value in flags.items() if value is not None}
 
 
 class _StopSignal:
@@ -133,67 +166,3 @@ class _StopSignal:
                 self._session.cancel()
             else:
                 self._scope.cancel()
-
-
-async def _open(app: App, options: argparse.Namespace) -> tuple[Session, list[Noticed]]:
-    """Open the named session or a new one; notices about its record are for the user."""
-    cwd = str(Path(options.cwd).absolute())
-
-    def open_workspace(_: str, place: str, roots: tuple[str, ...]) -> Workspace:
-        return app.open_workspace(place, roots)
-
-    named = options.resume or options.session
-    if named and (options.resume or app.sessions.is_stored(named)):
-        session, past = await app.sessions.load(named, cwd, open_workspace)
-        news = [event for event in past.news if isinstance(event, Noticed)]
-    else:
-        news = []
-        session = await app.sessions.create(cwd, (), open_workspace, named)
-    mode = options.mode or app.configuration.default_mode()
-    if mode == "bypass" and not session.offers.allows_bypass:
-        raise BadRequest(run_messages.BYPASS_NOT_ALLOWED, hint=run_messages.BYPASS_HINT)
-    session.set_mode(mode)
-    if options.trust_workspace:
-        await anyio.to_thread.run_sync(app.workspace_trust.trust_for_process, session.record.cwd)
-    return session, news
-
-
-def _overrides(options: argparse.Namespace) -> dict[str, Any]:
-    flags = {
-        "backend": options.backend,
-        "budget.max_steps": options.max_steps,
-        "budget.max_tokens": options.max_tokens,
-        "budget.max_cost_usd": options.max_cost,
-        "budget.timeout_s": options.timeout,
-    }
-    return {name: value for name, value in flags.items() if value is not None}
-
-
-def _note(line: str) -> None:
-    """Print progress on one line each, without anything that controls a terminal or a CI runner."""
-    print(escaped(" ".join(line.split())), file=sys.stderr, flush=True)
-
-
-class _Output:
-    """The original standard output, before it was moved; a reader that left stops nothing.
-
-    Model output cannot control a terminal it may be connected to.
-    """
-
-    def __init__(self, out_fd: int) -> None:
-        self._out_fd = out_fd
-        self._is_open = True
-        self._is_terminal = os.isatty(out_fd)
-
-    def write(self, text: str) -> None:
-        rest = (escaped(text) if self._is_terminal else text).encode("utf-8", "replace")
-        try:
-            while rest and self._is_open:
-                rest = rest[os.write(self._out_fd, rest) :]
-        except BrokenPipeError:
-            self._is_open = False
-        except OSError as error:
-            self._is_open = False
-            raise StorageError(
-                run_messages.output_unwritable(error.strerror or str(error)), hint=run_messages.RECORDED_HINT
-            ) from error

@@ -30,10 +30,10 @@ from hermes_acp.core.events import (
     TextSaid,
     TurnEnded,
 )
-from hermes_acp.core.messages import Usage
 from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.frontends.cli.messages import run_messages
+from hermes_acp.frontends.cli.run.run_output import RunReport, report_line
 
 EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
     {
@@ -55,20 +55,6 @@ EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
     }
 )
 REASON_CHARACTERS: Final = 300
-
-
-class RunReport(msgspec.Struct, tag_field="type", tag="result"):
-    """How a run ended: the last line of stream-json, and the whole of json."""
-
-    session_id: str
-    reason: str
-    exit_code: int
-    text: str
-    error: str = ""
-    error_code: str = ""
-    steps: int = 0
-    usage: Usage = Usage()
-    cost_usd: float | None = None
 
 
 class UnattendedGate:
@@ -101,6 +87,7 @@ class RunReporter:
         self._note = note
         self._words: list[str] = []
         self._titles: dict[str, str] = {}
+        self._warned: set[str] = set()
         self.completed: set[str] = set()
         """The completed calls, including those a person decides on later."""
 
@@ -133,6 +120,7 @@ class RunReporter:
                 )
                 self._note(run_messages.call_ended(title, status, _reason(event)))
             case Noticed():
+                self._warned.add(event.text)
                 self._note(f"{event.level}: {event.text}")
             case PermissionAnswered(answer="unavailable"):
                 self._note(run_messages.APPROVAL_MISSED)
@@ -162,9 +150,11 @@ class RunReporter:
         if self._format == "text":
             self._write(report.text if report.text.endswith("\n") or not report.text else report.text + "\n")
         else:
-            self._write(msgspec.json.encode(report).decode() + "\n")
-        if report.error:
+            self._write(report_line(report))
+        if report.error and report.error not in self._warned:
             self._note(run_messages.run_failed(report.error))
+        if self._format == "text":
+            self._note(run_messages.session_named(report.session_id))
         return report.exit_code
 
 

@@ -1,0 +1,100 @@
+"""What a run writes: its answer or events to standard output, and its result, however it ends."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from hermes_acp.core.errors import HermesError, StorageError
+from hermes_acp.core.messages import Usage
+from hermes_acp.frontends.cli.cli_output import escaped
+from hermes_acp.frontends.cli.messages import run_messages
+
+FORMATS: Final = ("text", "json", "stream-json")
+FORMAT_FLAG: Final = "--output-format"
+NOT_STARTED: Final = "not_started"
+FAILURE_REASONS: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        1: "gave_up",
+        2: NOT_STARTED,
+        3: "model_trouble",
+        4: "storage_trouble",
+        124: "out_of_time",
+        130: "cancelled",
+    }
+)
+"""The reasons of runs that failed outside of a turn, by exit code."""
+
+
+class RunReport(msgspec.Struct, tag_field="type", tag="result"):
+    """How a run ended: the last line of stream-json, and the whole of json."""
+
+    session_id: str
+    reason: str
+    exit_code: int
+    text: str
+    error: str = ""
+    error_code: str = ""
+    steps: int = 0
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+
+
+def failure_report(error: HermesError, session_id: str = "") -> RunReport:
+    """Return the result of a run that an error ended before or outside of its turn."""
+    reason = FAILURE_REASONS.get(error.exit_code, FAILURE_REASONS[1])
+    return RunReport(session_id, reason, error.exit_code, "", error.sentence(), error.code)
+
+
+def stopped_report(exit_code: int, sentence: str, session_id: str = "") -> RunReport:
+    """Return the result of a run that was stopped before its turn began."""
+    return RunReport(session_id, FAILURE_REASONS[exit_code], exit_code, "", sentence)
+
+
+def report_line(report: RunReport) -> str:
+    """Return a result as a line of JSON."""
+    return msgspec.json.encode(report).decode() + "\n"
+
+
+def requested_format(arguments: Sequence[str]) -> str:
+    """Return the output format that unparsed arguments ask for, as far as they can be read."""
+    found = "text"
+    for flag, following in zip(arguments, (*arguments[1:], ""), strict=True):
+        name, is_joined, value = flag.partition("=")
+        if name == FORMAT_FLAG and (value if is_joined else following) in FORMATS:
+            found = value if is_joined else following
+    return found
+
+
+class RunOutput:
+    """The original standard output, before it was moved; a reader that left stops nothing.
+
+    Model output cannot control a terminal it may be connected to.
+    """
+
+    def __init__(self, out_fd: int) -> None:
+        self._out_fd = out_fd
+        self._is_open = True
+        self._is_terminal = os.isatty(out_fd)
+
+    def write(self, text: str) -> None:
+        """Write all of a text. Raises StorageError if that is not possible."""
+        rest = (escaped(text) if self._is_terminal else text).encode("utf-8", "replace")
+        try:
+            while rest and self._is_open:
+                rest = rest[os.write(self._out_fd, rest) :]
+        except BrokenPipeError:
+            self._is_open = False
+        except OSError as error:
+            self._is_open = False
+            raise StorageError(
+                run_messages.output_unwritable(error.strerror or str(error)), hint=run_messages.RECORDED_HINT
+            ) from error
+
+
+def note_line(line: str) -> None:
+    """Print progress on one line each, without anything that controls a terminal or a CI runner."""
+    print(escaped(" ".join(line.split())), file=sys.stderr, flush=True)
