@@ -10,9 +10,10 @@ import anyio
 
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import Event, RootsChanged, TitleChanged, TurnEnded, TurnStarted
+from hermes_acp.core.messages import Usage
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.record.session_record import Record
-from hermes_acp.storage.session_store import SessionRow, SessionStore
+from hermes_acp.storage.session_store import SessionRow, SessionStore, SessionUsage
 
 SETTLE_DELAY_S: Final = 0.1
 """Lets an answer go out before its bookkeeping, and groups the writes of turns that follow each other at once."""
@@ -100,6 +101,7 @@ class ListingAudience:
 
 
 def _row_of(record: Record, updated_at: float) -> SessionRow:
+    used = sum(record.used_at.values(), Usage())
     return SessionRow(
         record.session_id,
         record.cwd,
@@ -108,4 +110,5 @@ def _row_of(record: Record, updated_at: float) -> SessionRow:
         updated_at,
         is_archived=record.is_archived,
         more_roots=record.roots[1:],
+        usage=SessionUsage(used.input_tokens, used.output_tokens, record.usage.cost_usd),
     )

@@ -11,10 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import SessionNotFound, StorageError
-from hermes_acp.core.events import ArchiveChanged, RootsChanged, SessionOpened, TitleChanged
+from hermes_acp.core.events import (
+    ArchiveChanged,
+    ChildChanged,
+    Event,
+    HistoryCompacted,
+    RootsChanged,
+    SessionOpened,
+    StepEnded,
+    TitleChanged,
+    UsageChanged,
+    UserSaid,
+)
 from hermes_acp.storage.private_files import remove_folder
 from hermes_acp.storage.record_lines import decode_lines
 from hermes_acp.storage.search.database import Database, DatabaseDamaged
@@ -29,6 +40,7 @@ T = TypeVar("T")
 SESSION_ID = re.compile(r"([A-Za-z0-9_-]{1,128})(\.[A-Za-z0-9_-]{1,64})?")
 """A child agent's id is its session's id, a dot, and a name."""
 PAGE = 50
+UNTITLED = "Untitled"
 MIGRATIONS = (
     """CREATE TABLE sessions (
         id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL,
@@ -37,12 +49,22 @@ MIGRATIONS = (
     "CREATE INDEX sessions_by_time ON sessions (updated_at DESC, id)",
     "ALTER TABLE sessions ADD COLUMN is_archived INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE sessions ADD COLUMN more_roots TEXT",  # a JSON array; null if the record was not read
+    # `usage` is a JSON object, or null if the record was not read for it.
+    "ALTER TABLE sessions ADD COLUMN usage TEXT;\nCREATE INDEX sessions_by_title ON sessions (cwd, title);",
 )
 ArchiveFilter = Literal["exclude", "include", "only"]
 
 
+class SessionUsage(Struct, frozen=True):
+    """The tokens that a session has used, and their cost in US dollars, if the prices are known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+
+
 class SessionRow(Struct, frozen=True):
-    """A session in a list; times are seconds since the epoch."""
+    """A session in a list; times are seconds since the epoch. `usage` is None if it was not read yet."""
 
     id: str
     cwd: str
@@ -51,6 +73,7 @@ class SessionRow(Struct, frozen=True):
     updated_at: float
     is_archived: bool = False
     more_roots: tuple[str, ...] = ()
+    usage: SessionUsage | None = None
 
 
 class SessionStore:
@@ -101,10 +124,27 @@ class SessionStore:
         if row:
             await self._write(lambda connection: _amend(connection, row))
 
+    async def with_usage(self, rows: Iterable[SessionRow]) -> list[SessionRow]:
+        """Return rows with their usage; what an earlier version has not indexed is read from the records."""
+        from anyio import to_thread
+
+        known: list[SessionRow] = []
+        for row in rows:
+            if row.usage is None and (read := await to_thread.run_sync(row_of, self.path_of(row.id))):
+                await self._write(lambda connection, read=read: _amend(connection, read))
+                known.append(structs.replace(row, usage=read.usage))
+            else:
+                known.append(row)
+        return known
+
     async def page(
         self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
     ) -> list[SessionRow]:
-        """Return up to `PAGE` sessions that follow `after`, newest first, of one working directory or of all."""
+        """Return up to `PAGE` sessions that follow `after`, newest first, of one working directory or of all.
+
+        Sessions without a prompt are not listed. Later sessions of a folder with the title of an earlier one are
+        numbered.
+        """
         updated_at, id_ = after or (None, None)
         wanted = {
             "cwd": cwd,
@@ -116,8 +156,12 @@ class SessionStore:
 
         def select(connection: "sqlite3.Connection") -> list[SessionRow]:
             rows = connection.execute(
-                """SELECT id, cwd, title, created_at, updated_at, is_archived, more_roots FROM sessions
-                   WHERE (:cwd IS NULL OR cwd = :cwd)
+                """SELECT id, cwd, title, created_at, updated_at, is_archived, more_roots, usage,
+                   (SELECT COUNT(*) FROM sessions AS other WHERE other.cwd = sessions.cwd
+                    AND other.title = sessions.title
+                    AND (other.created_at, other.id) < (sessions.created_at, sessions.id))
+                   FROM sessions
+                   WHERE title <> '' AND (:cwd IS NULL OR cwd = :cwd)
                    AND (:updated_at IS NULL OR (updated_at, id) < (:updated_at, :id))
                    AND (:archived IS NULL OR is_archived = :archived)
                    ORDER BY updated_at DESC, id DESC LIMIT :most""",
@@ -238,34 +282,40 @@ def child_record_path(path: Path, child_id: str) -> Path:
 
 def _columns(row: SessionRow) -> tuple[object, ...]:
     roots = msgspec.json.encode(row.more_roots).decode()
-    return (row.id, row.cwd, row.title, row.created_at, row.updated_at, row.is_archived, roots)
+    usage = msgspec.json.encode(row.usage).decode() if row.usage else None
+    return (row.id, row.cwd, row.title, row.created_at, row.updated_at, row.is_archived, roots, usage)
 
 
 def _from_columns(columns: tuple[Any, ...]) -> SessionRow:
-    *plain, is_archived, roots = columns
-    more_roots = msgspec.json.decode(roots, type=tuple[str, ...]) if roots else ()
-    return SessionRow(*plain, is_archived=bool(is_archived), more_roots=more_roots)
+    id_, cwd, title, created_at, updated_at, is_archived, roots, usage, earlier = columns
+    return SessionRow(
+        id_,
+        cwd,
+        f"{title} ({earlier + 1})" if earlier else title,
+        created_at,
+        updated_at,
+        bool(is_archived),
+        msgspec.json.decode(roots, type=tuple[str, ...]) if roots else (),
+        msgspec.json.decode(usage, type=SessionUsage) if usage else None,
+    )
 
 
 def _put(connection: "sqlite3.Connection", row: SessionRow) -> None:
-    connection.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)", _columns(row))
+    connection.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _columns(row))
 
 
 def _amend(connection: "sqlite3.Connection", row: SessionRow) -> None:
     connection.execute(
-        """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)
+        """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (id) DO UPDATE SET
-           title = excluded.title, is_archived = excluded.is_archived, more_roots = excluded.more_roots""",
+           title = excluded.title, is_archived = excluded.is_archived, more_roots = excluded.more_roots,
+           usage = excluded.usage""",
         _columns(row),
     )
 
 
 def row_of(path: Path) -> SessionRow | None:
     """Return what a list shows of a record, or None if it cannot be read."""
-    opened: SessionOpened | None = None
-    title = ""
-    is_archived = False
-    more_roots: tuple[str, ...] = ()
     try:
         if not path.is_file():  # reading a pipe would wait for a writer
             return None
@@ -273,20 +323,47 @@ def row_of(path: Path) -> SessionRow | None:
         updated_at = path.stat().st_mtime
     except OSError:
         return None
+    row: SessionRow | None = None
+    usage = SessionUsage()
     for event, _ in decode_lines(content):
+        usage = _with_usage(usage, event)
         match event:
             case SessionOpened():
-                opened, more_roots = event, event.roots[1:]
-            case RootsChanged():
-                more_roots = event.more_roots
-            case TitleChanged():
-                title = event.title
-            case ArchiveChanged():
-                is_archived = event.is_archived
+                row = SessionRow(
+                    event.session_id, event.cwd, "", event.created_at, updated_at, more_roots=event.roots[1:]
+                )
+            case _ if row:
+                row = _with_event(row, event)
             case _:
                 pass
-    if opened is None:
-        return None
-    return SessionRow(
-        opened.session_id, opened.cwd, title, opened.created_at, updated_at, is_archived, more_roots
-    )
+    return structs.replace(row, usage=usage) if row else None
+
+
+def _with_event(row: SessionRow, event: Event) -> SessionRow:
+    match event:
+        case RootsChanged():
+            return structs.replace(row, more_roots=event.more_roots)
+        case TitleChanged():
+            return structs.replace(row, title=event.title)
+        case UserSaid() if not row.title:  # the process ended before it named the session
+            return structs.replace(row, title=UNTITLED)
+        case ArchiveChanged():
+            return structs.replace(row, is_archived=event.is_archived)
+        case _:
+            return row
+
+
+def _with_usage(usage: SessionUsage, event: Event) -> SessionUsage:
+    match event:
+        case StepEnded(usage=spent) | HistoryCompacted(usage=spent):
+            return structs.replace(
+                usage,
+                input_tokens=usage.input_tokens + spent.input_tokens,
+                output_tokens=usage.output_tokens + spent.output_tokens,
+            )
+        case UsageChanged():
+            return structs.replace(usage, cost_usd=event.cost_usd)
+        case ChildChanged() if event.cost_usd:
+            return structs.replace(usage, cost_usd=(usage.cost_usd or 0.0) + event.cost_usd)
+        case _:
+            return usage

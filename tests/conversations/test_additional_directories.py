@@ -30,7 +30,10 @@ def placed(scene: Scene, session: str, folders: object = None) -> Json:
 
 async def begin(scene: Scene, editor: FakeEditor, *folders: str) -> str:
     params = {"cwd": str(scene.project), "mcpServers": [], "additionalDirectories": list(folders)}
-    return (await editor.call("session/new", params))["sessionId"]
+    session = (await editor.call("session/new", params))["sessionId"]
+    scene.provider.plays(step("Begun."))
+    await editor.prompt(session)  # a session is listed from its first prompt on
+    return session
 
 
 async def listed(editor: FakeEditor, session: str) -> list[str]:
@@ -119,6 +122,8 @@ async def test_version_2_resumes_with_the_complete_list_too(draft: Scene, folder
     async with drafter(draft) as editor:
         params = {"cwd": str(draft.project), "additionalDirectories": [one]}
         session = (await editor.call("session/new", params))["sessionId"]
+        draft.provider.plays(step("Begun."))
+        await turn(editor, session)
         await editor.call("session/close", {"sessionId": session})
         await editor.call("session/resume", placed(draft, session, [two]))
         assert await listed(editor, session) == [two]

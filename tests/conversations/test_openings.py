@@ -113,8 +113,9 @@ async def test_a_request_s_method_as_a_notification_does_nothing(scene: Scene) -
         block = {"type": "text", "text": "go"}
         editor.connection.notify("session/prompt", {"sessionId": session, "prompt": [block]})
         editor.connection.notify("session/new", {"cwd": str(scene.project), "mcpServers": []})
-        assert len((await editor.call("session/list", {}))["sessions"]) == 1
+        assert (await editor.call("session/list", {}))["sessions"] == []
         assert scene.provider.requests == []
+        assert len(list((scene.home / "sessions").glob("*.jsonl"))) == 1
 
 
 BAD_PARAMS: tuple[tuple[str, object], ...] = (

@@ -38,8 +38,9 @@ async def test_a_damaged_index_is_told_in_the_next_turn(scene: Scene) -> None:
     scene.provider.plays(step("Here."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
-        assert (await editor.call("session/list", {}))["sessions"][0]["sessionId"] == session
+        assert (await editor.call("session/list", {}))["sessions"] == []
         assert await editor.prompt(session) == "end_turn"
+        assert (await editor.call("session/list", {}))["sessions"][0]["sessionId"] == session
         assert "index.db.damaged-1" in str(ShownSession(editor, session).updates)
 
 

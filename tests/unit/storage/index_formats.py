@@ -31,7 +31,14 @@ def _format_3(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE sessions ADD COLUMN is_archived INTEGER NOT NULL DEFAULT 0")
 
 
-LIST_FORMATS: Mapping[int, Builder] = MappingProxyType({1: _format_1, 2: _format_2, 3: _format_3})
+def _format_4(connection: sqlite3.Connection) -> None:
+    _format_3(connection)
+    connection.execute("ALTER TABLE sessions ADD COLUMN more_roots TEXT")
+
+
+LIST_FORMATS: Mapping[int, Builder] = MappingProxyType(
+    {1: _format_1, 2: _format_2, 3: _format_3, 4: _format_4}
+)
 SEARCH_FORMATS: Mapping[int, Builder] = MappingProxyType({})
 
 

@@ -35,6 +35,7 @@ class WatchedStore(SessionStore):
 def record_of(session_id: str) -> Record:
     record = Record()
     record.apply(SessionOpened(session_id, "/project", ("/project",), 1.0))
+    record.apply(TitleChanged(session_id))
     return record
 
 
@@ -87,7 +88,7 @@ async def test_changes_outlive_a_failure_to_write_them(tmp_path: Path) -> None:
     await listing.settle()
     await listing.settle()
     assert store.written == [("ses_a", "ses_b")]
-    assert await listed(store) == [("ses_b", ""), ("ses_a", "Kettle")]
+    assert await listed(store) == [("ses_b", "ses_b"), ("ses_a", "Kettle")]
     store.close()
 
 

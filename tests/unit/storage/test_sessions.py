@@ -6,10 +6,20 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
-from hermes_acp.core.events import ArchiveChanged, Event, RootsChanged, SessionOpened, TitleChanged
+from hermes_acp.core.events import (
+    ArchiveChanged,
+    Event,
+    RootsChanged,
+    SessionOpened,
+    StepEnded,
+    TitleChanged,
+    UsageChanged,
+)
+from hermes_acp.core.messages import Usage
 from hermes_acp.core.ports.recall_ports import RecallQuery
-from hermes_acp.storage.session_store import MIGRATIONS, SessionRow, SessionStore
+from hermes_acp.storage.session_store import MIGRATIONS, SessionRow, SessionStore, SessionUsage
 from hermes_acp.storage.transcript import Transcript
 
 pytestmark = pytest.mark.anyio
@@ -67,7 +77,9 @@ async def test_amending_takes_title_and_mark_and_leaves_the_time(tmp_path: Path)
     transcript.close()
     await store.amend("ses_a")
     assert await store.page(None, None, "only") == [
-        SessionRow("ses_a", "/project", "After", 1.0, before.updated_at, is_archived=True)
+        SessionRow(
+            "ses_a", "/project", "After", 1.0, before.updated_at, is_archived=True, usage=SessionUsage()
+        )
     ]
     store.close()
 
@@ -95,7 +107,9 @@ async def test_rebuilding_takes_the_records_word(tmp_path: Path) -> None:
     await store.put(SessionRow("ses_a", "/elsewhere", "False", 1.0, 9.0))
     await store.put(SessionRow("ses_gone", "/project", "Gone", 1.0, 9.0))
     await store.rebuild()
-    assert await store.page(None, None) == [SessionRow("ses_a", "/project", "True", 1.0, 5.0)]
+    assert await store.page(None, None) == [
+        SessionRow("ses_a", "/project", "True", 1.0, 5.0, usage=SessionUsage())
+    ]
     store.close()
 
 
@@ -121,4 +135,38 @@ async def test_an_index_of_format_3_learns_the_folders_and_keeps_the_time(tmp_pa
     store = SessionStore(tmp_path)
     (row,) = await store.page(None, None)
     assert (row.more_roots, row.updated_at, row.title) == (("/one", "/two"), 2.0, "Kept")
+    store.close()
+
+
+async def test_sessions_without_a_prompt_are_not_listed_and_equal_titles_are_numbered(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    for session_id, cwd, title, created_at in (
+        ("ses_a", "/project", "Fix the test", 1.0),
+        ("ses_b", "/project", "Fix the test", 2.0),
+        ("ses_c", "/elsewhere", "Fix the test", 3.0),
+        ("ses_d", "/project", "", 4.0),
+        ("ses_e", "/project", "Fix the test", 5.0),
+    ):
+        await store.put(SessionRow(session_id, cwd, title, created_at, 10.0 - created_at))
+    listed = [(row.id, row.title) for row in await store.page(None, None)]
+    assert listed == [
+        ("ses_a", "Fix the test"),
+        ("ses_b", "Fix the test (2)"),
+        ("ses_c", "Fix the test"),
+        ("ses_e", "Fix the test (3)"),
+    ]
+    assert [row.title for row in await store.page("/project", (8.0, "ses_b"))] == ["Fix the test (3)"]
+    store.close()
+
+
+async def test_usage_that_an_earlier_version_did_not_index_is_read_from_the_record(tmp_path: Path) -> None:
+    step = StepEnded("m", usage=Usage(input_tokens=11, output_tokens=7), provider="scripted")
+    write_record(tmp_path, "ses_a", TitleChanged("Kettle"), step, step, UsageChanged(5, 10, 0.25))
+    store = SessionStore(tmp_path)
+    (row,) = await store.page(None, None)
+    assert row.usage == SessionUsage(22, 14, 0.25)
+    await store.put(structs.replace(row, usage=None))
+    (row,) = await store.with_usage(await store.page(None, None))
+    assert row.usage == SessionUsage(22, 14, 0.25)
+    assert (await store.page(None, None))[0].usage == row.usage
     store.close()
