@@ -1,6 +1,6 @@
 """Connections to the configured models, and the routes that turns take over them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 import anyio
@@ -91,16 +91,7 @@ class ModelConnections:
 
     def offers(self) -> tuple[AvailableModel, ...]:
         """List the choices: the configured model, the known models of its endpoint, and the fallbacks."""
-        from hermes_acp.models.model_catalog import efforts_of
-
-        first, *fallbacks = self.choices
-        names = [(first.provider, model) for model in (first.model, *self._listed)]
-        names += [(choice.provider, choice.model) for choice in fallbacks]
-        own = self._settings.models
-        return tuple(
-            AvailableModel(provider, model, efforts_of(model, provider, own))
-            for provider, model in dict.fromkeys(names)
-        )
+        return available_models(self.choices, self._listed, self._settings)
 
     async def list_models(self) -> tuple[str, ...]:
         """Ask the current endpoint which models it has. Raise ModelError."""
@@ -154,6 +145,21 @@ class ModelConnections:
                     self._connect, self._settings, choice.with_key(key)
                 )
             return self._open[name]
+
+
+def available_models(
+    choices: "Sequence[ModelChoice]", listed: Sequence[str], settings: "Settings"
+) -> tuple[AvailableModel, ...]:
+    """Return the models of some choices, and those that the first one's endpoint lists."""
+    from hermes_acp.models.model_catalog import efforts_of
+
+    first, *fallbacks = choices
+    names = [(first.provider, model) for model in (first.model, *listed)]
+    names += [(choice.provider, choice.model) for choice in fallbacks]
+    return tuple(
+        AvailableModel(provider, model, efforts_of(model, provider, settings.models))
+        for provider, model in dict.fromkeys(names)
+    )
 
 
 def with_usual_model(choice: "ModelChoice") -> "ModelChoice":

@@ -188,3 +188,26 @@ async def test_signing_out_ends_the_use_of_the_model_until_one_authenticates(sce
         assert (await editor.prompt_refusal(session)).code == AUTH_REQUIRED
         await editor.call("authenticate", {"methodId": "hermes-configured"})
         assert await editor.prompt(session) == "end_turn"
+
+
+async def test_the_model_and_its_effort_are_in_the_answer_that_opens_a_session(scene: Scene) -> None:
+    """Runners that read only this answer choose from it; no endpoint was asked for it."""
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        shown = values(editor.opened[session]["configOptions"])
+    assert (shown["model"], shown["effort"]) == ("scripted-1", "default")
+
+
+async def test_the_model_of_the_settings_is_in_the_answer_too(scene: Scene) -> None:
+    scene.configure(
+        "fallbacks: [anthropic/claude-sonnet-5]\nproviders: {anthropic: {base_url: 'http://127.0.0.1:9'}}\n"
+    )
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        options = editor.opened[session]["configOptions"]
+    (model,) = [option for option in options if option["id"] == "model"]
+    assert values(options)["provider"] == "openai_compatible"
+    assert [each["value"] for each in model["options"]] == [
+        "openai_compatible/scripted-1",
+        "anthropic/claude-sonnet-5",
+    ]

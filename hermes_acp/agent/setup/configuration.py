@@ -10,6 +10,7 @@ import anyio
 import anyio.to_thread
 from msgspec import Struct
 
+from hermes_acp.config.named_model import named_models
 from hermes_acp.config.provider_access import ProviderAccess
 from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.errors import AuthRequired
@@ -74,6 +75,7 @@ class Configuration:
         self._changes = 0
         self._deps: TurnDependencies | None = None
         self._settings: Settings | None = None
+        self._expected: tuple[AvailableModel, ...] = ()
         self._connections: list[ModelConnections] = []
 
     async def require_model(self) -> None:
@@ -85,9 +87,11 @@ class Configuration:
         if self.is_signed_out or not (self._deps or is_likely):
             await self.find_model()
         elif self._settings is None and self._environment.config_file.is_file():
-            settings, _ = await anyio.to_thread.run_sync(self.access.read)
-            await anyio.to_thread.run_sync(self.access.fallbacks)
+            settings, choice = await anyio.to_thread.run_sync(self.access.read)
+            fallbacks = await anyio.to_thread.run_sync(self.access.fallbacks)
             self._settings = settings
+            if choice:
+                self._expected = _expected_models(settings, (choice, *fallbacks))
 
     async def find_model(self) -> None:
         """Find the endpoint in use, and build the dependencies unless that endpoint must be asked for its models.
@@ -110,6 +114,7 @@ class Configuration:
     def forget_model(self) -> None:
         """Choose the model again at its next use, because access to it has changed. Running turns keep theirs."""
         self._deps = None
+        self._expected = ()
         self._changes += 1
         for scope in self._waiting:
             scope.cancel()
@@ -222,8 +227,15 @@ class Configuration:
         return self._settings.mode if self._settings else "ask"
 
     def models(self) -> tuple[AvailableModel, ...]:
-        """Return the models that can be chosen, the configured one first; empty until known."""
-        return () if self._deps is None else self._connections[-1].offers()
+        """Return the models that can be chosen, the configured one first; empty until known.
+
+        What the settings or the environment name is known before any endpoint is reached.
+        """
+        if self._deps is not None:
+            return self._connections[-1].offers()
+        if self._expected or self.access.is_changed or self.is_signed_out:
+            return self._expected
+        return () if self._environment.config_file.is_file() else named_models(self._environment)
 
     async def list_models(self) -> tuple[str, ...]:
         """Ask the endpoint for its models, again if the endpoint changes meanwhile. Raises ModelError."""
@@ -238,3 +250,12 @@ class Configuration:
         """Close the model connections."""
         for connections in self._connections:
             await connections.aclose()
+
+
+def _expected_models(settings: "Settings", choices: "tuple[ModelChoice, ...]") -> tuple[AvailableModel, ...]:
+    """Return the models that the settings name; none if the first must be asked for."""
+    from hermes_acp.models.model_connections import available_models, with_usual_model
+
+    first, *fallbacks = choices
+    first = with_usual_model(first)
+    return available_models((first, *fallbacks), (), settings) if first.model else ()

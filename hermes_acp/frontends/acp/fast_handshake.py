@@ -72,6 +72,7 @@ def _begin(client: ClientConnection, environment: Environment, read: bytes, out_
     if environment.config_file.is_file() or not environment.mentions_a_model():
         return Handshake(read)
     from hermes_acp.clock import SystemClock
+    from hermes_acp.config.named_model import named_models
     from hermes_acp.core.available_options import AvailableOptions
     from hermes_acp.core.errors import HermesError
     from hermes_acp.frontends.acp.extensions.editor_trust import is_distrusted
@@ -92,7 +93,7 @@ def _begin(client: ClientConnection, environment: Environment, read: bytes, out_
     except (msgspec.MsgspecError, HermesError):
         return Handshake(read)
     client.is_under_way = True
-    offers = AvailableOptions(allows_bypass=environment.allows_bypass)
+    offers = AvailableOptions(named_models(environment), allows_bypass=environment.allows_bypass)
     answer = v1.NewSessionResponse(
         session_id=begun.record.session_id,
         modes=mode_state(begun.record, allows_bypass=environment.allows_bypass),
