@@ -103,9 +103,9 @@ async def test_an_open_pipe_that_sends_nothing_holds_up_no_run(home: Path, works
 async def test_a_slow_writer_is_waited_for(home: Path, workspace: Path) -> None:
     """It has begun, so its end is waited for."""
     reading, writing = os.pipe()
+    ends: list[tuple[int, str]] = []
     async with serve([Reply("ok")]) as server, anyio.create_task_group() as tasks:
         environment = agent_environment(home, server)
-        ends: list[tuple[int, str]] = []
 
         async def run() -> None:
             ends.append(await run_on(reading, "-p", "go", environment=environment, cwd=workspace))
