@@ -19,7 +19,8 @@ import { Checkpoints } from "./edits/checkpoints";
 import { ReviewBridge } from "./edits/bridge";
 import { Reviews } from "./edits/reviews";
 import { DocumentReviews } from "./edits/documents";
-import { Painted } from "./edits/painted";
+import { ReviewPages } from "./edits/pages";
+import { cleanUpPainted } from "./edits/painted";
 import { WrittenEdits } from "./edits/written";
 import { diagnosesOf } from "./editor/diagnoses";
 import { readText, writeText } from "./editor/documents";
@@ -57,7 +58,8 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const approvals = new Approvals(store, reviews);
   const inquiries = new Inquiries(store);
   const checkpoints = new Checkpoints(store, (warning) => log.warn(warning));
-  const documents = new DocumentReviews(reviews, new Painted(memory));
+  const documents = new DocumentReviews(reviews, new ReviewPages(), () => surfaces.hasFocus);
+  void cleanUpPainted(memory).catch((error: unknown) => log.warn(String(error)));
   const terminals = terminalsOf(store);
   const surfaces: Surfaces = new Surfaces(context.extensionUri, (message, answer) => actions.receive(message, answer));
   const life: ServerLife = new ServerLife(() => start(context, log, answerers), {
@@ -80,12 +82,13 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
     { isTrusted: () => vscode.workspace.isTrusted, folders },
     () => life.link(),
   );
-  const written = new WrittenEdits(reviews, documents, showsWritten, (warning) => log.warn(warning));
+  const written = new WrittenEdits(reviews, showsWritten, (warning) => log.warn(warning));
   conversations.onLoaded = (sessionId) => {
     void written.refresh(sessionId);
     void checkpoints.recall(sessionId);
   };
   conversations.onClosed = (sessionId) => written.drop(sessionId);
+  const saved = vscode.workspace.onDidSaveTextDocument(({ uri }) => written.noteSaved(uri.fsPath));
   const bridge = new ReviewBridge(store, reviews, approvals, documents, written);
   const answerers: Answerers = {
     onUpdate: (notification) => {
@@ -111,6 +114,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const dispose = async () => {
     front.dispose();
     terminals.dispose();
+    saved.dispose();
     await life.stop();
   };
   return { life, installer, actions, front, surfaces, approvals, reviews, documents, store, dispose };

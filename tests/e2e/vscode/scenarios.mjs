@@ -14,6 +14,7 @@ import {
   tellsWhatItTriesAgain,
   tellsWhyATurnFailed,
 } from "./failures.mjs";
+import { keepsFilesWholeWhateverIsUndone } from "./undoing.mjs";
 import { UNHEARD_MS } from "./window.mjs";
 
 const lens = (page, words) => page.locator(".codelens-decoration a").filter({ hasText: words });
@@ -62,6 +63,10 @@ async function takesOneHunkAndLeavesAnother(scene) {
   await panel.getByRole("button", { name: "Allow once" }).waitFor();
   await lens(page, /Accept all 3/).waitFor();
   await shot("light-hunks");
+  for (const button of await panel.getByRole("button", { name: /this hunk$/ }).all()) {
+    const { width, height } = await button.boundingBox();
+    if (width < 24 || height < 24) throw new Error(`a hunk's button is too small: ${width} by ${height}`);
+  }
   await lens(page, /^\W*Accept$/).first().click();
   await lens(page, /Accept all 2/).waitFor();
   await panel.getByRole("button", { name: "Reject this hunk" }).nth(1).click();
@@ -188,7 +193,7 @@ async function editsTheSelectionInPlace(scene) {
   expect(await scene.text("inline.py"), "first = 1\nword = 'hush'\nlast = 2\n", "the file meanwhile");
   await scene.openGate("louder");
   await lens(page, /^\W*Accept$/).first().waitFor();
-  await page.locator('.monaco-editor.focused[data-uri$="/inline.py"]').waitFor();
+  await page.locator('.monaco-editor.focused[data-uri^="hermes-review:"][data-uri$="inline.py"]').waitFor();
   await pressUntil(page, "Control+Alt+y", async () => (await scene.text("inline.py")) === LOUDER, "the line is changed");
   await window.panel.getByText("Louder now.").waitFor();
 }
@@ -440,6 +445,7 @@ export const SCENARIOS = [
   showsHostileTextAsText,
   takesOneHunkAndLeavesAnother,
   undoesATurn,
+  keepsFilesWholeWhateverIsUndone,
   tellsTheAgentWhyNot,
   showsACommandsOutput,
   allowsALongCommandOnlyOnceItsEndWasSeen,

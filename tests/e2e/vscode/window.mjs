@@ -18,6 +18,10 @@ export const WAIT_MS = 90_000;
 /** A key that nothing came of for so long was pressed before the window listened to keys. */
 export const UNHEARD_MS = 15_000;
 const MOST_RELOADS = 6;
+/** Keys for what VS Code has a command for and no key, or one that a browser takes. */
+export const REVERT_KEY = "Control+Alt+F10";
+export const NEXT_TAB_KEY = "Control+Alt+F9";
+const KEYS = { [REVERT_KEY]: "workbench.action.files.revert", [NEXT_TAB_KEY]: "workbench.action.nextEditorInGroup" };
 
 const CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"];
 const SETTINGS = {
@@ -42,6 +46,8 @@ export async function startEditor({ folder, vsix, env, settings = {}, machine = 
     await mkdir(join(folder, "data", name), { recursive: true });
     await writeFile(join(folder, "data", name, "settings.json"), JSON.stringify(values));
   }
+  const keys = Object.entries(KEYS).map(([key, command]) => ({ key: key.toLowerCase().replace("control", "ctrl"), command }));
+  await writeFile(join(folder, "data", "User", "keybindings.json"), JSON.stringify(keys));
   const args = [
     join(VSCODE, "out", "server-main.js"),
     "--host", "127.0.0.1", "--port", "0", "--without-connection-token", "--accept-server-license-terms",

@@ -13,7 +13,7 @@ import { editOnlySelection } from "../messages/agent";
 import * as messages from "../messages/editor";
 import { selectionOf } from "./mentions";
 
-export function registerInline({ actions, front }: Engine): readonly vscode.Disposable[] {
+export function registerInline({ actions, front, documents }: Engine): readonly vscode.Disposable[] {
   const edit = async () => {
     const editor = vscode.window.activeTextEditor;
     // Of texts that are no files the agent knows nothing: there the key does what it does without us.
@@ -33,6 +33,7 @@ export function registerInline({ actions, front }: Engine): readonly vscode.Disp
     // What was selected is about to become something else.
     editor.selection = instruction?.trim() ? new vscode.Selection(before.start, before.start) : before;
     if (!instruction?.trim()) return;
+    documents.expect(editor.document.uri.fsPath);
     const aside = editOnlySelection(mention.detail, mention.label);
     await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: messages.EDITING }, () =>
       actions.prompt(front.shown, instruction.trim(), [mention], [], aside),

@@ -6,12 +6,17 @@
 
 import * as vscode from "vscode";
 
+import { openDocument } from "../editor/documents";
+import * as messages from "../messages/editor";
 import type { Verdict } from "../state/terms";
 import { showDiff } from "./compare";
 import type { DocumentReviews } from "./documents";
 import { targetOf, type Target } from "./marks";
+import { pageUri, REVIEW_SCHEME } from "./pages";
 import type { Review, Reviews } from "./reviews";
 import type { EditTree, Node } from "./tree";
+
+const STATUS_MS = 5000;
 
 type Given = Target | Node | undefined;
 
@@ -36,8 +41,13 @@ export class EditCommands {
       on("previous", () => this.go(-1)),
       on("show", (given) => this.show(this.targetOf(given))),
       on("compare", (given) => this.compare(given)),
+      on("save", () => this.save()),
+      on("openFile", (given) => this.openFile(given)),
       this.documents.onDidChange(() => this.setContext()),
       vscode.window.onDidChangeActiveTextEditor(() => this.setContext()),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document.uri.scheme === REVIEW_SCHEME) this.setContext();
+      }),
     ];
   }
 
@@ -66,6 +76,8 @@ export class EditCommands {
     if (given && "callId" in given) return given;
     if (given && "review" in given) return targetOf(given.review, given.hunk ?? given.review.verdicts.indexOf("open"));
     const editor = vscode.window.activeTextEditor;
+    const leads = editor && this.documents.reviewOf(editor.document);
+    if (leads) return targetOf(leads, leads.verdicts.indexOf("open"));
     const shown = editor && this.documents.blocksOf(editor.document);
     if (!shown) return undefined;
     const line = editor.selection.active.line;
@@ -76,6 +88,8 @@ export class EditCommands {
   /** Go to the next or previous hunk; from the last of a file to the first of the next file. */
   private async go(step: 1 | -1): Promise<void> {
     const editor = vscode.window.activeTextEditor;
+    const leads = editor && this.documents.reviewOf(editor.document);
+    if (leads) return this.show(edgeOf(leads, step));
     const shown = editor && this.documents.blocksOf(editor.document);
     const line = editor?.selection.active.line ?? -1;
     const blocks = shown?.blocks ?? [];
@@ -89,21 +103,31 @@ export class EditCommands {
 
   private async show(target: Target | undefined): Promise<void> {
     const review = target && this.reviews.find(target, target.path);
-    if (!target || !review) return;
-    if (review.diff.oldText === null) return showDiff(review.diff, "");
-    const editor = await vscode.window.showTextDocument(vscode.Uri.file(target.path), { preview: false });
-    const block = this.documents.blocksOf(editor.document)?.blocks.find((each) => each.hunk === target.hunk);
-    if (!block) return showDiff(review.diff, "");
-    const start = new vscode.Position(block.line, 0);
-    editor.selection = new vscode.Selection(start, start);
-    editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    if (target && review) await this.documents.reveal(review, target.hunk);
+  }
+
+  /** Open the file itself, as it is without what is proposed. */
+  private async openFile(given: Given): Promise<void> {
+    const target = this.targetOf(given);
+    if (target) await vscode.window.showTextDocument(vscode.Uri.file(target.path), { preview: false });
+  }
+
+  /** Save the file that a page is about: the page itself is no file, and VS Code would ask for a name for it. */
+  private async save(): Promise<void> {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    const review = this.reviews.all().find(({ diff }) => pageUri(diff.path).toString() === uri?.toString());
+    const document = review && openDocument(review.diff.path);
+    if (document?.isDirty) await document.save();
+    vscode.window.setStatusBarMessage(messages.PAGE_NOT_SAVED, STATUS_MS);
   }
 
   private setContext(): void {
     const editor = vscode.window.activeTextEditor;
     const shown = editor && this.documents.blocksOf(editor.document);
-    const count = shown && !shown.isDraft ? shown.blocks.length : 0;
-    void vscode.commands.executeCommand("setContext", "hermes.fileHasEdits", count > 0);
+    const isPage = shown !== undefined && !shown.isDraft && shown.blocks.length > 0;
+    const leads = editor !== undefined && this.documents.reviewOf(editor.document) !== undefined;
+    void vscode.commands.executeCommand("setContext", "hermes.isReviewPage", isPage);
+    void vscode.commands.executeCommand("setContext", "hermes.fileHasEdits", isPage || leads);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * Hunks in a document made visible: red and green lines, signs in the gutter, lenses above them.
+ * Hunks on a page made visible: red and green lines, the words that differ, signs in the gutter, lenses above them.
  *
- * Knows: decorations and lenses. Does not know: how hunks came into the document.
+ * Knows: decorations and lenses. Does not know: how hunks came onto the page.
  */
 
 import * as vscode from "vscode";
@@ -9,11 +9,15 @@ import * as vscode from "vscode";
 import * as messages from "../messages/editor";
 import type { DocumentReviews } from "./documents";
 import type { Block } from "./inplace";
+import { REVIEW_SCHEME } from "./pages";
 import type { Review } from "./reviews";
+import { changedWords, type WordPlace } from "./words";
 
 interface Types {
   readonly come: vscode.TextEditorDecorationType;
   readonly gone: vscode.TextEditorDecorationType;
+  readonly wordCome: vscode.TextEditorDecorationType;
+  readonly wordGone: vscode.TextEditorDecorationType;
 }
 
 /** Themes of high contrast have no colours behind lines; there a line around them says the same. */
@@ -32,12 +36,23 @@ function typesFor(media: vscode.Uri): Types {
         ? { outline: "1px dashed", outlineColor: new vscode.ThemeColor(`diffEditor.${what}TextBorder`) }
         : {}),
     });
-  return { come: typeOf("come", "inserted"), gone: typeOf("gone", "removed") };
+  const wordTypeOf = (what: "inserted" | "removed") =>
+    vscode.window.createTextEditorDecorationType({
+      backgroundColor: new vscode.ThemeColor(`diffEditor.${what}TextBackground`),
+      ...(isContrast
+        ? { border: "1px solid", borderColor: new vscode.ThemeColor(`diffEditor.${what}TextBorder`) }
+        : {}),
+    });
+  return {
+    come: typeOf("come", "inserted"),
+    gone: typeOf("gone", "removed"),
+    wordCome: wordTypeOf("inserted"),
+    wordGone: wordTypeOf("removed"),
+  };
 }
 
-function disposeOf({ come, gone }: Types): void {
-  come.dispose();
-  gone.dispose();
+function disposeOf(types: Types): void {
+  for (const type of Object.values(types) as readonly vscode.TextEditorDecorationType[]) type.dispose();
 }
 
 /** What commands on hunks are told they are about. */
@@ -62,8 +77,11 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
     this.subscriptions = [
       documents.onDidChange(() => this.paint()),
       vscode.window.onDidChangeVisibleTextEditors(() => this.paint()),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document.uri.scheme === REVIEW_SCHEME) this.paint();
+      }),
       vscode.window.onDidChangeActiveColorTheme(() => this.renew()),
-      vscode.languages.registerCodeLensProvider({ scheme: "file" }, this),
+      vscode.languages.registerCodeLensProvider([{ scheme: REVIEW_SCHEME }, { scheme: "file" }], this),
     ];
   }
 
@@ -80,19 +98,42 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
 
   private paint(): void {
     for (const editor of vscode.window.visibleTextEditors) {
-      const blocks = this.documents.blocksOf(editor.document)?.blocks ?? [];
-      editor.setDecorations(
-        this.types.gone,
-        blocks.flatMap((block) => lines(block.line, block.gone)),
-      );
-      editor.setDecorations(
-        this.types.come,
-        blocks.flatMap((block) => lines(block.line + block.gone, block.come)),
-      );
+      if (editor.document.uri.scheme === REVIEW_SCHEME) this.paintOn(editor);
     }
   }
 
+  private paintOn(editor: vscode.TextEditor): void {
+    const shown = this.documents.blocksOf(editor.document);
+    // A page that is about to read otherwise is painted when it does.
+    if (!shown) return;
+    const { blocks, review } = shown;
+    const words = blocks.map((block) => {
+      const hunk = review.hunks[block.hunk];
+      const changed = hunk && !shown.isDraft ? changedWords(hunk) : undefined;
+      const below = block.line + block.gone;
+      return { gone: wordRanges(changed?.gone, block.line), come: wordRanges(changed?.come, below) };
+    });
+    editor.setDecorations(
+      this.types.gone,
+      blocks.flatMap((block) => lines(block.line, block.gone)),
+    );
+    editor.setDecorations(
+      this.types.come,
+      blocks.flatMap((block) => lines(block.line + block.gone, block.come)),
+    );
+    editor.setDecorations(
+      this.types.wordGone,
+      words.flatMap(({ gone }) => gone),
+    );
+    editor.setDecorations(
+      this.types.wordCome,
+      words.flatMap(({ come }) => come),
+    );
+  }
+
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    const pending = this.documents.reviewOf(document);
+    if (pending) return [lensOfPage(pending)];
     const shown = this.documents.blocksOf(document);
     if (!shown) return [];
     const { review, blocks, isDraft } = shown;
@@ -102,6 +143,18 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
       ...(at === 0 && blocks.length > 1 ? lensesOfFile(block, targetOf(review, block.hunk), blocks.length) : []),
     ]);
   }
+}
+
+/** Lead from a file to the page that shows what is proposed for it. */
+function lensOfPage(review: Review): vscode.CodeLens {
+  const open = review.verdicts.filter((verdict) => verdict === "open").length;
+  const target = targetOf(review, Math.max(0, review.verdicts.indexOf("open")));
+  const command = { command: "hermes.edits.show", title: messages.reviewLens(open), arguments: [target] };
+  return new vscode.CodeLens(rangeAt(0), command);
+}
+
+function wordRanges(places: readonly WordPlace[] | undefined, first: number): readonly vscode.Range[] {
+  return (places ?? []).map(({ line, from, to }) => new vscode.Range(first + line, from, first + line, to));
 }
 
 export function targetOf(review: Review, hunk: number): Target {

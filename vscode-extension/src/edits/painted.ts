@@ -1,7 +1,7 @@
 /**
- * What was drawn into documents, kept so that a reload of the window can take it out again.
+ * Files as earlier versions of this extension left them: with lines in their documents that were only shown.
  *
- * Knows: texts that a document was shown with, and what it is without. Does not know: hunks, who decides.
+ * Knows: what those versions kept of such documents. Nothing is kept any more: reviews have pages of their own.
  * The editor brings an unsaved document back as it was at some moment of the last seconds, not as it was last: whatever
  * was shown lately may be there again, even of a review that is over by then.
  */
@@ -21,59 +21,19 @@ interface Kept {
 }
 
 const PAINTED = "painted";
-const MAX_TEXTS = 64;
-const MAX_FILES = 40;
 
-export class Painted {
-  private readonly files: Map<string, Kept>;
-
-  constructor(private readonly memory: Memory) {
-    this.files = new Map(Object.entries(memory.get<Record<string, Kept>>(PAINTED) ?? {}));
+/** Take shown lines out of the documents that the editor brought back; a text that nobody drew is left alone. */
+export async function cleanUpPainted(memory: Memory): Promise<void> {
+  const files = Object.entries(memory.get<Record<string, Kept>>(PAINTED) ?? {});
+  for (const [path, { shown, clean }] of files) {
+    const document = openDocument(path) ?? (await documentAt(path));
+    if (!document || !shown.includes(hashOf(document.getText()))) continue;
+    const text = clean ?? (await diskText(document));
+    if (text === undefined) continue;
+    await replaceText(document, text);
+    await document.save();
   }
-
-  /** Note that a document shows `shown`, and would be `clean` without its hunks. */
-  note(path: string, shown: string, clean: string): void {
-    const before = this.files.get(path);
-    const hash = hashOf(shown);
-    if (before?.clean === clean && before.shown.at(-1) === hash) return;
-    const older = (before?.shown ?? []).filter((each) => each !== hash);
-    this.put(path, { shown: [...older, hash].slice(-MAX_TEXTS), clean });
-  }
-
-  /** The review of a file is over: what the disk has is what counts. */
-  end(path: string): void {
-    const before = this.files.get(path);
-    if (before?.clean !== undefined) this.put(path, { shown: before.shown });
-  }
-
-  private put(path: string, kept: Kept): void {
-    this.files.delete(path);
-    this.files.set(path, kept);
-    for (const [oldest, { clean }] of this.files) {
-      if (this.files.size <= MAX_FILES) break;
-      if (clean === undefined) this.files.delete(oldest);
-    }
-    this.keep();
-  }
-
-  private keep(): void {
-    this.memory.set(PAINTED, this.files.size > 0 ? Object.fromEntries(this.files) : undefined);
-  }
-
-  /** Take it out of the documents that the editor brought back; a text that nobody drew is left alone. */
-  async cleanUp(): Promise<void> {
-    const files = [...this.files];
-    for (const [path, { shown, clean }] of files) {
-      const document = openDocument(path) ?? (await documentAt(path));
-      if (!document || !shown.includes(hashOf(document.getText()))) continue;
-      const text = clean ?? (await diskText(document));
-      if (text === undefined) continue;
-      await replaceText(document, text);
-      await document.save();
-    }
-    for (const [path] of files) this.files.delete(path);
-    this.keep();
-  }
+  if (files.length > 0) memory.set(PAINTED, undefined);
 }
 
 async function documentAt(path: string): Promise<vscode.TextDocument | undefined> {

@@ -11,12 +11,6 @@ import type { EditsJudgedParams, EditsListFile } from "../acp/own";
 import type { Verdict } from "../state/terms";
 import type { Review, Reviews } from "./reviews";
 
-/** What of the documents matters here. */
-export interface Pages {
-  /** Whether a file's open hunks stand in its document, so that taking them out is its matter. */
-  isShown(path: string): boolean;
-}
-
 export class WrittenEdits {
   private link: Link | undefined;
   /** One question at a time: verdicts name hunks by their places, which each verdict changes. */
@@ -25,7 +19,6 @@ export class WrittenEdits {
 
   constructor(
     private readonly reviews: Reviews,
-    private readonly pages: Pages,
     private readonly isWanted: () => boolean,
     private readonly log: (warning: string) => void,
   ) {
@@ -63,6 +56,13 @@ export class WrittenEdits {
     });
   }
 
+  /** A file was saved: its user may have changed what is open in it. */
+  noteSaved(path: string): void {
+    for (const { sessionId, diff, when } of this.reviews.all()) {
+      if (when === "after" && diff.path === path) void this.refresh(sessionId);
+    }
+  }
+
   /** Forget a session that is closed; what is open in it is there when it is opened again. */
   drop(sessionId: string): void {
     for (const review of this.written(sessionId)) this.reviews.discard(review);
@@ -89,9 +89,8 @@ export class WrittenEdits {
     const before = (hunk: number) => review.verdicts.slice(0, hunk).filter((each) => each === "open").length;
     const numbers = hunks.map(before);
     const { sessionId, diff } = review;
-    const isDone = verdict === "accepted" || this.pages.isShown(diff.path);
     void this.enqueue(async (link) => {
-      const said = { sessionId, path: diff.path, verdict, hunks: numbers, isDone };
+      const said = { sessionId, path: diff.path, verdict, hunks: numbers, isDone: verdict === "accepted" };
       const { open } = await ask(link, "_hermes/edits/judge", said);
       const here = this.written(sessionId).flatMap(({ verdicts }) => verdicts.filter((each) => each === "open"));
       if (open !== here.length && !this.waiting.has(sessionId)) void this.refresh(sessionId);

@@ -12,5 +12,7 @@ export const REST_LEFT_OUT = "[the rest is left out]";
 export const NO_GIT_CHANGES = "There are no changes.";
 export const gitFailed = (why: string) => `git diff failed: ${why}`;
 export const NOT_TRUSTED = "The workspace is not trusted. Files in it cannot be written.";
+export const changedMeanwhile = (path: string) =>
+  `${path} was changed in the editor on the same lines, so nothing was written. Read it again.`;
 export const PATH_NEEDED = "path must be a string";
 export const moreLines = (count: number) => `… ${count} more lines`;

@@ -39,10 +39,10 @@ export const GIT_CHANGES = "Git changes";
 export const UNCOMMITTED = "uncommitted changes";
 
 export const WRITING_LENS = "$(loading~spin) Hermes is writing…";
-export const ACCEPT_LENS = "$(check) Accept";
-export const REJECT_LENS = "$(close) Reject";
-export const acceptAllLens = (hunks: number) => `Accept all ${hunks}`;
-export const rejectAllLens = (hunks: number) => `Reject all ${hunks}`;
+export const ACCEPT_LENS = "$(check)\u2002Accept";
+export const REJECT_LENS = "$(close)\u2002Reject";
+export const acceptAllLens = (hunks: number) => `$(check-all)\u2002Accept all ${hunks}`;
+export const rejectAllLens = (hunks: number) => `$(discard)\u2002Reject all ${hunks}`;
 
 export const NO_EDITOR_TO_INSERT = "Open a file first. The code is inserted at its cursor.";
 export const RUN_IN_TERMINAL = "Run this in the terminal?";
@@ -51,6 +51,9 @@ export const CODE_TERMINAL = "Hermes: code";
 export const HIDDEN_SIGNS = "This text contains invisible characters. Copy it and check it before you run it.";
 export const UNTRUSTED_NO_RUN = "Hermes runs nothing in a folder that you have not trusted.";
 
+export const reviewTitle = (file: string) => `Review: ${file}`;
+export const reviewLens = (hunks: number) => `$(diff) ${plural(hunks, "proposed change")}`;
+export const PAGE_NOT_SAVED = "Nothing under review was saved. Accept or reject the changes first.";
 export const SHOW_HUNK = "Show";
 export const toReview = (path: string, hunks: number) => `${path} · ${hunks} to review`;
 export const diffTitle = (file: string) => `${file} (change)`;

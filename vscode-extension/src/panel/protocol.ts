@@ -96,6 +96,7 @@ export type ToView =
 
 export type ToHost =
   | { readonly type: "ready" }
+  | { readonly type: "focus"; readonly isFocused: boolean }
   | {
       readonly type: "prompt";
       readonly sessionId: string;

@@ -18,11 +18,18 @@ type Receive = (message: ToHost, answer: (message: ToView) => void) => void;
 export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer {
   readonly audience = new Audience();
   private view: vscode.WebviewView | undefined;
+  /** The page that keys go to, where they go to one of the panel's. */
+  private focused: vscode.Webview | undefined;
 
   constructor(
     private readonly extension: vscode.Uri,
     private readonly receive: Receive,
   ) {}
+
+  /** Whether keys go to the panel. */
+  get hasFocus(): boolean {
+    return this.focused !== undefined;
+  }
 
   resolveWebviewView(view: vscode.WebviewView): void {
     this.view = view;
@@ -53,13 +60,20 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
     onOver(() => {
       this.audience.dismiss(read);
       if (this.view?.webview === webview) this.view = undefined;
+      this.noteFocus(webview, false);
     });
     webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(this.extension, "dist")] };
     webview.onDidReceiveMessage((message: ToHost) => {
       if (message.type === "ready") this.audience.admit(read);
+      if (message.type === "focus") return this.noteFocus(webview, message.isFocused);
       this.receive(message, read);
     });
     webview.html = pageOf(webview, this.extension);
+  }
+
+  private noteFocus(webview: vscode.Webview, isFocused: boolean): void {
+    if (isFocused) this.focused = webview;
+    else if (this.focused === webview) this.focused = undefined;
   }
 
   /** Bring the panel to the front; where it is shown nowhere, in the side bar. */

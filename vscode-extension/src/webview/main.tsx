@@ -22,5 +22,8 @@ if (root) {
     render(<App model={model} onPast={(isPastShown) => screen.change((each) => ({ ...each, isPastShown }))} />, root);
   });
   listen((message) => (message.type === "located" ? takeLocated(message.places) : screen.take(message)));
+  const tellFocus = () => post({ type: "focus", isFocused: document.hasFocus() });
+  for (const change of ["focus", "blur"]) window.addEventListener(change, tellFocus);
   post({ type: "ready" });
+  tellFocus();
 }

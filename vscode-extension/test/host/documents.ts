@@ -4,7 +4,8 @@ import * as vscode from "vscode";
 
 import { DocumentReviews } from "../../src/edits/documents";
 import { hunksOf } from "../../src/edits/hunks";
-import { Painted } from "../../src/edits/painted";
+import { cleanUpPainted } from "../../src/edits/painted";
+import { pageUri, REVIEW_SCHEME, ReviewPages } from "../../src/edits/pages";
 import { Reviews } from "../../src/edits/reviews";
 import { Memory } from "../../src/state/memory";
 
@@ -13,27 +14,33 @@ const BEFORE = "one\ntwo\nthree\n";
 const AFTER = "ONE\ntwo\nTHREE\n";
 const SHOWN = "one\nONE\ntwo\nthree\nTHREE\n";
 
-/** Wait for the next text of a document for which this holds. */
-function textWhen(document: vscode.TextDocument, isSo: (text: string) => boolean): Promise<string> {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (!isSo(document.getText())) return;
-      watch.dispose();
-      resolve(document.getText());
-    };
-    const watch = vscode.workspace.onDidChangeTextDocument((event) => event.document === document && look());
-    look();
-  });
-}
-
 async function onDisk(uri: vscode.Uri): Promise<string> {
   return new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
 }
 
+async function change(make: (edit: vscode.WorkspaceEdit) => void): Promise<void> {
+  const edit = new vscode.WorkspaceEdit();
+  make(edit);
+  assert.ok(await vscode.workspace.applyEdit(edit));
+}
+
+const tabs = (scheme: string) =>
+  vscode.window.tabGroups.all
+    .flatMap((group) => group.tabs)
+    .filter(({ input }) => input instanceof vscode.TabInputText && input.uri.scheme === scheme);
+
+/** The editor of the page, as it is with a review begun. */
+function page(uri: vscode.Uri): vscode.TextEditor {
+  const found = vscode.window.visibleTextEditors.find(
+    ({ document }) => document.uri.toString() === pageUri(uri.fsPath).toString(),
+  );
+  assert.ok(found, "the page is open");
+  return found;
+}
+
 export function declareDocumentTests(): void {
-  describe("a review in its document", () => {
+  describe("a review on its page", () => {
     let reviews: Reviews;
-    let memory: Memory;
     let documents: DocumentReviews;
     let uri: vscode.Uri;
     let document: vscode.TextDocument;
@@ -46,104 +53,126 @@ export function declareDocumentTests(): void {
       uri = vscode.Uri.joinPath(folder.uri, `review-${count}.txt`);
       await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(BEFORE));
       reviews = new Reviews();
-      memory = new Memory(undefined);
-      documents = new DocumentReviews(reviews, new Painted(memory));
+      documents = new DocumentReviews(reviews, new ReviewPages(), () => false);
       document = await vscode.workspace.openTextDocument(uri);
       reviews.begin(CALL, [{ path: uri.fsPath, oldText: BEFORE, newText: AFTER }]);
-      assert.strictEqual(await textWhen(document, (text) => text === SHOWN), SHOWN);
+      await documents.settled();
     });
 
     afterEach(async () => {
+      for (const review of reviews.all()) reviews.discard(review);
+      await documents.settled();
+      assert.strictEqual(tabs(REVIEW_SCHEME).length, 0, "no page is left");
       documents.dispose();
       await vscode.window.showTextDocument(document);
       await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
       await vscode.workspace.fs.delete(uri);
     });
 
-    it("lets an agent read the file as it was", () => {
-      assert.strictEqual(documents.read(uri.fsPath), BEFORE);
+    it("shows what goes and what comes, and the file's own document nothing of it", () => {
+      assert.strictEqual(page(uri).document.getText(), SHOWN);
+      assert.strictEqual(documents.blocksOf(page(uri).document)?.blocks.length, 2);
+      assert.strictEqual(document.getText(), BEFORE);
+      assert.strictEqual(document.isDirty, false);
     });
 
-    it("never reaches the disk half-way", async () => {
-      assert.strictEqual(await document.save(), true);
+    it("can be neither edited nor undone", async () => {
+      await vscode.window.showTextDocument(page(uri).document);
+      reviews.judge(CALL, uri.fsPath, 0, "rejected");
+      await documents.settled();
+      const later = "one\ntwo\nthree\nTHREE\n";
+      for (const command of ["undo", "undo", "redo", "undo"]) await vscode.commands.executeCommand(command);
+      await vscode.commands.executeCommand("type", { text: "x" });
+      assert.strictEqual(page(uri).document.getText(), later);
+      assert.strictEqual(page(uri).document.isDirty, false);
       assert.strictEqual(await onDisk(uri), BEFORE);
-      assert.strictEqual(await textWhen(document, (text) => text === SHOWN), SHOWN);
     });
 
-    it("takes the decided text, what its user typed meanwhile included", async () => {
-      const edit = new vscode.WorkspaceEdit();
-      edit.insert(uri, new vscode.Position(2, 0), "typed\n");
-      await vscode.workspace.applyEdit(edit);
+    it("is the same where files are saved by themselves", async () => {
+      const files = vscode.workspace.getConfiguration("files");
+      await files.update("autoSave", "afterDelay", vscode.ConfigurationTarget.Workspace);
+      const other = vscode.Uri.joinPath(uri, "..", `auto-${count}.txt`);
+      await vscode.workspace.fs.writeFile(other, new TextEncoder().encode(BEFORE));
+      const call = { sessionId: "s", callId: "auto" };
+      reviews.begin(call, [{ path: other.fsPath, oldText: BEFORE, newText: AFTER }]);
+      await documents.settled();
+      assert.strictEqual(page(other).document.getText(), SHOWN);
+      reviews.withdraw(call);
+      await documents.settled();
+      assert.strictEqual(tabs(REVIEW_SCHEME).length, 1);
+      assert.strictEqual(await onDisk(other), BEFORE);
+      await files.update("autoSave", undefined, vscode.ConfigurationTarget.Workspace);
+      await vscode.workspace.fs.delete(other);
+    });
+
+    it("takes the decided text, what its user typed in the file meanwhile included", async () => {
+      await change((edit) => edit.insert(uri, new vscode.Position(1, 0), "typed\n"));
       reviews.judge(CALL, uri.fsPath, 0, "accepted");
       reviews.judge(CALL, uri.fsPath, 1, "rejected");
       const taken = "ONE\ntyped\ntwo\nthree\n";
-      assert.strictEqual(await textWhen(document, (text) => text === taken), taken);
       const [outcome] = reviews.conclude(CALL, "accepted");
       assert.strictEqual(outcome?.newText, taken);
       assert.strictEqual(outcome?.isOther, true);
+      assert.strictEqual(documents.read(uri.fsPath), BEFORE);
+      await change((edit) => edit.insert(uri, new vscode.Position(4, 0), "later\n"));
       assert.strictEqual(await documents.write(uri.fsPath, taken), true);
-      assert.strictEqual(await onDisk(uri), taken);
-    });
-
-    it("is gone without a trace when it is taken back", async () => {
-      reviews.withdraw(CALL);
-      assert.strictEqual(await textWhen(document, (text) => text === BEFORE), BEFORE);
+      assert.strictEqual(await onDisk(uri), `${taken}later\n`);
       assert.strictEqual(documents.read(uri.fsPath), undefined);
     });
 
-    it("is saved when it is over, though its document came as unsaved that is as its file is", async () => {
-      const [folder] = vscode.workspace.workspaceFolders ?? [];
-      assert.ok(folder);
-      const written = vscode.Uri.joinPath(folder.uri, `written-${count}.txt`);
-      await vscode.workspace.fs.writeFile(written, new TextEncoder().encode(AFTER));
-      const brought = await vscode.workspace.openTextDocument(written);
-      for (const change of [
-        (edit: vscode.WorkspaceEdit) => edit.insert(written, new vscode.Position(0, 0), "x"),
-        (edit: vscode.WorkspaceEdit) => edit.delete(written, new vscode.Range(0, 0, 0, 1)),
-      ]) {
-        const edit = new vscode.WorkspaceEdit();
-        change(edit);
-        await vscode.workspace.applyEdit(edit);
-      }
-      assert.strictEqual(brought.getText(), AFTER);
-      assert.strictEqual(brought.isDirty, true);
-      const hunks = hunksOf(BEFORE, AFTER);
-      reviews.resume({
-        sessionId: "s",
-        callIds: ["w"],
-        diff: { path: written.fsPath, oldText: BEFORE, newText: AFTER },
-        hunks,
-      });
-      assert.strictEqual(await textWhen(brought, (text) => text === SHOWN), SHOWN);
-      reviews.judgeFile({ sessionId: "s", callId: "w" }, written.fsPath, "accepted");
-      reviews.conclude({ sessionId: "s", callId: "w" }, "accepted");
-      await documents.settled();
-      assert.strictEqual(brought.getText(), AFTER);
-      assert.strictEqual(brought.isDirty, false);
-      await vscode.workspace.fs.delete(written);
+    it("lets the agent see that its user typed on the very lines it changes", async () => {
+      await change((edit) => edit.replace(uri, new vscode.Range(0, 0, 0, 3), "mine"));
+      reviews.conclude(CALL, "accepted");
+      assert.strictEqual(documents.read(uri.fsPath), undefined);
+      assert.strictEqual(await documents.write(uri.fsPath, AFTER), false);
     });
 
-    it("is taken out of what an editor brings back, even as it was shown earlier", async () => {
-      reviews.judge(CALL, uri.fsPath, 0, "accepted");
-      const later = "ONE\ntwo\nthree\nTHREE\n";
-      assert.strictEqual(await textWhen(document, (text) => text === later), later);
+    it("leaves one step to undo in the file: the whole edit", async () => {
+      reviews.conclude(CALL, "accepted");
+      assert.strictEqual(await documents.write(uri.fsPath, AFTER), true);
+      await vscode.window.showTextDocument(document);
+      await vscode.commands.executeCommand("undo");
+      assert.strictEqual(document.getText(), BEFORE);
+      await vscode.commands.executeCommand("undo");
+      assert.strictEqual(document.getText(), BEFORE);
+      await vscode.commands.executeCommand("redo");
+      await document.save();
+      assert.strictEqual(await onDisk(uri), AFTER);
+    });
+
+    it("gives way to another review of the same file on the same page", async () => {
+      const hunks = hunksOf(BEFORE, AFTER);
+      const diff = { path: uri.fsPath, oldText: BEFORE, newText: AFTER };
+      reviews.resume({ sessionId: "s", callIds: ["w"], diff, hunks });
+      reviews.withdraw(CALL);
       await documents.settled();
-      documents.dispose();
-      const bring = async (text: string) => {
-        const edit = new vscode.WorkspaceEdit();
-        edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), text);
-        await vscode.workspace.applyEdit(edit);
-      };
-      const kept = memory.get("painted");
+      assert.strictEqual(documents.blocksOf(page(uri).document)?.review.callId, "w");
+    });
+  });
+
+  describe("a document of an earlier version, with shown lines in it", () => {
+    it("is as it was without them, and one that nobody drew is left alone", async () => {
+      const [folder] = vscode.workspace.workspaceFolders ?? [];
+      assert.ok(folder);
+      const uri = vscode.Uri.joinPath(folder.uri, "painted.txt");
+      await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(BEFORE));
+      const document = await vscode.workspace.openTextDocument(uri);
+      const kept = { [uri.fsPath]: { shown: ["dtSKyb-xME3gkkQrTt4urR"], clean: BEFORE } };
+      const memory = new Memory(undefined);
+      const bring = (text: string) =>
+        change((edit) => edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), text));
+      memory.set("painted", kept);
       await bring(SHOWN);
-      await new Painted(memory).cleanUp();
+      await cleanUpPainted(memory);
       assert.strictEqual(document.getText(), BEFORE);
       assert.strictEqual(document.isDirty, false);
       assert.strictEqual(memory.get("painted"), undefined);
       memory.set("painted", kept);
       await bring(`${SHOWN}mine\n`);
-      await new Painted(memory).cleanUp();
+      await cleanUpPainted(memory);
       assert.strictEqual(document.getText(), `${SHOWN}mine\n`);
+      await document.save();
+      await vscode.workspace.fs.delete(uri);
     });
   });
 }

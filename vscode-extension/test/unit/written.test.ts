@@ -17,12 +17,10 @@ class Scene {
   readonly asked: [method: string, params: Record<string, unknown>][] = [];
   files: EditsListFile[] = [listed(BEFORE, AFTER)];
   open = 3;
-  isShown = true;
   isWanted = true;
   readonly reviews = new Reviews();
   readonly written = new WrittenEdits(
     this.reviews,
-    { isShown: () => this.isShown },
     () => this.isWanted,
     (warning) => expect.unreachable(warning),
   );
@@ -64,7 +62,7 @@ describe("written edits", () => {
     const said = scene.asked.filter(([method]) => method.endsWith("judge")).map(([, params]) => params);
     expect(said).toEqual([
       { sessionId: "s", path: PATH, verdict: "accepted", hunks: [0], isDone: true },
-      { sessionId: "s", path: PATH, verdict: "rejected", hunks: [1], isDone: true },
+      { sessionId: "s", path: PATH, verdict: "rejected", hunks: [1], isDone: false },
     ]);
   });
 
@@ -81,14 +79,23 @@ describe("written edits", () => {
     expect(looks()).toBe(3);
   });
 
-  it("are taken back by the server where no document shows them", async () => {
+  it("are taken back by the server, all at once", async () => {
     const scene = new Scene();
-    scene.isShown = false;
     await scene.written.refresh("s");
     scene.open = 0;
     scene.reviews.judgeFile(CALL, PATH, "rejected");
     await scene.written.refresh("s");
     expect(scene.asked[1]?.[1]).toMatchObject({ hunks: [0, 1, 2], isDone: false });
+  });
+
+  it("are looked at again when their file is saved, and no other", async () => {
+    const scene = new Scene();
+    await scene.written.refresh("s");
+    scene.files = [];
+    scene.written.noteSaved("/p/b.txt");
+    scene.written.noteSaved(PATH);
+    await vi.waitFor(() => expect(scene.reviews.all()).toEqual([]));
+    expect(scene.asked.filter(([method]) => method.endsWith("list")).length).toBe(2);
   });
 
   it("cannot be open again once they are judged", async () => {
