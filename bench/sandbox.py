@@ -20,7 +20,11 @@ from hermes_acp.app.confinement import guarded_names
 from hermes_acp.core.ports.workspace_ports import Command, Workspace
 from hermes_acp.core.proposals import Confinement
 from hermes_acp.workspaces.backends.local import BACKEND, SandboxSetup
-from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxDetector, detect_landlock, detect_sandbox
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import (
+    SandboxDetector,
+    detect_landlock,
+    detect_sandbox,
+)
 from hermes_acp.workspaces.sandbox_setup import sandbox_bounds
 from tests.attacks.sandboxes import Report
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.workspaces.backends.local import SandboxSetup
     from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
-    from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox
+    from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import DetectedSandbox
     from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames, SandboxPolicy
 
 
@@ -34,7 +34,7 @@ COMMAND_TOOLS: Final = ("terminal", "execute_code")
 def sandbox_setup(settings: "Callable[[], Settings | None]", inputs: ConfinementInputs) -> "SandboxSetup":
     """Return how this process's workspaces are confined; `settings` returns the settings once they are loaded."""
     from hermes_acp.workspaces.backends.local import SandboxSetup
-    from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
+    from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import detect_sandbox
 
     return SandboxSetup(
         lambda: sandbox_bounds(settings(), inputs.guarded()),
@@ -96,7 +96,7 @@ def sandbox_remark(settings: "Settings", variables: Mapping[str, str]) -> str:
 
 def sandbox_here(settings: "Settings | None", variables: Mapping[str, str], *roots: str) -> "DetectedSandbox":
     """Return how this machine confines the commands of a workspace with these roots, according to the settings."""
-    from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox, detect_sandbox
+    from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import DetectedSandbox, detect_sandbox
 
     if settings and settings.sandbox.mode == "off":
         return DetectedSandbox("none", remark="The sandbox is turned off in the settings.")
@@ -109,6 +109,6 @@ def sandbox_here(settings: "Settings | None", variables: Mapping[str, str], *roo
 
 def sandbox_notice(found: "DetectedSandbox") -> str:
     """Return what to tell the user about the sandbox, or an empty string if all is well."""
-    from hermes_acp.workspaces.sandbox.sandbox_detection import HOW_TO_FIX
+    from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import HOW_TO_FIX
 
     return "" if found.way == "bubblewrap" else f"{found.remark} {HOW_TO_FIX[found.way]}"

@@ -20,7 +20,7 @@ from hermes_acp.core.ports.workspace_ports import Command, CommandResult, Worksp
 from hermes_acp.core.proposals import Confinement, Effect, Question, Reply
 from hermes_acp.policy.rule_set import RuleSet
 from hermes_acp.workspaces.backends import local
-from hermes_acp.workspaces.sandbox.sandbox_detection import (
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import (
     DetectedSandbox,
     SandboxMechanism,
     detect_landlock,

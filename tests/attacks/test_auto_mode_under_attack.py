@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import detect_sandbox
 from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
 from tests.attacks.sandboxes import require
 from tests.e2e.raw_editor import Answer, Message, permit

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from hermes_acp.core.proposals import Confinement
 from hermes_acp.policy.sensitive_names import is_protected
-from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import SandboxMechanism
 from hermes_acp.workspaces.sandbox.sandbox_mounts import is_placeholder
 from tests.attacks.sandboxes import Sandboxed, sandboxed
 

@@ -13,7 +13,7 @@ from hermes_acp.workspaces.command_environment import command_environment
 from hermes_acp.workspaces.processes.process_spawn import ShellCommand, start
 from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
-from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism, detect_landlock
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import SandboxMechanism, detect_landlock
 from tests.attacks.sandboxes import WAYS, require, sandboxed, usual_bounds
 
 pytestmark = pytest.mark.anyio

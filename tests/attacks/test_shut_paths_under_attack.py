@@ -6,8 +6,8 @@ import pytest
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.policy_rules import Rule
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import SandboxMechanism
 from hermes_acp.workspaces.sandbox.path_scan import MAX_DENIED_PATHS
-from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
 from tests.attacks.sandboxes import WAYS, sandboxed
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ import pytest
 
 from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.ports.workspace_ports import CommandResult
-from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import SandboxMechanism
 from tests.attacks.sandboxes import WAYS, Sandboxed, sandboxed, usual_bounds
 
 pytestmark = pytest.mark.anyio

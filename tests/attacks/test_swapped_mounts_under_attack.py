@@ -15,8 +15,8 @@ from hermes_acp.workspaces.command_environment import command_environment
 from hermes_acp.workspaces.processes.process_spawn import ShellCommand, start
 from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import detect_sandbox
 from hermes_acp.workspaces.sandbox.placeholders import Placeholders
-from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
 from hermes_acp.workspaces.sandbox.sandbox_mounts import Placeholder
 from tests.attacks.sandboxes import require, sandboxed, usual_bounds
 

@@ -15,9 +15,9 @@ from hermes_acp.policy.rule_set import RuleSet
 from hermes_acp.workspaces.processes.process_spawn import ShellCommand, start
 from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import detect_sandbox
 from hermes_acp.workspaces.sandbox.path_scan import missing_denied
 from hermes_acp.workspaces.sandbox.placeholders import Placeholders
-from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
 from hermes_acp.workspaces.sandbox.sandbox_mounts import PINNED, plan_sandbox_mounts
 from hermes_acp.workspaces.sandbox.tree_index import WorkspaceTree
 from tests.attacks.sandboxes import require, usual_bounds

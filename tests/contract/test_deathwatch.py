@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from hermes_acp.workspaces.processes.orphan_reaper import OrphanReaper
-from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import detect_sandbox
 from tests.e2e.agent_process import WAIT_S, wait_for_end, watch_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]

@@ -30,6 +30,8 @@ from hermes_acp.workspaces.output_files import OutputFolder
 from hermes_acp.workspaces.path_confinement import is_within
 from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import SandboxDetector, detect_sandbox
+from hermes_acp.workspaces.sandbox.mechanisms.seccomp import exec_filter
 from hermes_acp.workspaces.sandbox.path_scan import (
     PathAccess,
     PathScan,
@@ -37,9 +39,7 @@ from hermes_acp.workspaces.sandbox.path_scan import (
     classify_path,
     scan_folders,
 )
-from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxDetector, detect_sandbox
 from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
-from hermes_acp.workspaces.sandbox.seccomp import exec_filter
 
 HOME_INSIDE: Final = "/home/tool"
 MAX_PROCESSES: Final = 64

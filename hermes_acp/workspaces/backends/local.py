@@ -15,7 +15,7 @@ from hermes_acp.workspaces.local_files import LocalFiles
 from hermes_acp.workspaces.output_files import OutputFolder
 from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
-from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxDetector, detect_sandbox
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import SandboxDetector, detect_sandbox
 from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 from hermes_acp.workspaces.workspace_folders import resolve_folders
 

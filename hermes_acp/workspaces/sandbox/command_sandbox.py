@@ -20,18 +20,23 @@ from hermes_acp.workspaces.path_confinement import is_within
 from hermes_acp.workspaces.processes.process_spawn import SandboxEntry, ShellCommand
 from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.processes.rlimit_tags import tag_of
-from hermes_acp.workspaces.sandbox.bubblewrap import SandboxResources, bubblewrap_args
 from hermes_acp.workspaces.sandbox.cgroups import Cgroup, create_cgroup
 from hermes_acp.workspaces.sandbox.egress_proxy import Proxy
 from hermes_acp.workspaces.sandbox.git_use import KEEPING, git_variables
-from hermes_acp.workspaces.sandbox.landlock import landlock_rights
-from hermes_acp.workspaces.sandbox.landlock_apply import give_up
+from hermes_acp.workspaces.sandbox.mechanisms.bubblewrap import SandboxResources, bubblewrap_args
+from hermes_acp.workspaces.sandbox.mechanisms.landlock import landlock_rights
+from hermes_acp.workspaces.sandbox.mechanisms.landlock_apply import give_up
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import (
+    DetectedSandbox,
+    SandboxDetector,
+    detect_sandbox,
+)
+from hermes_acp.workspaces.sandbox.mechanisms.seccomp import INTERNET, LOCAL, NETLINK, build_filter
 from hermes_acp.workspaces.sandbox.path_handles import PathHandles, close_all, open_in_place
 from hermes_acp.workspaces.sandbox.path_scan import find_denied, missing_denied
 from hermes_acp.workspaces.sandbox.placeholders import Placeholders
 from hermes_acp.workspaces.sandbox.process_limits import SHELL, process_count_limit, process_ulimits
 from hermes_acp.workspaces.sandbox.quarantine import Quarantine
-from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox, SandboxDetector, detect_sandbox
 from hermes_acp.workspaces.sandbox.sandbox_failure_hints import explain_failure
 from hermes_acp.workspaces.sandbox.sandbox_mounts import Placeholder, SandboxMounts, plan_sandbox_mounts
 from hermes_acp.workspaces.sandbox.sandbox_policy import (
@@ -42,7 +47,6 @@ from hermes_acp.workspaces.sandbox.sandbox_policy import (
     SandboxPolicy,
     is_any_of,
 )
-from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, build_filter
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex, WorkspaceTree
 
 # Waits until it is in its control group, runs its preparations, and becomes the command that follows.

@@ -10,9 +10,16 @@ from msgspec import structs
 
 from hermes_acp.policy.sensitive_names import PROTECTED_FILES, PROTECTED_FOLDERS, SECRET_FOLDERS
 from hermes_acp.workspaces.processes.rlimit_tags import tag_of, tagged_argv
-from hermes_acp.workspaces.sandbox.bubblewrap import SandboxResources, bubblewrap_args
 from hermes_acp.workspaces.sandbox.egress_proxy import is_allowed
 from hermes_acp.workspaces.sandbox.git_use import names_git
+from hermes_acp.workspaces.sandbox.mechanisms.bubblewrap import SandboxResources, bubblewrap_args
+from hermes_acp.workspaces.sandbox.mechanisms.seccomp import (
+    INTERNET,
+    LOCAL,
+    NETLINK,
+    build_filter,
+    supports_filters,
+)
 from hermes_acp.workspaces.sandbox.path_handles import PathHandles
 from hermes_acp.workspaces.sandbox.placeholders import Placeholders
 from hermes_acp.workspaces.sandbox.sandbox_mounts import (
@@ -28,7 +35,6 @@ from hermes_acp.workspaces.sandbox.sandbox_policy import (
     SandboxPolicy,
     is_any_of,
 )
-from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, build_filter, supports_filters
 from hermes_acp.workspaces.sandbox.tree_index import WorkspaceTree
 
 BOUNDS = SandboxPolicy(guarded=GuardedNames(PROTECTED_FOLDERS, PROTECTED_FILES, SECRET_FOLDERS))

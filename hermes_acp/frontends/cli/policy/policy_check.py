@@ -17,7 +17,7 @@ from hermes_acp.core.proposals import Confinement, Runs
 from hermes_acp.frontends.cli.messages import policy_messages
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.policy.verdicts import StepVerdict
-from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import SandboxMechanism
 
 
 class PolicyRequest(Struct):

@@ -13,7 +13,7 @@ from hermes_acp.frontends.cli.messages import command_messages, policy_messages
 
 if TYPE_CHECKING:
     from hermes_acp.policy.policy_engine import Policy
-    from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox
+    from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import DetectedSandbox
 
 
 def add_policy(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from hermes_acp.frontends.cli.messages import policy_messages
 from hermes_acp.policy.grants import describe_grants
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.policy.verdicts import StepVerdict
-from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox
+from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import DetectedSandbox
 
 SHOWN_PATHS: Final = 8
 

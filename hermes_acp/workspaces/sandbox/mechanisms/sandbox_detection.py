@@ -12,8 +12,8 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from hermes_acp.workspaces import ripgrep
-from hermes_acp.workspaces.sandbox.landlock_apply import landlock_abi
-from hermes_acp.workspaces.sandbox.seccomp import supports_filters
+from hermes_acp.workspaces.sandbox.mechanisms.landlock_apply import landlock_abi
+from hermes_acp.workspaces.sandbox.mechanisms.seccomp import supports_filters
 
 SandboxMechanism = Literal["bubblewrap", "landlock", "none"]
 PROBE_SCRIPT: Final = ("--unshare-all", "--as-pid-1", "--proc", "/proc", "--dev", "/dev", "--", "/bin/true")

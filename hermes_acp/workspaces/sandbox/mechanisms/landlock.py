@@ -9,8 +9,8 @@ import os
 from collections.abc import Mapping, Sequence
 
 from hermes_acp.workspaces.path_confinement import is_within
-from hermes_acp.workspaces.sandbox.bubblewrap import SandboxResources
-from hermes_acp.workspaces.sandbox.landlock_apply import Right
+from hermes_acp.workspaces.sandbox.mechanisms.bubblewrap import SandboxResources
+from hermes_acp.workspaces.sandbox.mechanisms.landlock_apply import Right
 from hermes_acp.workspaces.sandbox.sandbox_mounts import SandboxMounts
 
 DEVICES = (

@@ -1,0 +1,1 @@
+"""Confinement methods of the operating systems: one module each, and their detection."""
