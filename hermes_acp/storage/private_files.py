@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hermes_acp.core.errors import Busy, StorageError
+from hermes_acp.storage.disk_sync import sync_file
 
 
 def storage_error(doing: str, path: Path, error: OSError) -> StorageError:
@@ -58,7 +59,7 @@ def sync_folder(path: Path, within: int | None = None) -> None:
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=within)
     try:
-        os.fsync(descriptor)
+        sync_file(descriptor)
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):
             raise
@@ -93,7 +94,7 @@ def write_whole(
                 os.fchmod(stream.fileno(), mode)
             if adorn is not None:
                 adorn(stream.fileno())
-            os.fsync(stream.fileno())
+            sync_file(stream.fileno())
             if not has_name:
                 _give_name(stream.fileno(), temporary, within)
                 has_name = True

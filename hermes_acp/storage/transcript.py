@@ -16,6 +16,7 @@ import msgspec
 from hermes_acp.core.errors import SessionNotFound, StorageError
 from hermes_acp.core.events import AnyEvent, Event
 from hermes_acp.storage.descriptor_limit import SHORTAGE, require_room
+from hermes_acp.storage.disk_sync import sync_content, sync_file
 from hermes_acp.storage.private_files import (
     lock_or_busy,
     private_folder,
@@ -169,7 +170,7 @@ class Transcript:
             with self.path.with_suffix(".torn").open("ab") as kept:
                 kept.write(torn)
                 kept.flush()
-                os.fsync(kept.fileno())
+                sync_file(kept.fileno())
             os.ftruncate(self._descriptor, sound_bytes)
         except OSError as error:
             self._error = storage_error("repair the session record", self.path, error)
@@ -259,7 +260,7 @@ class Transcript:
         return self._error
 
     def _sync(self) -> None:
-        os.fdatasync(self._descriptor)
+        sync_content(self._descriptor)
         if self._is_new:  # a new file is durable once its name and its possibly new folder's name are
             for folder in (self.path.parent, self.path.parent.parent):
                 sync_folder(folder)

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import FileTooLarge, OutsideRoots, WorkspaceError
 from hermes_acp.core.ports.workspace_ports import DirectoryEntry, FileChunk
+from hermes_acp.storage.disk_sync import sync_file
 from hermes_acp.storage.private_files import write_whole
 from hermes_acp.workspaces.path_confinement import open_parent
 
@@ -243,7 +244,7 @@ def _write_in_place(path: str, folder: int, content: bytes, why: _CannotPreserve
         stream.truncate(0)
         stream.write(content)
         stream.flush()
-        os.fsync(stream.fileno())
+        sync_file(stream.fileno())
 
 
 def _refuse_special_files(about: os.stat_result, path: str) -> None:
