@@ -16,6 +16,8 @@ from typing import Final
 from hermes_acp.core.errors import DescriptorLimitError
 
 MAX_SOFT_LIMIT: Final = 1 << 16
+OPEN_MAX: Final = 10_240
+"""The most that macOS allows while its hard limit says "unlimited". Source: setrlimit(2), <sys/syslimits.h>."""
 MAX_RESERVE: Final = 256
 RESERVED_SHARE: Final = 4
 SHORTAGE: Final = frozenset({errno.EMFILE, errno.ENFILE})
@@ -25,9 +27,13 @@ def raise_limit() -> None:
     """Raise the soft limit to the hard limit; call this before starting anything."""
     soft, hard = _inherited()
     wanted = MAX_SOFT_LIMIT if hard == resource.RLIM_INFINITY else min(hard, MAX_SOFT_LIMIT)
-    if soft not in (resource.RLIM_INFINITY,) and soft < wanted:
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    if soft == resource.RLIM_INFINITY:
+        return
+    for limit in (wanted, OPEN_MAX):
+        if soft < limit:
+            with suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+                return
 
 
 def restore_limit(pid: int) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.workspace_ports import Command
-from hermes_acp.workspaces.processes.process_tree import list_processes
+from hermes_acp.workspaces.processes.process_table import list_processes
 from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import SandboxMechanism
 from tests.attacks.sandboxes import WAYS, Report, Sandboxed, sandboxed, usual_bounds
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.processes.process_tree import ProcessInfo, list_processes
+from hermes_acp.workspaces.processes.process_table import ProcessInfo, list_processes
 from tests.conversations.app_scene import Scene
 
 LeftOver = Callable[[], list[ProcessInfo]]

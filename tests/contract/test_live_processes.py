@@ -14,7 +14,7 @@ from hermes_acp.core.errors import OutsideRoots, WorkspaceError
 from hermes_acp.core.ports.workspace_ports import Command, LiveProcess, OutputSnapshot, Workspace
 from hermes_acp.workspaces.backends.local import BACKEND
 from hermes_acp.workspaces.processes.background_processes import MAX_RUNNING
-from hermes_acp.workspaces.processes.process_tree import list_processes
+from hermes_acp.workspaces.processes.process_table import list_processes
 
 pytestmark = pytest.mark.anyio
 

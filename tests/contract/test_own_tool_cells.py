@@ -20,7 +20,7 @@ from hermes_acp.policy.rule_set import RuleSet
 from hermes_acp.tools.custom.tool_checker import check_tool_source
 from hermes_acp.tools.custom.tool_failures import MAX_CONSECUTIVE_FAILURES
 from hermes_acp.tools.custom.tool_sandbox import SessionFolders, ToolRunResult, ToolSandboxes
-from hermes_acp.workspaces.processes.process_tree import list_processes
+from hermes_acp.workspaces.processes.process_table import list_processes
 from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import (
     DetectedSandbox,
     SandboxMechanism,

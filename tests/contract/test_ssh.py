@@ -14,7 +14,7 @@ from hermes_acp.config.sections.backend_settings import SshSettings
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.workspace_ports import Command, SearchQuery
 from hermes_acp.workspaces.backends.ssh import BACKEND
-from hermes_acp.workspaces.processes.process_tree import list_processes
+from hermes_acp.workspaces.processes.process_table import list_processes
 from tests.contract.remote_machines import Missing, ssh_server
 from tests.contract.workspace_suite import BOUND_S, Ground, Report, living, run
 

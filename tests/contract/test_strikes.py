@@ -11,7 +11,7 @@ ROUNDS = 8
 # A program that is being started has no environment for a moment, which is a long one where it has to wait its turn.
 DRIVER = """
 import os, subprocess, sys
-from hermes_acp.workspaces.processes.process_tree import list_processes
+from hermes_acp.workspaces.processes.process_table import list_processes
 from hermes_acp.workspaces.remote.command_scripts import run_script, kill_script
 from hermes_acp.workspaces.processes.process_spawn import MARK
 

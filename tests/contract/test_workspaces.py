@@ -12,7 +12,7 @@ import pytest
 from hermes_acp.core.errors import OutsideRoots, WorkspaceError
 from hermes_acp.core.ports.workspace_ports import Command, CommandResult, SearchQuery, Workspace
 from hermes_acp.workspaces.backends.local import BACKEND
-from hermes_acp.workspaces.processes.process_tree import list_processes
+from hermes_acp.workspaces.processes.process_table import list_processes
 from tests.contract.conftest import LeftOver
 from tests.contract.workspace_suite import Report
 

@@ -1,6 +1,6 @@
 """Run one shell command, and leave nothing of it behind when it is stopped.
 
-Uses process groups, /proc and signals, and adopts orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
+Uses process groups, the process table and signals, and adopts orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
 """
 
 import os
@@ -27,6 +27,7 @@ from msgspec import Struct
 from hermes_acp.telemetry.process_privacy import hide_memory
 from hermes_acp.workspaces.processes.orphan_reaper import OrphanReaper
 from hermes_acp.workspaces.processes.process_spawn import MARK, Process, ShellCommand, exit_of, start
+from hermes_acp.workspaces.processes.process_table import Identity, ProcessInfo, has_variable, list_processes
 from hermes_acp.workspaces.processes.rlimit_tags import has_tag, tag_of
 
 TERM_GRACE_S = 0.5
@@ -36,23 +37,6 @@ MIN_POLL_INTERVAL_S = 0.002
 MAX_POLL_INTERVAL_S = 0.02
 CHUNK_BYTES = 64 * 1024
 _PR_SET_CHILD_SUBREAPER = 36
-
-Identity = tuple[int, int]
-
-
-class ProcessInfo(Struct, frozen=True):
-    """One process as listed by the kernel; `started`, in clock ticks, distinguishes reused process IDs."""
-
-    pid: int
-    parent: int
-    group: int
-    session: int
-    started: int
-    is_dead: bool
-
-    def identity(self) -> Identity:
-        """Return a key that no later process will share."""
-        return self.pid, self.started
 
 
 class ProcessExit(Struct, frozen=True):
@@ -89,8 +73,6 @@ class ProcessTree:
                     _reap(process_info.pid)
                 elif not process_info.is_dead and process_info.group != self._shell:
                     os.kill(process_info.pid, number)
-        if not sys.platform.startswith("linux"):
-            return self._is_group_alive()
         return any(not process_info.is_dead for process_info in members)
 
     def _members(self, table: Mapping[int, ProcessInfo]) -> list[ProcessInfo]:
@@ -113,16 +95,7 @@ class ProcessTree:
             return True
         if process_info.identity() in self._known or has_tag(process_info.pid, self._tag):
             return True
-        return not process_info.is_dead and _has_variable(process_info.pid, self._mark)
-
-    def _is_group_alive(self) -> bool:
-        if self._shell is None:
-            return False
-        try:
-            os.killpg(self._shell, 0)
-        except (ProcessLookupError, PermissionError):
-            return False
-        return True
+        return not process_info.is_dead and has_variable(process_info.pid, self._mark)
 
 
 class OrphanedProcesses:
@@ -176,7 +149,7 @@ class OrphanedProcesses:
             for process_info in living
             if process_info.session == leader
             or has_tag(process_info.pid, tag)
-            or _has_variable(process_info.pid, wanted)
+            or has_variable(process_info.pid, wanted)
         }
 
     def _pop_marks(self) -> tuple[str, ...]:
@@ -190,32 +163,6 @@ class OrphanedProcesses:
         async with create_task_group() as group:
             for mark in marks:
                 group.start_soon(terminate_tree, ProcessTree(mark, None), threads)
-
-
-def list_processes() -> dict[int, ProcessInfo]:
-    """Return every process that the kernel shows, by process ID, or none without /proc."""
-    process_infos: dict[int, ProcessInfo] = {}
-    with suppress(FileNotFoundError):
-        for name in os.listdir("/proc"):
-            if name.isdigit():
-                with suppress(OSError, ValueError, IndexError):
-                    process_infos[int(name)] = _read_process(int(name))
-    return process_infos
-
-
-def _read_process(pid: int) -> ProcessInfo:
-    with open(f"/proc/{pid}/stat", "rb") as file:
-        fields = file.read().rpartition(b")")[2].split()
-    parent, group, session, started = (int(fields[place]) for place in (1, 2, 3, 19))
-    return ProcessInfo(pid, parent, group, session, started, fields[0] in (b"Z", b"X"))
-
-
-def _has_variable(pid: int, variable: bytes) -> bool:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return variable in file.read().split(b"\0")
-    except OSError:
-        return False
 
 
 def _reap(pid: int) -> None:
