@@ -186,6 +186,10 @@ def _require_confinement(sandbox: Sandbox, declared: ToolDeclaration) -> None:
     found = sandbox.found
     if found.way == "none":
         raise WorkspaceError(f"Not run: custom tools only run in a sandbox. {found.remark}")
+    if found.way == "seatbelt":
+        raise WorkspaceError(
+            "Not run: custom tools need Linux, whose kernel can keep them from starting programs."
+        )
     if found.way == "landlock" and declared.network:
         raise WorkspaceError(
             "Not run: it may connect to certain hosts only, and only bubblewrap can enforce that.",

@@ -31,13 +31,14 @@ from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import (
     SandboxDetector,
     detect_sandbox,
 )
-from hermes_acp.workspaces.sandbox.mechanisms.seccomp import INTERNET, LOCAL, NETLINK, build_filter
+from hermes_acp.workspaces.sandbox.mechanisms.seatbelt import build_profile
+from hermes_acp.workspaces.sandbox.mechanisms.seccomp import build_filter, socket_families
 from hermes_acp.workspaces.sandbox.path_handles import PathHandles, close_all, open_in_place
 from hermes_acp.workspaces.sandbox.path_scan import find_denied, missing_denied
 from hermes_acp.workspaces.sandbox.placeholders import Placeholders
 from hermes_acp.workspaces.sandbox.process_limits import SHELL, process_count_limit, process_ulimits
 from hermes_acp.workspaces.sandbox.quarantine import Quarantine
-from hermes_acp.workspaces.sandbox.sandbox_failure_hints import explain_failure
+from hermes_acp.workspaces.sandbox.sandbox_failure_hints import describe_limits, explain_failure
 from hermes_acp.workspaces.sandbox.sandbox_mounts import Placeholder, SandboxMounts, plan_sandbox_mounts
 from hermes_acp.workspaces.sandbox.sandbox_policy import (
     DEFAULT_VARIABLES,
@@ -174,10 +175,12 @@ class Sandbox:
         hidden = (*self._hidden, self._folder)
         mounts = plan_sandbox_mounts(self._roots, bounds, self._environment, hidden, (), WorkspaceTree())
         mounts = structs.replace(mounts, read_only=(*mounts.read_only, shell.argv[0]))
-        return self._in_bubblewrap(mounts, shell, registry, CommandMode(is_read_only=True))
+        return self._enter(mounts, shell, registry, CommandMode(is_read_only=True))
 
     def _within(self, shell: ShellCommand, registry: ProcessRegistry, mode: CommandMode) -> SandboxedCommand:
-        if mode.is_read_only or self.found.way == "landlock":  # Landlock cannot protect a part of .git
+        if (
+            mode.is_read_only or not self.found.mounts
+        ):  # nothing would end what still writes to .git afterwards
             mode = structs.replace(mode, opens_git=False)
         hidden = (*self._hidden, self._folder)
         tree = self._index.look() if mode.is_read_only else self._index.tree()
@@ -195,18 +198,22 @@ class Sandbox:
             structs.replace(tree, repositories=self._quarantine.repositories),
             opens_git=mode.opens_git,
         )
-        return self._in_bubblewrap(self._closed(mounts), shell, registry, mode)
+        return self._enter(self._closed(mounts), shell, registry, mode)
 
-    def _in_bubblewrap(
+    def _enter(
         self, mounts: SandboxMounts, shell: ShellCommand, registry: ProcessRegistry, mode: CommandMode
     ) -> SandboxedCommand:
         if mode.is_read_only:
             mounts = mounts.read_only_view()
         resources = self._resources(is_read_only=mode.is_read_only)
         environment = git_variables(self._variables())
-        counted = process_count_limit(self.bounds.max_processes, has_namespace=self.found.way == "bubblewrap")
-        if self.found.way == "landlock":
+        counted = process_count_limit(self.bounds.max_processes, has_namespace=self.found.mounts)
+        if not self.found.mounts:
             environment |= {"TMPDIR": f"{self._folder}/tmp", "HOME": f"{self._folder}/home"}
+        if self.found.way == "seatbelt":
+            words = build_profile(self._with_outputs(mounts), resources).arguments(self.found.program)
+            return self._confined(shell, (*words, *counted), environment, mode)
+        if self.found.way == "landlock":
             rights = landlock_rights(self._with_outputs(mounts), resources)
             bounded = partial(give_up, rights, resources.filter, network=resources.network)
             return self._confined(shell, counted, environment, mode, give_up=bounded)
@@ -318,18 +325,7 @@ class Sandbox:
 
     def describe(self, mode: CommandMode) -> str:
         """Describe what a sandboxed command can do."""
-        if mode.is_read_only:
-            return (
-                "no network; the workspace is read-only, because this was classified as a read-only command"
-            )
-        is_strict = self.found.way == "landlock"
-        hosts = (
-            f"only {', '.join(self.bounds.hosts)}" if self.bounds.hosts and not is_strict else "no network"
-        )
-        network = "the network" if self.bounds.has_network else hosts
-        written = ", ".join((*self._roots, *self.bounds.writable))
-        kept = "nothing new at their top, .git is only read" if is_strict else mode.describe_git_access()
-        return f"{network}; changes only in {written}, {kept}; files that start programs later are only read"
+        return describe_limits(self.bounds, self._roots, mode, self.found.way)
 
     def close(self) -> None:
         """Release the sandbox's resources, once nothing runs in it any more."""
@@ -350,14 +346,23 @@ class Sandbox:
         folder = self._folder
         has_network = self.bounds.has_network and not is_read_only
         own = (f"{folder}/tmp", f"{folder}/home", f"{folder}/empty")
-        is_bare = self.found.way == "landlock"
+        filter_ = self._filter(is_read_only=is_read_only)
+        return SandboxResources(*own, has_network, sockets, filter_, self._grounds)
+
+    def _filter(self, *, is_read_only: bool) -> bytes:
+        """Return the system calls that Linux refuses to a command; other systems have no such filter."""
+        if self.found.way == "seatbelt":
+            return b""
+        is_bare = not self.found.mounts
         calls = self._filters.get(is_read_only) or build_filter(
-            self._socket_families(is_read_only=is_read_only),
+            socket_families(
+                has_network=self.bounds.has_network, is_read_only=is_read_only, mounts=self.found.mounts
+            ),
             shares_ipc=is_bare,
             keeps_metadata=is_bare and is_read_only,
         )
         self._filters[is_read_only] = calls
-        return SandboxResources(*own, has_network, sockets, calls, self._grounds)
+        return calls
 
     def _set_up(self, registry: ProcessRegistry) -> None:
         if self._folder:
@@ -372,24 +377,12 @@ class Sandbox:
         )
         for made in self._group.folders if self._group else ():
             registry.note_placeholder(made)
-        if self.bounds.hosts and not self.bounds.has_network and self.found.way == "bubblewrap":
+        if self.bounds.hosts and not self.bounds.has_network and self.found.mounts:
             self._proxy = Proxy(f"{folder}/proxy", self.bounds.hosts, self._is_public)
         if self.found.accepts_descriptors:
             opened = {path: open_in_place(path) for path in map(f"{folder}/".__add__, os.listdir(folder))}
             self._lasting = {path: held for path, held in opened.items() if held is not None}
         self._folder = folder
-
-    def _socket_families(self, *, is_read_only: bool) -> tuple[int, ...]:
-        """Return the allowed socket families: no local ones on the machine's network, where abstract sockets exist.
-
-        No mount keeps a command away from local sockets in the workspace, so a read-only one may not
-        create any.
-        """
-        if is_read_only:
-            return (*INTERNET, NETLINK) if self.found.way == "bubblewrap" else ()
-        if self.bounds.has_network:
-            return (*INTERNET, NETLINK)
-        return (LOCAL, *INTERNET, NETLINK) if self.found.way == "bubblewrap" else ()
 
     def _variables(self) -> dict[str, str]:
         wanted = (*DEFAULT_VARIABLES, *self.bounds.variables)

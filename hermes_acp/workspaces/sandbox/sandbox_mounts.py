@@ -34,6 +34,7 @@ TOOLCHAINS: Final = (
     ".local/share/fnm",
     ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".local/share/uv", ".nodenv", ".npm-global", ".nvm",
     ".opam", ".pyenv", ".rbenv", ".rustup", ".sdkman", ".volta", "anaconda3", "go", "miniconda3", "miniforge3",
+    "Library/Python", "Library/pnpm",
 )  # fmt: skip
 # If the home is itself a root: files that start programs at the user's next login.
 LAUNCHER_FOLDERS: Final = (

@@ -13,15 +13,18 @@ from msgspec import Struct
 
 from hermes_acp.workspaces import ripgrep
 from hermes_acp.workspaces.sandbox.mechanisms.landlock_apply import landlock_abi
+from hermes_acp.workspaces.sandbox.mechanisms.seatbelt import PROGRAM as SEATBELT
+from hermes_acp.workspaces.sandbox.mechanisms.seatbelt_check import find_seatbelt_fault
 from hermes_acp.workspaces.sandbox.mechanisms.seccomp import supports_filters
 
-SandboxMechanism = Literal["bubblewrap", "landlock", "none"]
+SandboxMechanism = Literal["bubblewrap", "landlock", "seatbelt", "none"]
 PROBE_SCRIPT: Final = ("--unshare-all", "--as-pid-1", "--proc", "/proc", "--dev", "/dev", "--", "/bin/true")
 PROBE_TIMEOUT_S = 10.0
 HOW_TO_FIX: Final[Mapping[SandboxMechanism, str]] = MappingProxyType(
     {
         "bubblewrap": "",
         "landlock": "Install bubblewrap (package bubblewrap) to give sandboxed commands more freedom safely.",
+        "seatbelt": "",
         "none": "Only a few fixed commands run without asking (docs/sandbox.md). On Linux, install bubblewrap.",
     }
 )
@@ -39,12 +42,19 @@ class DetectedSandbox(Struct, frozen=True):
     remark: str = ""
     accepts_descriptors: bool = False
 
+    @property
+    def mounts(self) -> bool:
+        """Whether commands see folders of their own, and not the machine's with fewer rights."""
+        return self.way == "bubblewrap"
+
 
 SandboxDetector = Callable[[Mapping[str, str], Sequence[str]], DetectedSandbox]
 
 
 def detect_sandbox(environment: Mapping[str, str], roots: Sequence[str]) -> DetectedSandbox:
     """Return the best available method; programs inside `roots` are never used for it."""
+    if sys.platform == "darwin":
+        return detect_seatbelt(SEATBELT)
     if not sys.platform.startswith("linux"):
         return DetectedSandbox("none", remark=f"There is no sandbox for commands on {sys.platform}.")
     if not supports_filters():
@@ -70,6 +80,17 @@ def detect_sandbox(environment: Mapping[str, str], roots: Sequence[str]) -> Dete
 def detect_landlock(environment: Mapping[str, str], roots: Sequence[str]) -> DetectedSandbox:
     """Return Landlock, even if other methods are available."""
     return DetectedSandbox("landlock" if supports_filters() and landlock_version() > 0 else "none")
+
+
+@cache
+def detect_seatbelt(program: str) -> DetectedSandbox:
+    """Return macOS's own sandbox if it enforces our profiles here."""
+    trouble = find_seatbelt_fault(program)
+    if trouble:
+        return DetectedSandbox("none", remark=f"There is no sandbox for commands: {trouble}.")
+    return DetectedSandbox(
+        "seatbelt", program, remark="Commands run in macOS's sandbox, which is stricter than necessary."
+    )
 
 
 @cache
@@ -99,4 +120,4 @@ def _probe(program: str, *, accepts_descriptors: bool) -> str:
 
 def landlock_version() -> int:
     """Return this kernel's Landlock version, or 0 if it has none."""
-    return landlock_abi(ctypes.CDLL(None, use_errno=True)) if os.name == "posix" else 0
+    return landlock_abi(ctypes.CDLL(None, use_errno=True)) if sys.platform.startswith("linux") else 0

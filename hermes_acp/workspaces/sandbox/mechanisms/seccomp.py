@@ -111,6 +111,19 @@ def supports_filters() -> bool:
     return machine() in _ARCHITECTURES and sys.byteorder == "little"
 
 
+def socket_families(*, has_network: bool, is_read_only: bool, mounts: bool) -> tuple[int, ...]:
+    """Return the allowed socket families: no local ones on the machine's network, where abstract sockets exist.
+
+    No mount keeps a command away from local sockets in the workspace, so a read-only one may not create
+    any. A command without `mounts` has no network of its own either.
+    """
+    if is_read_only:
+        return (*INTERNET, NETLINK) if mounts else ()
+    if has_network:
+        return (*INTERNET, NETLINK)
+    return (LOCAL, *INTERNET, NETLINK) if mounts else ()
+
+
 def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_metadata: bool = False) -> bytes:
     """Return a filter that allows only these socket families and forbids namespaces and tracing.
 
