@@ -5,6 +5,7 @@ from functools import partial
 from typing import Final, Literal
 
 import anyio
+from anyio.to_thread import run_sync
 from msgspec import structs
 
 from hermes_acp.agent.compaction.compaction_cuts import HistoryBudget, HistoryCut, find_cut
@@ -143,10 +144,10 @@ class _Compaction:
         tokens = int(self._window * CHUNK_SHARE / self._scale)
         for _ in range(MAX_HALVINGS):
             try:
-                return await self._sum_up_pieces(chunk_messages(messages, tokens))
+                return await self._sum_up_pieces(await run_sync(chunk_messages, messages, tokens))
             except ContextWindowExceeded:
                 tokens //= 2
-        return await self._sum_up_pieces(chunk_messages(messages, tokens))
+        return await self._sum_up_pieces(await run_sync(chunk_messages, messages, tokens))
 
     async def _sum_up_pieces(self, pieces: Sequence[str]) -> str:
         """Summarise the pieces in order, each with the summary of the preceding ones."""

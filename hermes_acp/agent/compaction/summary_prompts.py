@@ -80,18 +80,22 @@ def chunk_messages(messages: Sequence[Message], tokens: int) -> list[str]:
 
 def _packed_chunks(texts: Sequence[str], most: int) -> list[str]:
     """Join texts into chunks; only a text too long for one chunk is split."""
-    pieces = [""]
+    chunks: list[list[str]] = [[]]
+    room = most
     for text in texts:
-        rest = text
-        if len(pieces[-1]) + len(rest) > most >= len(rest):
-            pieces.append("")
-        while rest:
-            room = most - len(pieces[-1])
-            pieces[-1] += rest[:room]
-            rest = rest[room:]
-            if rest:
-                pieces.append("")
-    return [piece for piece in pieces if piece]
+        if room < len(text) <= most:
+            chunks.append([])
+            room = most
+        taken = 0
+        while taken < len(text):
+            if not room:
+                chunks.append([])
+                room = most
+            part = text[taken : taken + room]
+            chunks[-1].append(part)
+            taken += len(part)
+            room -= len(part)
+    return ["".join(parts) for parts in chunks if parts]
 
 
 def _written(message: Message, outcome_characters: int) -> str:
