@@ -38,6 +38,7 @@ USUAL_MODES: Final = (0o644, 0o755)
 USUAL_FOLDER: Final = 0o755
 TRIES: Final = 3
 IN_BULK: Final = 256
+MAX_IN_PACK: Final = 4_000
 LOCK_S: Final = 120.0
 POLL_INTERVAL_S: Final = 0.02
 RENAMES: Final = "-l400"
@@ -224,10 +225,12 @@ class Shadow:
             raise checkpoint_io_error(self.place, error) from error
 
     def _update(self, paths: Sequence[bytes], *manner: str) -> None:
-        given = b"".join(path + b"\0" for path in paths)
-        # Many files go into one pack: an object file for each would cost ten times as much.
+        # Many files go into one pack: an object file for each would cost ten times as much. For each file git searches
+        # the whole pack that it is writing, so no pack gets many.
         bulk = ("-c", "core.bigFileThreshold=1") if len(paths) > IN_BULK else ()
-        self.git.run(*bulk, "update-index", "-z", *manner, "--stdin", given=given)
+        for first in range(0, len(paths), MAX_IN_PACK):
+            given = b"".join(path + b"\0" for path in paths[first : first + MAX_IN_PACK])
+            self.git.run(*bulk, "update-index", "-z", *manner, "--stdin", given=given)
 
     def _tracked_though_ignored(self) -> tuple[bytes, ...]:
         """Return the files that the user's repository tracks although they are ignored; its index is only read."""
