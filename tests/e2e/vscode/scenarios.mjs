@@ -15,6 +15,14 @@ import {
   tellsWhyATurnFailed,
 } from "./failures.mjs";
 import { keepsFilesWholeWhateverIsUndone } from "./undoing.mjs";
+import {
+  followsLinksToLines,
+  goesBackToAnEarlierPrompt,
+  keepsColoursOverAReload,
+  leadsToOpenQuestions,
+  queuesWhatIsSentMeanwhile,
+  usesCodeOfAnAnswer,
+} from "./panel.mjs";
 import { UNHEARD_MS } from "./window.mjs";
 
 const lens = (page, words) => page.locator(".codelens-decoration a").filter({ hasText: words });
@@ -308,7 +316,8 @@ async function findsPastSessions({ window, shot }) {
   await panel.getByRole("button", { name: "Remove notes.txt" }).waitFor();
   await panel.getByRole("tab", { name: /hello/i }).click();
   await panel.getByRole("button", { name: "Remove notes.txt" }).waitFor({ state: "detached" });
-  await panel.getByRole("button", { name: /^Close/ }).last().click();
+  await panel.getByRole("tab", { name: "New session" }).click();
+  await panel.getByRole("button", { name: "Close New session" }).click();
   await until(async () => (await panel.getByRole("tablist").count()) === 0, "one session is left");
 }
 
@@ -390,12 +399,15 @@ async function canBeUsedByKeysAlone(scene) {
 }
 
 /** Let axe look at the panel as it stands. */
-async function checkForEverybody({ window, axe }, what) {
+async function checkForEverybody(scene, what) {
+  expect((await findingsOf(scene)).join("\n"), "", `what keeps people from ${what}`);
+}
+
+async function findingsOf({ window, axe }) {
   const frame = await (await window.panel.locator("#root").elementHandle()).ownerFrame();
   await frame.evaluate(axe);
-  const { violations } = await frame.evaluate(() => window.axe.run("#root", { resultTypes: ["violations"] }));
-  const said = violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.any[0]?.message ?? ""}`));
-  expect(said.join("\n"), "", `what keeps people from ${what}`);
+  const { violations } = await frame.evaluate(() => window.axe.run("#root", { resultTypes: ["violations"], rules: { "target-size": { enabled: true } } }));
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.any[0]?.message ?? ""}`));
 }
 
 async function looksRightEverywhere(scene) {
@@ -404,10 +416,13 @@ async function looksRightEverywhere(scene) {
   await writeFile(join(scene.project, "shop.py"), SHOP);
   await window.prompt("tidy shop.py");
   await lens(page, /Accept all 3/).waitFor();
+  const findings = (await findingsOf(scene)).map((each) => `Light Modern: ${each}`);
   for (const [name, theme, mark] of THEMES) {
     await chooseTheme(window, theme, mark);
     await shot(`${name}-hunks`);
+    findings.push(...(await findingsOf(scene)).map((each) => `${theme}: ${each}`));
   }
+  expect(findings.join("\n"), "", "what keeps people from pending edits");
   await chooseTheme(window, ...THEMES[0].slice(1));
   await panel.getByRole("button", { name: "Reject", exact: true }).click();
   await until(async () => (await lens(page, /^\W*Accept$/).count()) === 0, "nothing is left to judge");
@@ -454,8 +469,13 @@ export const SCENARIOS = [
   showsWhatChildrenDo,
   tellsWhyATurnFailed,
   stopsATurn,
+  queuesWhatIsSentMeanwhile,
+  followsLinksToLines,
+  usesCodeOfAnAnswer,
+  leadsToOpenQuestions,
   survivesTheServersDeath,
   survivesAReload,
+  keepsColoursOverAReload,
   findsPastSessions,
   opensAsAnEditorToo,
   offersMentionsAndCommands,
@@ -463,6 +483,7 @@ export const SCENARIOS = [
   suggestsWhileOneTypes,
   canBeUsedByKeysAlone,
   looksRightEverywhere,
+  goesBackToAnEarlierPrompt,
   worksInTwoFolders,
   tellsWhatItTriesAgain,
   onlyLooksWhereNothingIsTrusted,

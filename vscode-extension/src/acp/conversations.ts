@@ -7,7 +7,7 @@
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
 import { OPEN_FOLDER_FIRST } from "../messages/errors";
-import type { Attachment, EndItem } from "../state/terms";
+import type { Attachment, EndItem, Rewound } from "../state/terms";
 import type { SessionEvent } from "../state/events";
 import { reduce } from "../state/reduce";
 import { emptySession, findItem, type Session } from "../state/session";
@@ -35,6 +35,11 @@ export interface Prompt {
   readonly attachments: readonly Attachment[];
   /** Whether it joins the running turn, if there is one. */
   readonly steers?: boolean;
+}
+
+/** The prompt before which a session is rewound, and what undid the changes of files since. */
+export interface Rewind extends Pick<Rewound, "undos"> {
+  readonly messageId: string;
 }
 
 export class Conversations {
@@ -145,8 +150,7 @@ export class Conversations {
       });
       const session = this.replayed.get(id) ?? emptySession(id, cwd);
       const options = toOptions(answer?.configOptions);
-      const { title = "", queue = [], isHeld = false } = before ?? {};
-      const whole = { ...session, options, plan: [], title: session.title || title, queue, isHeld };
+      const whole = { ...session, options, plan: [], ...keptOf(before), title: session.title || (before?.title ?? "") };
       const last = before?.items.at(-1);
       const isLost = last?.type === "end" && last.reason === "lost";
       // In one go: what stands at the end is never gone for a moment, somebody may be about to click on it.
@@ -243,15 +247,19 @@ export class Conversations {
     return ask(await this.connected(), "_hermes/sessions/search", { query, cwd, limit: MAX_FOUND });
   }
 
-  /** Begin a session with the past of another and give its id. */
-  async fork(id: string, cwd: string): Promise<string> {
+  /** Begin a session with the past of another and give its id; of one that is rewound, the past before a prompt. */
+  async fork(id: string, cwd: string, rewind?: Rewind): Promise<string> {
     const link = await this.connected();
     const forked = await link.agent.request(methods.fork, {
       sessionId: id,
       ...this.placeOf(link, cwd),
       mcpServers: [],
+      ...(rewind ? { _meta: { hermes: { beforeMessage: rewind.messageId } } } : {}),
     });
+    const sources = [...(this.store.get(id)?.sources ?? []), id];
     this.store.open(forked.sessionId, cwd);
+    const rewound = rewind && { from: id, undos: rewind.undos };
+    this.store.dispatch(forked.sessionId, { type: "forked", sources, ...(rewound ? { rewound } : {}) });
     await this.replay(link, forked.sessionId, cwd);
     return forked.sessionId;
   }
@@ -276,6 +284,13 @@ export class Conversations {
     this.prompts += 1;
     return `${kind}-${Date.now().toString(36)}-${this.prompts}`;
   }
+}
+
+/** Return what of a session only this editor knows. */
+function keptOf(before: Session | undefined): Partial<Session> {
+  if (!before) return {};
+  const { queue, isHeld, sources, rewound } = before;
+  return { queue, isHeld, sources, ...(rewound ? { rewound } : {}) };
 }
 
 /** Note when a card's news came. */

@@ -10,6 +10,7 @@ import type { OwnMethods } from "./own";
 export const methods = {
   new: "session/new",
   load: "session/load",
+  resume: "session/resume",
   prompt: "session/prompt",
   cancel: "session/cancel",
   setConfigOption: "session/set_config_option",

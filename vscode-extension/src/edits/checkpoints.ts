@@ -7,7 +7,7 @@
 import * as vscode from "vscode";
 
 import type { Link } from "../acp/link";
-import { announces, ask } from "../acp/methods";
+import { announces, ask, methods } from "../acp/methods";
 import type { CheckpointsListCheckpoint } from "../acp/own";
 import * as messages from "../messages/editor";
 import { findItem } from "../state/session";
@@ -48,10 +48,12 @@ export class Checkpoints {
 
   /** Look up what the turns changed of a session that was loaded, and put it beneath their ends. */
   async recall(sessionId: string): Promise<void> {
-    for (const each of await this.list(sessionId)) {
-      const session = this.store.get(sessionId);
-      if (each.files.length > 0 && session && findItem(session, "end", each.turnId))
-        this.put(sessionId, each.turnId, each);
+    for (const keeper of [...(this.store.get(sessionId)?.sources ?? []), sessionId]) {
+      for (const each of await this.list(keeper)) {
+        const session = this.store.get(sessionId);
+        if (each.files.length > 0 && session && findItem(session, "end", each.turnId))
+          this.put(sessionId, each.turnId, each, keeper);
+      }
     }
   }
 
@@ -66,8 +68,10 @@ export class Checkpoints {
     }
   }
 
-  private put(sessionId: string, endId: string, { id, files, isUndone }: CheckpointsListCheckpoint): void {
-    const checkpoint: Checkpoint = { id, files, isRestored: isUndone };
+  private put(sessionId: string, endId: string, listed: CheckpointsListCheckpoint, keeper = sessionId): void {
+    const { id, files, isUndone } = listed;
+    const elsewhere = keeper === sessionId ? {} : { sessionId: keeper };
+    const checkpoint: Checkpoint = { id, files, isRestored: isUndone, ...elsewhere };
     this.store.dispatch(sessionId, { type: "checkpoint", endId, checkpoint });
   }
 
@@ -75,7 +79,7 @@ export class Checkpoints {
     const checkpoint = this.find(sessionId, endId);
     if (!checkpoint || !this.link) return;
     const { files } = await ask(this.link, "_hermes/checkpoints/diff", {
-      sessionId,
+      sessionId: checkpoint.sessionId ?? sessionId,
       id: checkpoint.id,
     });
     const texts = files.filter((file) => !file.binary);
@@ -91,19 +95,39 @@ export class Checkpoints {
     const names = checkpoint.files.map(({ path }) => vscode.workspace.asRelativePath(path, false)).join(", ");
     const question = messages.undoTurn(names);
     if ((await vscode.window.showWarningMessage(question, { modal: true }, messages.UNDO)) !== messages.UNDO) return;
-    if (!(await this.restore(sessionId, checkpoint.id))) return;
+    if ((await this.restore(checkpoint.sessionId ?? sessionId, checkpoint.id)) === undefined) return;
     this.store.dispatch(sessionId, { type: "checkpoint", endId, checkpoint: { ...checkpoint, isRestored: true } });
   }
 
-  /** Take it back; where somebody else changed a file since, only when the user says so once more. */
-  private async restore(sessionId: string, id: string, force = false): Promise<boolean> {
-    if (!this.link) return false;
-    const { conflicts } = await ask(this.link, "_hermes/checkpoints/restore", { sessionId, id, force });
-    if (conflicts.length === 0) return true;
+  /**
+   * Take a change back; where somebody else changed a file since, only when the user says so once more. Return what takes
+   * that back in turn, undefined where nothing was done.
+   */
+  async restore(sessionId: string, id: string, force = false): Promise<string | undefined> {
+    const { link } = this;
+    if (!link) return undefined;
+    const restored = await this.opened(link, sessionId, () =>
+      ask(link, "_hermes/checkpoints/restore", { sessionId, id, force }),
+    );
+    const { conflicts, checkpointId } = restored;
+    if (conflicts.length === 0) return checkpointId;
     const names = conflicts.map((each) => vscode.workspace.asRelativePath(each.path, false)).join(", ");
     const question = messages.overwriteLater(names);
     const answered = await vscode.window.showWarningMessage(question, { modal: true }, messages.OVERWRITE);
-    return answered === messages.OVERWRITE && this.restore(sessionId, id, true);
+    return answered === messages.OVERWRITE ? this.restore(sessionId, id, true) : undefined;
+  }
+
+  /** Do something in a session that is open; one that is not shown here is opened for that long. */
+  private async opened<T>(link: Link, sessionId: string, work: () => Promise<T>): Promise<T> {
+    if (this.store.get(sessionId)) return work();
+    const cwd = this.store.all().find(({ sources }) => sources.includes(sessionId))?.cwd;
+    if (cwd === undefined) return work();
+    await link.agent.request(methods.resume, { sessionId, cwd, mcpServers: [] });
+    try {
+      return await work();
+    } finally {
+      await link.agent.request(methods.close, { sessionId });
+    }
   }
 
   private find(sessionId: string, endId: string): Checkpoint | undefined {

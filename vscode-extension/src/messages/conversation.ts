@@ -28,6 +28,8 @@ export const showMoreLines = (lines: number) => `Show ${plural(lines, "more line
 export const SHOW_ALL = "Show all of it";
 export const OUTPUT = "Output";
 export const PICTURE = "picture";
+export const DIAGRAM = "Diagram; its source follows";
+export const SHOW_SOURCE = "Show or hide the source";
 export const COPY_CODE = "Copy code";
 export const INSERT_CODE = "Insert at the cursor";
 export const APPLY_CODE = "Let Hermes apply this to its file";

@@ -65,9 +65,17 @@ export const renameSession = (title: string) => `Rename ${title}`;
 export const forkSession = (title: string) => `Fork ${title}`;
 export const deleteSession = (title: string) => `Delete ${title}`;
 
+export const REWIND = "Edit this message and continue from here";
+export const REWIND_WHAT = "Go back to before this message:";
+export const REWIND_WORDS = "Conversation only";
+export const rewindFiles = (files: number) => `Conversation and ${plural(files, "file")}`;
+export const CANCEL = "Cancel";
+export const REWOUND = "The conversation went back. What followed is kept in the past sessions.";
+export const UNDO_REWIND = "Undo";
+
 export const QUEUE = "Queued messages";
-export const queued = (count: number) => `${plural(count, "message")} sent after this turn`;
-export const held = (count: number) => `${plural(count, "message")} not sent yet`;
+export const queued = (count: number) => `After this turn: ${plural(count, "message")}`;
+export const held = (count: number) => `Not sent yet: ${plural(count, "message")}`;
 export const SEND_NOW = "Send to the running turn now";
 export const EDIT = "Edit";
 export const MOVE_UP = "Move up";

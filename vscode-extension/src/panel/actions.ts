@@ -25,6 +25,7 @@ import type { Attachment } from "../state/terms";
 import type { Store } from "../state/store";
 import { findPlace } from "./place";
 import { PromptQueue } from "./prompt_queue";
+import { Rewinds } from "./rewinds";
 import type { Mention, Passage, Picture, ToHost, ToView, Banner } from "./protocol";
 
 /** More places than these in one text are not looked for. */
@@ -64,6 +65,7 @@ export interface Extras {
 
 export class PanelActions {
   private readonly queue: PromptQueue;
+  private readonly rewinds: Rewinds;
 
   constructor(
     private readonly parts: Parts,
@@ -74,6 +76,7 @@ export class PanelActions {
       (sessionId, { text, mentions, pictures }, steers) => this.send(sessionId, text, { mentions, pictures, steers }),
       (error) => this.showError(error),
     );
+    this.rewinds = new Rewinds(parts, (sessionId) => front.select(sessionId));
   }
 
   /** Serve one message; show an error in the panel. */
@@ -149,6 +152,14 @@ export class PanelActions {
       case "openPast":
         await conversations.open(message.sessionId, message.cwd);
         this.front.select(message.sessionId);
+        return true;
+      case "rewind": {
+        const refill = await this.rewinds.rewind(message.sessionId, message.itemId, message.withFiles);
+        if (refill) answer(refill);
+        return true;
+      }
+      case "undoRewind":
+        await this.rewinds.undo(message.sessionId);
         return true;
       case "fork":
         this.front.select(await conversations.fork(message.sessionId, message.cwd));

@@ -41,13 +41,17 @@ export class Front implements vscode.Disposable {
   private readonly status = new StatusItem();
   private readonly subscriptions: readonly vscode.Disposable[];
   private server: State = { phase: "off" };
-  private abilities: Pick<Shell, "takesImages" | "canFork" | "canRename" | "judgesHunks" | "canSearch" | "canSteer"> = {
+  private abilities: Pick<
+    Shell,
+    "takesImages" | "canFork" | "canRename" | "judgesHunks" | "canSearch" | "canSteer" | "canRewind"
+  > = {
     takesImages: false,
     canFork: false,
     canRename: false,
     judgesHunks: false,
     canSearch: false,
     canSteer: false,
+    canRewind: false,
   };
   private banner: Banner | undefined;
   private active = "";
@@ -145,6 +149,7 @@ export class Front implements vscode.Disposable {
       judgesHunks: announces(link, "edits"),
       canSearch: announces(link, "sessionSearch"),
       canSteer: announces(link, "steering"),
+      canRewind: announces(link, "rewind") && Boolean(able?.sessionCapabilities?.fork),
     };
   }
 

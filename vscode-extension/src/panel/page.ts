@@ -10,7 +10,10 @@ import * as vscode from "vscode";
 
 import { PRODUCT } from "../messages/editor";
 
-export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
+/** Where the page is shown; its ground is that of the place. */
+export type Place = "view" | "tab";
+
+export function pageOf(webview: vscode.Webview, extension: vscode.Uri, place: Place): string {
   const nonce = randomBytes(16).toString("base64");
   const uri = (...path: string[]) => webview.asWebviewUri(vscode.Uri.joinPath(extension, "dist", ...path)).toString();
   const policy = [
@@ -23,7 +26,7 @@ export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
     "form-action 'none'",
   ].join("; ");
   return `<!DOCTYPE html>
-<html lang="en">
+<html lang="en" class="in-${place}">
 <head>
 <meta charset="UTF-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">

@@ -36,6 +36,8 @@ export interface Shell {
   readonly canSearch: boolean;
   /** Whether a message can be handed to the running turn. */
   readonly canSteer: boolean;
+  /** Whether a conversation can go on from before an earlier prompt. */
+  readonly canRewind: boolean;
   /** The folders that are open. */
   readonly roots: readonly string[];
 }
@@ -144,6 +146,8 @@ export type ToHost =
   | { readonly type: "mentions"; readonly query: string }
   | { readonly type: "copy"; readonly text: string }
   | { readonly type: "code"; readonly action: "insert" | "apply" | "run"; readonly text: string }
+  | { readonly type: "rewind"; readonly sessionId: string; readonly itemId: string; readonly withFiles: boolean }
+  | { readonly type: "undoRewind"; readonly sessionId: string }
   /** Places that a text names: a path, perhaps with a line. */
   | { readonly type: "locate"; readonly places: readonly string[] }
   | { readonly type: "follow"; readonly place: string }

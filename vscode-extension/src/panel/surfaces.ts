@@ -9,7 +9,7 @@ import * as vscode from "vscode";
 import { PRODUCT, questionsWaiting } from "../messages/editor";
 import { Audience } from "./audience";
 import type { ToHost, ToView } from "./protocol";
-import { pageOf } from "./page";
+import { pageOf, type Place } from "./page";
 
 export const VIEW = "hermes.panel";
 
@@ -33,7 +33,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   resolveWebviewView(view: vscode.WebviewView): void {
     this.view = view;
-    this.attach(view.webview, (over) => view.onDidDispose(over));
+    this.attach(view.webview, "view", (over) => view.onDidDispose(over));
   }
 
   /** Show the panel as an editor of its own. */
@@ -52,10 +52,10 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
   private adoptTab(panel: vscode.WebviewPanel): void {
     const icon = (name: string) => vscode.Uri.joinPath(this.extension, "media", name);
     panel.iconPath = { light: icon("hermes.svg"), dark: icon("hermes-dark.svg") };
-    this.attach(panel.webview, (over) => panel.onDidDispose(over));
+    this.attach(panel.webview, "tab", (over) => panel.onDidDispose(over));
   }
 
-  private attach(webview: vscode.Webview, onOver: (over: () => void) => void): void {
+  private attach(webview: vscode.Webview, place: Place, onOver: (over: () => void) => void): void {
     const read = (message: ToView) => void webview.postMessage(message);
     onOver(() => {
       this.audience.dismiss(read);
@@ -68,7 +68,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
       if (message.type === "focus") return this.noteFocus(webview, message.isFocused);
       this.receive(message, read);
     });
-    webview.html = pageOf(webview, this.extension);
+    webview.html = pageOf(webview, this.extension, place);
   }
 
   private noteFocus(webview: vscode.Webview, isFocused: boolean): void {

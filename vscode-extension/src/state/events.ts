@@ -19,6 +19,7 @@ import type {
   PlanEntry,
   QuestionField,
   QueuedPrompt,
+  Rewound,
   Severity,
   SlashCommand,
   Usage,
@@ -56,6 +57,7 @@ export type SessionEvent =
       readonly attachments: readonly Attachment[];
       readonly isWaiting: boolean;
     }
+  | { readonly type: "forked"; readonly sources: readonly string[]; readonly rewound?: Rewound }
   | { readonly type: "queued"; readonly prompt: QueuedPrompt }
   | { readonly type: "unqueued"; readonly id: string }
   | { readonly type: "reworded"; readonly id: string; readonly text: string }

@@ -32,6 +32,8 @@ export function reduce(session: Session, event: SessionEvent): Session {
         attachments: event.attachments,
         isWaiting: event.isWaiting,
       });
+    case "forked":
+      return { ...session, sources: event.sources, ...(event.rewound ? { rewound: event.rewound } : {}) };
     case "recorded":
       return record(session, event.messageId);
     case "stepFailed":
@@ -204,7 +206,8 @@ function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "
   if (event.type === "begun") {
     const plan = session.turns.length === 0 ? [] : session.plan;
     const beganAt = session.turns.length === 0 ? event.at : session.beganAt;
-    return { ...session, plan, turns: [...session.turns, event.id], ...(beganAt === undefined ? {} : { beganAt }) };
+    const { rewound: _, ...others } = session;
+    return { ...others, plan, turns: [...session.turns, event.id], ...(beganAt === undefined ? {} : { beganAt }) };
   }
   const turns = event.type === "lost" ? [] : session.turns.filter((id) => id !== event.id);
   const settled = turns.length === 0 ? settle(session) : session;

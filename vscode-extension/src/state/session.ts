@@ -5,7 +5,7 @@
  */
 
 import { NEW_SESSION } from "../messages/panel";
-import type { Item, Option, PlanEntry, QueuedPrompt, SlashCommand, TerminalState, Usage } from "./terms";
+import type { Item, Option, PlanEntry, QueuedPrompt, Rewound, SlashCommand, TerminalState, Usage } from "./terms";
 
 /** What the agent is doing; "asking" waits for the user. */
 export type Activity = "idle" | "working" | "asking";
@@ -28,6 +28,10 @@ export interface Session {
   readonly failedStep: "" | "fresh" | "noticed";
   /** Messages that wait for the running turn to end. */
   readonly queue: readonly QueuedPrompt[];
+  /** Sessions whose past this one has. */
+  readonly sources: readonly string[];
+  /** Set until something is said in a session that a rewind made. */
+  readonly rewound?: Rewound;
   /** Whether the queue waits for its user: nothing of it is sent by itself. */
   readonly isHeld: boolean;
 }
@@ -46,6 +50,7 @@ export function emptySession(id: string, cwd: string): Session {
     failedStep: "",
     queue: [],
     isHeld: false,
+    sources: [],
   };
 }
 

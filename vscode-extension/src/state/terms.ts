@@ -215,6 +215,16 @@ export interface Checkpoint {
   readonly id: string;
   readonly files: readonly { readonly path: string; readonly change: string }[];
   readonly isRestored: boolean;
+  /** The session that keeps it, where that is another: one whose past this session has. */
+  readonly sessionId?: string;
+}
+
+/** How a session came from another that was rewound; with it the rewind can be undone. */
+export interface Rewound {
+  /** The session as it was, which is kept. */
+  readonly from: string;
+  /** What undid the changes of files, in the order in which that was done. */
+  readonly undos: readonly { readonly sessionId: string; readonly id: string }[];
 }
 
 /** A message that waits for the running turn to end, with everything that goes along. */

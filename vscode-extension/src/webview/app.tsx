@@ -18,6 +18,7 @@ import { Past } from "./past";
 import { readable } from "./paths";
 import { Plan } from "./plan";
 import { Queue } from "./queue";
+import { Rewound } from "./rewind";
 import { AskingElsewhere, Tabs } from "./tabs";
 
 export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean) => void }) {
@@ -72,6 +73,7 @@ function Present({ shell, session, toQuestion }: PresentProps) {
       )}
       {shell.banner && <BannerRow banner={shell.banner} />}
       {session && session.turns.length > 0 && session.plan.length > 0 && <Plan entries={session.plan} />}
+      {session?.rewound && <Rewound sessionId={session.id} />}
       {session && <Queue session={session} canSteer={shell.canSteer} />}
     </>
   );

@@ -8,6 +8,7 @@ import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 
 import { describe, hunksOf, linesOf, tally, type Hunk } from "../edits/hunks";
+import { changedWords, type WordPlace } from "../edits/words";
 import * as messages from "../messages/conversation";
 import type { FileDiff, Verdict } from "../state/terms";
 import { post } from "./bridge";
@@ -137,6 +138,7 @@ function HunkView({ hunk, before, shownUntil, most, verdict, isMade, onJudge }: 
   const behind = hunk.oldStart + hunk.oldLines.length;
   const tail = before.slice(behind, behind + AROUND);
   const shift = hunk.newStart - hunk.oldStart;
+  const words = useMemo(() => changedWords(hunk), [hunk]);
   return (
     <div
       class={`hunk ${verdict === "open" && !isMade ? "rejected" : verdict}`}
@@ -159,10 +161,10 @@ function HunkView({ hunk, before, shownUntil, most, verdict, isMade, onJudge }: 
           <Line key={`h${at}`} sign=" " number={hunk.newStart - head.length + at + 1} text={line} />
         ))}
         {hunk.oldLines.slice(0, most).map((line, at) => (
-          <Line key={`o${at}`} sign="-" number={hunk.oldStart + at + 1} text={line} />
+          <Line key={`o${at}`} sign="-" number={hunk.oldStart + at + 1} text={line} marks={placesIn(words.gone, at)} />
         ))}
         {hunk.newLines.slice(0, most).map((line, at) => (
-          <Line key={`n${at}`} sign="+" number={hunk.newStart + at + 1} text={line} />
+          <Line key={`n${at}`} sign="+" number={hunk.newStart + at + 1} text={line} marks={placesIn(words.come, at)} />
         ))}
         {tail.map((line, at) => (
           <Line
@@ -207,12 +209,34 @@ function Verdicts({ verdict, onJudge }: { verdict: Verdict; onJudge: (verdict: V
 
 const CLASSES = { " ": "same", "-": "gone", "+": "come" } as const;
 
-function Line({ sign, number, text }: { sign: keyof typeof CLASSES; number: number; text: string }) {
+const placesIn = (places: readonly WordPlace[], at: number) => places.filter(({ line }) => line === at);
+
+/** Return a line with its places marked. */
+function marked(text: string, places: readonly WordPlace[]) {
+  const ends = places.map(({ to }) => to);
+  return [
+    ...places.flatMap(({ from, to }, at) => [
+      text.slice(ends[at - 1] ?? 0, from),
+      <mark key={from}>{text.slice(from, to)}</mark>,
+    ]),
+    text.slice(ends.at(-1) ?? 0),
+  ];
+}
+
+interface LineProps {
+  readonly sign: keyof typeof CLASSES;
+  readonly number: number;
+  readonly text: string;
+  /** The words that changed in it. */
+  readonly marks?: readonly WordPlace[];
+}
+
+function Line({ sign, number, text, marks = [] }: LineProps) {
   return (
     <div class={`line ${CLASSES[sign]}`}>
       <span class="line-number">{number}</span>
       <span class="line-sign">{sign}</span>
-      <span class="line-text">{text || " "}</span>
+      <span class="line-text">{marks.length > 0 ? marked(text, marks) : text || " "}</span>
     </div>
   );
 }

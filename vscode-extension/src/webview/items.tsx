@@ -11,6 +11,7 @@ import { useState } from "preact/hooks";
 import { CONTINUE_TURN } from "../messages/agent";
 import * as messages from "../messages/conversation";
 import type { Shell } from "../panel/protocol";
+import { filesSince } from "../state/rewinding";
 import type { Session } from "../state/session";
 import type {
   Attachment,
@@ -29,6 +30,7 @@ import { Elapsed } from "./elapsed";
 import { Markdown } from "./markdown/markdown";
 import { PlanList, progressOf } from "./plan";
 import { QuestionCard } from "./question";
+import { Rewind } from "./rewind";
 
 /** What a row shows besides its item; of all that, only what that item needs, so that nothing else draws it again. */
 interface Surroundings {
@@ -41,6 +43,9 @@ interface Surroundings {
   readonly isShownBelow: boolean;
   /** What was asked in a turn that failed. */
   readonly asked: string;
+  readonly canRewind: boolean;
+  /** How many files were changed since a prompt. */
+  readonly filesSince: number;
 }
 interface Props extends Surroundings {
   readonly item: Item;
@@ -59,6 +64,8 @@ export function surroundingsOf(session: Session, shell: Shell, at: number, item:
     judgesHunks: shell.judgesHunks,
     isWorking: session.turns.length > 0,
     isShownBelow: item.type === "call" && SHOWN_BELOW.has(session.items[at + 1]?.type),
+    canRewind: shell.canRewind && item.type === "user" && item.messageId !== undefined,
+    filesSince: item.type === "user" ? filesSince(session, item.id) : 0,
     asked: item.type === "end" && item.reason === "failed" ? lastPrompt(session) : "",
   };
 }
@@ -68,11 +75,11 @@ function lastPrompt({ items }: Session): string {
   return asked?.type === "user" ? asked.text : "";
 }
 
-export const Row = memo(({ item, isLast, asked, isWorking, ...surroundings }: Props) => {
+export const Row = memo(({ item, isLast, asked, isWorking, canRewind, filesSince, ...surroundings }: Props) => {
   const { sessionId } = surroundings;
   switch (item.type) {
     case "user":
-      return <Said item={item} />;
+      return <Said item={item} sessionId={sessionId} canRewind={canRewind && !isWorking} filesSince={filesSince} />;
     case "agent":
       return (
         <div class="agent" role="group" aria-label={messages.AGENT}>
@@ -96,8 +103,13 @@ export const Row = memo(({ item, isLast, asked, isWorking, ...surroundings }: Pr
   }
 });
 
-const Said = ({ item }: { item: UserItem }) => (
+interface SaidProps extends Pick<Surroundings, "sessionId" | "canRewind" | "filesSince"> {
+  readonly item: UserItem;
+}
+
+const Said = ({ item, sessionId, canRewind, filesSince }: SaidProps) => (
   <div class="user" role="group" aria-label={messages.YOU}>
+    {canRewind && <Rewind sessionId={sessionId} itemId={item.id} files={filesSince} />}
     {item.attachments.length > 0 && (
       <div class="chips">
         {item.attachments.map((attachment, at) => (

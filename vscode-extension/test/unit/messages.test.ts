@@ -95,6 +95,7 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "panel.removeMention": [["shop.py"]],
   "panel.removeQueued": [["and the tests"]],
   "panel.renameSession": [["Tidy shop.py"]],
+  "panel.rewindFiles": [[1], [3]],
   "panel.sendByKey": [["Send"]],
   "panel.sendQueued": [["Send", "and the tests"]],
   "panel.tokensUsed": [

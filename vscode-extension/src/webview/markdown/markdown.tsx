@@ -37,7 +37,8 @@ function onClick(event: MouseEvent): void {
   if (action) {
     const text = action.closest(".code")?.querySelector("pre")?.textContent ?? "";
     const wanted = action.dataset["action"];
-    if (wanted === "copy") post({ type: "copy", text });
+    if (wanted === "source") action.closest(".code")?.classList.toggle("drawn");
+    else if (wanted === "copy") post({ type: "copy", text });
     else if (wanted === "insert" || wanted === "apply" || wanted === "run")
       post({ type: "code", action: wanted, text });
     return;

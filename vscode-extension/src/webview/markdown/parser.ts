@@ -14,7 +14,6 @@ import { isPlace, isPlaceInCode } from "./place_links";
 /** Links lead to pages, to letters and to files; what else an address could do is nobody's to ask for in a text. */
 const FOLLOWED = /^(?:https?|mailto):/i;
 const SHELLS: ReadonlySet<string> = new Set(["bash", "sh", "shell", "zsh", "fish", "console", "powershell", "pwsh"]);
-const DIAGRAM = "mermaid";
 
 export const parser = new MarkdownIt({ html: false, linkify: true, highlight });
 parser.use(markTasks);
@@ -27,6 +26,8 @@ rules["image"] = (tokens, at) => {
   const token = tokens[at];
   return `<a href="${escaped(String(token?.attrGet("src") ?? ""))}">${escaped(token?.content || messages.PICTURE)}</a>`;
 };
+// A wide table scrolls, by the keyboard too.
+rules["table_open"] = () => '<table tabindex="0">';
 rules["link_open"] = (tokens, at) => {
   const href = String(tokens[at]?.attrGet("href") ?? "");
   // A file is a link once it is known that there is one.
@@ -45,15 +46,18 @@ rules["fence"] = (tokens, at) => {
 
 function codeBlock(text: string, language: string): string {
   const actions = [
-    SHELLS.has(language.toLowerCase())
-      ? button("run", "terminal", messages.RUN_CODE)
-      : button("apply", "git-pull-request-create", messages.APPLY_CODE),
+    actionFor(language.toLowerCase()),
     button("insert", "insert", messages.INSERT_CODE),
     button("copy", "copy", messages.COPY_CODE),
   ].join("");
   const bar = `<div class="code-bar"><span>${escaped(language)}</span><span class="code-actions">${actions}</span></div>`;
-  const kind = language.toLowerCase() === DIAGRAM ? " diagram-source" : "";
-  return `<div class="code${kind}">${bar}<pre tabindex="0"><code>${highlight(text, language)}</code></pre></div>`;
+  return `<div class="code">${bar}<pre tabindex="0"><code>${highlight(text, language)}</code></pre></div>`;
+}
+
+/** Return what is mostly done with code of this kind. */
+function actionFor(language: string): string {
+  if (SHELLS.has(language)) return button("run", "terminal", messages.RUN_CODE);
+  return button("apply", "git-pull-request-create", messages.APPLY_CODE);
 }
 
 function button(action: string, icon: string, label: string): string {

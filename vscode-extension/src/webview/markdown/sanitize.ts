@@ -54,6 +54,8 @@ export function htmlOf(block: string): string {
       "data-place",
       "data-tex",
     ],
+    // Their values are no addresses, and are not judged as such.
+    ADD_URI_SAFE_ATTR: ["start", "type", "tabindex"],
     ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
   });
 }

@@ -1,0 +1,24 @@
+/**
+ * What happened since a prompt.
+ *
+ * Knows: which turns changed files. Does not know: how any of it is undone.
+ */
+
+import { placeOf, type Session } from "./session";
+import type { Checkpoint } from "./terms";
+
+/** Return the changes of files since a prompt that were not undone, the first one first. */
+export function changesSince(session: Session, itemId: string): readonly Checkpoint[] {
+  const from = placeOf(session, "user", itemId);
+  if (from < 0) return [];
+  return session.items
+    .slice(from)
+    .flatMap((item) =>
+      item.type === "end" && item.checkpoint && !item.checkpoint.isRestored ? [item.checkpoint] : [],
+    );
+}
+
+/** Count the files that were changed since a prompt. */
+export function filesSince(session: Session, itemId: string): number {
+  return new Set(changesSince(session, itemId).flatMap(({ files }) => files.map(({ path }) => path))).size;
+}
