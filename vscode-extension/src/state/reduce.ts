@@ -20,22 +20,9 @@ export function reduce(session: Session, event: SessionEvent): Session {
     case "said":
       return say(session, event.who, event.id, event.text);
     case "attached":
-      return change(session, "user", event.id, (item) => ({
-        ...item,
-        attachments: [...item.attachments, event.attachment],
-      }));
     case "prompted":
-      return add(session, {
-        type: "user",
-        id: event.id,
-        text: event.text,
-        attachments: event.attachments,
-        isWaiting: event.isWaiting,
-      });
-    case "forked":
-      return { ...session, sources: event.sources, ...(event.rewound ? { rewound: event.rewound } : {}) };
     case "recorded":
-      return record(session, event.messageId);
+      return changePrompt(session, event);
     case "stepFailed":
       return failStep(session, event);
     case "queued":
@@ -85,6 +72,28 @@ export function reduce(session: Session, event: SessionEvent): Session {
   }
 }
 
+type PromptEvent = Extract<SessionEvent, { type: "attached" | "prompted" | "recorded" }>;
+
+function changePrompt(session: Session, event: PromptEvent): Session {
+  switch (event.type) {
+    case "attached":
+      return change(session, "user", event.id, (item) => ({
+        ...item,
+        attachments: [...item.attachments, event.attachment],
+      }));
+    case "prompted":
+      return add(session, {
+        type: "user",
+        id: event.id,
+        text: event.text,
+        attachments: event.attachments,
+        isWaiting: event.isWaiting,
+      });
+    case "recorded":
+      return record(session, event.messageId);
+  }
+}
+
 type CardEvent = Extract<SessionEvent, { type: "call" | "asked" | "answered" | "judged" }>;
 
 function changeCard(session: Session, event: CardEvent): Session {
@@ -115,7 +124,7 @@ function changeCard(session: Session, event: CardEvent): Session {
 
 type FieldEvent = Extract<
   SessionEvent,
-  { type: "plan" | "commands" | "options" | "mode" | "title" | "usage" | "replaced" }
+  { type: "plan" | "commands" | "options" | "mode" | "title" | "usage" | "forked" | "replaced" }
 >;
 
 function putChild(session: Session, event: ChildEvent): Session {
@@ -142,6 +151,8 @@ function setField(session: Session, event: FieldEvent): Session {
       return { ...session, title: event.title };
     case "usage":
       return { ...session, usage: event.usage };
+    case "forked":
+      return { ...session, sources: event.sources, ...(event.rewound ? { rewound: event.rewound } : {}) };
     case "replaced":
       return event.session;
   }

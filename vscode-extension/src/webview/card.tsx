@@ -75,11 +75,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBe
           <Title item={item} roots={roots} />
         </span>
         <Elapsed clock={item.clock} />
-        {state.icon ? (
-          <i class={`codicon codicon-${state.icon} card-state`} title={state.text} />
-        ) : (
-          <span class="card-exit">{state.text}</span>
-        )}
+        <State {...state} />
         <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"} card-fold`} />
       </button>
       {isOpen && (
@@ -108,6 +104,9 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBe
     </section>
   );
 }
+
+const State = ({ icon, text }: { icon: string; text: string }) =>
+  icon ? <i class={`codicon codicon-${icon} card-state`} title={text} /> : <span class="card-exit">{text}</span>;
 
 /** Return how a call stands; a command that ended with a code other than 0 did run, and that code says more than a mark. */
 function standOf(item: CallItem, isAsking: boolean): { readonly icon: string; readonly text: string } {
