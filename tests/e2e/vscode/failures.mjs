@@ -19,6 +19,9 @@ export async function tellsWhatItTriesAgain({ window, shot }) {
   await notice(/scripted-small/).waitFor();
   await panel.getByText("The other one answers.").waitFor();
   await shot("dark-notices");
+  await window.prompt("break off once");
+  await panel.getByText("The whole answer at last.").waitFor();
+  expect(await panel.getByText("Half of").count(), 0, "half answers that are left");
 }
 
 export async function tellsWhyATurnFailed({ window, shot }) {

@@ -7,7 +7,7 @@
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
 import { OPEN_FOLDER_FIRST } from "../messages/errors";
-import type { Attachment, EndItem, Rewound } from "../state/terms";
+import type { Attachment, EndItem, Item, Rewound } from "../state/terms";
 import type { SessionEvent } from "../state/events";
 import { reduce } from "../state/reduce";
 import { emptySession, findItem, type Session } from "../state/session";
@@ -150,7 +150,15 @@ export class Conversations {
       });
       const session = this.replayed.get(id) ?? emptySession(id, cwd);
       const options = toOptions(answer?.configOptions);
-      const whole = { ...session, options, plan: [], ...keptOf(before), title: session.title || (before?.title ?? "") };
+      const items = withTimes(session.items, before?.items ?? []);
+      const whole = {
+        ...session,
+        items,
+        options,
+        plan: [],
+        ...keptOf(before),
+        title: session.title || (before?.title ?? ""),
+      };
       const last = before?.items.at(-1);
       const isLost = last?.type === "end" && last.reason === "lost";
       // In one go: what stands at the end is never gone for a moment, somebody may be about to click on it.
@@ -291,6 +299,15 @@ function keptOf(before: Session | undefined): Partial<Session> {
   if (!before) return {};
   const { queue, isHeld, sources, rewound } = before;
   return { queue, isHeld, sources, ...(rewound ? { rewound } : {}) };
+}
+
+/** Keep how long calls took that this editor saw: the agent does not tell. */
+function withTimes(items: readonly Item[], before: readonly Item[]): readonly Item[] {
+  const clocks = new Map(before.flatMap((item) => (item.type === "call" && item.clock ? [[item.id, item.clock]] : [])));
+  return items.map((item) => {
+    const clock = item.type === "call" ? clocks.get(item.id) : undefined;
+    return item.type === "call" && clock?.tookMs !== undefined ? { ...item, clock } : item;
+  });
 }
 
 /** Note when a card's news came. */
