@@ -230,7 +230,9 @@ class Settings(Section):
     fallbacks: tuple[FallbackSettings, ...] = ()
     """Models to try when the current one fails, in order: `provider/model`, or `{provider: …, model: …}`."""
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
-    """Context window of the model, in tokens, if it is unknown or should be smaller."""
+    """Context window of the model, in tokens, if it should be smaller. Default: what the endpoint states, or else a
+    built-in catalog.
+    """
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None
     """Maximum tokens per answer."""
     providers: dict[ProviderName, ProviderSettings] = Field(

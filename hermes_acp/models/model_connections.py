@@ -9,7 +9,7 @@ from msgspec import structs
 
 from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.errors import ConfigError, ModelError
-from hermes_acp.core.ports.model_ports import Provider
+from hermes_acp.core.ports.model_ports import ListedModel, Provider
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.ids import random_fraction
 
@@ -42,6 +42,7 @@ class ModelConnections:
         self._opening = anyio.Lock()
         self._open: dict[tuple[str, str], Connection] = {}
         self._listed: tuple[str, ...] = ()
+        self._windows: dict[str, int] = {}
 
     async def prepare(self) -> str:
         """Open the current connection, asking it for a model if none is named. Raise ConfigError, ModelError.
@@ -54,7 +55,7 @@ class ModelConnections:
         if choice.model:
             return ""
         try:
-            model = await _first_model(choice, connection)
+            model = await self._first_model(choice, connection)
         except ModelError as error:
             if not self.choices[1:]:
                 raise
@@ -94,16 +95,32 @@ class ModelConnections:
         return available_models(self.choices, self._listed, self._settings)
 
     async def list_models(self) -> tuple[str, ...]:
-        """Ask the current endpoint which models it has. Raise ModelError."""
+        """Ask the current endpoint which models it has, and which windows. Raise ModelError."""
         choice = self.choices[0]
-        self._listed = await (await self._connection(choice, choice.keys[0])).models()
+        connection = await self._connection(choice, choice.keys[0])
+        self._take_listing(await connection.models())
+        if own_window := await connection.own_window(choice.model):
+            self._windows[choice.model] = own_window
         return self._listed
+
+    async def _first_model(self, choice: "ModelChoice", connection: "Connection") -> str:
+        """Return the first model the endpoint lists, if none was named and there is no default."""
+        listed = await connection.models()
+        if not listed:
+            raise ConfigError(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")
+        self._take_listing(listed)
+        return listed[0].name
+
+    def _take_listing(self, listed: "tuple[ListedModel, ...]") -> None:
+        self._listed = tuple(model.name for model in listed)
+        self._windows = {model.name: model.window_tokens for model in listed if model.window_tokens}
 
     def inherit(self, former: "ModelConnections") -> None:
         """Take over the models listed by former connections if the endpoint is still the same."""
         ours, theirs = self.choices[0], former.choices[0]
         if (ours.provider, ours.base_url) == (theirs.provider, theirs.base_url):
             self._listed = former._listed
+            self._windows = former._windows
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -118,8 +135,16 @@ class ModelConnections:
         choice = next(choice for choice in self.choices if choice.provider == provider)
         facts = model_info_of(model, provider, settings.models)
         first = self.choices[0]
-        if settings.window_tokens and (provider, model) == (first.provider, first.model):
+        is_first = (provider, model) == (first.provider, first.model)
+        if settings.window_tokens and is_first:
             facts = structs.replace(facts, window_tokens=settings.window_tokens)
+        own = settings.models.get(model)
+        is_set = bool((own and own.window_tokens) or (settings.window_tokens and is_first))
+
+        def told_window() -> int | None:
+            is_asked = provider == self.choices[0].provider and not is_set
+            return self._windows.get(model) if is_asked else None
+
         return Route(
             provider=provider,
             model=model,
@@ -127,6 +152,7 @@ class ModelConnections:
             connect=self._connector(choice),
             keys=tuple(key.variable for key in choice.keys),
             efforts=efforts_of(model, provider, settings.models),
+            told_window=told_window,
         )
 
     def _connector(self, choice: "ModelChoice") -> Callable[[str], Awaitable[Provider]]:
@@ -170,14 +196,6 @@ def with_usual_model(choice: "ModelChoice") -> "ModelChoice":
     is_own = choice.base_url == DEFAULT_BASE_URLS[choice.provider]
     usual = default_model(choice.provider) if is_own and not choice.model else None
     return choice.model_copy(update={"model": usual}) if usual else choice
-
-
-async def _first_model(choice: "ModelChoice", connection: "Connection") -> str:
-    """Return the first model the endpoint lists, if none was named and there is no default."""
-    listed = await connection.models()
-    if not listed:
-        raise ConfigError(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")
-    return listed[0]
 
 
 def connect_provider(settings: "Settings", choice: "ModelChoice") -> "Connection":

@@ -169,7 +169,8 @@ async def test_vertex_lists_the_models_that_write(tmp_path: Path) -> None:
                 "vertex", server, GOOGLE_APPLICATION_CREDENTIALS=file, GOOGLE_CLOUD_PROJECT="p-1"
             )
             with anyio.fail_after(WAIT_S):
-                assert await connection.models() == ("gemini-3.5-flash", "gemini-3-pro")
+                listed = await connection.models()
+                assert [model.name for model in listed] == ["gemini-3.5-flash", "gemini-3-pro"]
             await connection.aclose()
     assert server.other_requests[0].path == "/v1beta1/publishers/google/models"
 

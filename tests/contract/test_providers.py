@@ -330,7 +330,7 @@ async def test_many_steps_run_at_once(leaf: str) -> None:
 
 async def test_lists_the_models(leaf: str) -> None:
     async with serve([], models=("big", "small")) as server, connected(server, leaf) as connection:
-        assert await connection.models() == ("big", "small")
+        assert [model.name for model in await connection.models()] == ["big", "small"]
 
 
 async def test_extra_headers_and_the_key_reach_the_server(leaf: str) -> None:

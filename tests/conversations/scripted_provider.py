@@ -24,6 +24,7 @@ from hermes_acp.core.messages import (
     ToolCall,
     Usage,
 )
+from hermes_acp.core.ports.model_ports import ListedModel
 
 
 class ScriptedThought(Struct, frozen=True):
@@ -122,13 +123,16 @@ class ScriptedProvider:
         finish = played.finish or ("tool_calls" if calls else "stop")
         yield ModelReply(AssistantMessage(text, (), tuple(calls)), finish, played.usage)
 
-    async def models(self) -> tuple[str, ...]:
+    async def own_window(self, model: str) -> int | None:
+        return None
+
+    async def models(self) -> tuple[ListedModel, ...]:
         if self.listing:
             self.listing.reached.set()
             await self.listing.go.wait()
         if isinstance(self.listed, HermesError):
             raise self.listed
-        return self.listed
+        return tuple(map(ListedModel, self.listed))
 
     async def aclose(self) -> None:
         assert self.streams_open == 0, "a stream was left open"

@@ -73,18 +73,18 @@ class _Compaction:
 
     def __init__(self, turn: Turn, why: CompactionReason, wish: str) -> None:
         tools = turn.deps.toolbox.schemas
-        facts = turn.route.facts
+        window_tokens = turn.route.window_tokens
         self._turn = turn
         self._why: CompactionReason = why
         self._wish = wish
         self._before = plausible_tokens(turn.record, tools)
         whole = max(1, estimate_request_tokens(turn.record, tools))
         self._beside_history = whole - estimate_tokens(turn.record.messages)
-        self._window = facts.window_tokens
+        self._window = window_tokens
         if why == "full":
             # The endpoint knows better than the catalog, and the count may come from another endpoint.
-            self._before = max(self._before, min(whole, facts.window_tokens))
-            self._window = min(facts.window_tokens, self._before)
+            self._before = max(self._before, min(whole, window_tokens))
+            self._window = min(window_tokens, self._before)
         self._scale = min(3.0, max(0.5, self._before / whole))
         self._id = turn.deps.ids.fresh("compaction")
         self._usage = Usage()

@@ -19,7 +19,7 @@ async def keep_within_window(turn: Turn) -> Ending | None:
     share = turn.deps.model_use.shares.at
     if share is None or turn.guards.has_failed_to_compact:
         return None
-    if tokens_in_use(turn.record, turn.deps.toolbox.schemas) >= share * turn.route.facts.window_tokens:
+    if tokens_in_use(turn.record, turn.deps.toolbox.schemas) >= share * turn.route.window_tokens:
         try:
             await compact(turn, "window")
         except ModelError:

@@ -213,7 +213,7 @@ class Turn(Struct):
         """Report how full the model's window is; `cost_usd` is added to the session's total."""
         known = [cost for cost in (self.record.usage.cost_usd, cost_usd) if cost is not None]
         total_usd = sum(known) if known else None
-        self.emit(UsageChanged(used_tokens, self.route.facts.window_tokens, total_usd))
+        self.emit(UsageChanged(used_tokens, self.route.window_tokens, total_usd))
 
     def bill(self, cost_usd: float | None) -> None:
         """Add a cost outside the steps of its turns to the session's total."""

@@ -19,6 +19,13 @@ class Provider(Protocol):
         ...
 
 
+class ListedModel(Struct, frozen=True):
+    """A model in an endpoint's list, with its context window in tokens if the list states it."""
+
+    name: str
+    window_tokens: int | None = None
+
+
 class ModelInfo(Struct, frozen=True):
     """A model's known properties: its window in tokens, and its prices in dollars per million tokens.
 

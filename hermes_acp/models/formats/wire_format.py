@@ -9,10 +9,12 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import ClassVar
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import ModelEvent, ModelRequest
+from hermes_acp.core.ports.model_ports import ListedModel
+from hermes_acp.models.formats.model_listings import read_listing
 from hermes_acp.models.formats.reply_assembly import ReplyAssembly
 from hermes_acp.models.formats.reply_stream import StreamDecoder, read_reply
 from hermes_acp.models.wire.endpoint_client import EndpointClient, RequestSigner
@@ -21,14 +23,6 @@ from hermes_acp.models.wire.endpoints import Endpoint, bearer
 from hermes_acp.models.wire.response_timeouts import IdleTimer, timeouts_for
 from hermes_acp.models.wire.sse import SseDecoder
 from hermes_acp.models.wire.unsupported_parameters import UnsupportedParameter, first_unsupported
-
-
-class _Model(Struct):
-    id: str
-
-
-class _Listing(Struct):
-    data: list[_Model] = []
 
 
 class WireFormat(ABC):
@@ -75,9 +69,9 @@ class WireFormat(ABC):
             return None
         return first_unsupported(self.unsupported, refusal, body, omitted)
 
-    def read_models(self, document: bytes) -> tuple[str, ...]:
+    def read_models(self, document: bytes) -> tuple[ListedModel, ...]:
         """Parse a list of models. Raise msgspec.DecodeError."""
-        return tuple(model.id for model in msgspec.json.decode(document, type=_Listing).data)
+        return read_listing(document)
 
 
 class WireConnection:
@@ -124,8 +118,8 @@ class WireConnection:
             )
             yield await stack.enter_async_context(aclosing(reading))
 
-    async def models(self) -> tuple[str, ...]:
-        """Return the names of the endpoint's models. Raise ModelError."""
+    async def models(self) -> tuple[ListedModel, ...]:
+        """Return the endpoint's models. Raise ModelError."""
         if not self._listing_url:
             return await self._list(self._link)
         elsewhere = structs.replace(self._link.endpoint, base_url=self._listing_url)
@@ -135,15 +129,22 @@ class WireConnection:
         finally:
             await link.aclose()
 
-    async def _list(self, link: EndpointClient) -> tuple[str, ...]:
-        names: list[str] = []
+    async def own_window(self, model: str) -> int | None:
+        """Return the context window that a local server states in its own API; see `local_window`."""
+        from hermes_acp.models.wire.local_windows import local_window
+
+        return await local_window(self._link.endpoint, self._headers, model)
+
+    async def _list(self, link: EndpointClient) -> tuple[ListedModel, ...]:
+        listed: dict[str, ListedModel] = {}
         for path in self._wire.models_paths:
             document = await link.get(path)
             try:
-                names += self._wire.read_models(document)
+                found = self._wire.read_models(document)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 raise BadReply(f"{link.place} sent a list of models in an unknown format.") from None
-        return tuple(dict.fromkeys(names))
+            listed |= {model.name: model for model in found if model.name not in listed}
+        return tuple(listed.values())
 
     async def aclose(self) -> None:
         """Close the connections; a later stream opens new ones."""

@@ -20,6 +20,7 @@ from hermes_acp.core.messages import (
     ToolMessage,
     Usage,
 )
+from hermes_acp.core.ports.model_ports import ListedModel
 from hermes_acp.models.credentials.aws_signatures import Credentials, Scope
 from hermes_acp.models.credentials.credential_providers import aws_signer, static_signer
 from hermes_acp.models.formats.block_encoder import BlockEncoder, ContentBlock
@@ -284,11 +285,11 @@ class Bedrock(WireFormat):
         """Return the body of a request."""
         return encode_request(request, omitted)
 
-    def read_models(self, document: bytes) -> tuple[str, ...]:
+    def read_models(self, document: bytes) -> tuple[ListedModel, ...]:
         """Parse a list of models or profiles. Raise msgspec.DecodeError."""
         listing = msgspec.json.decode(document, type=_Listing)
         summaries = (*listing.inference_profile_summaries, *listing.model_summaries)
-        return tuple(summary.inference_profile_id or summary.model_id for summary in summaries)
+        return tuple(ListedModel(summary.inference_profile_id or summary.model_id) for summary in summaries)
 
 
 def _signer(endpoint: Endpoint) -> RequestSigner | None:

@@ -19,9 +19,11 @@ from hermes_acp.core.messages import (
     ToolMessage,
     Usage,
 )
+from hermes_acp.core.ports.model_ports import ListedModel
 from hermes_acp.models.credentials.credential_providers import google_signer
 from hermes_acp.models.formats.block_encoder import BlockEncoder, ContentBlock, ordered_pieces
 from hermes_acp.models.formats.message_parts import object_of
+from hermes_acp.models.formats.model_listings import as_window
 from hermes_acp.models.formats.reply_assembly import ReplyAssembly, StopReasons
 from hermes_acp.models.formats.wire_format import WireConnection, WireFormat
 from hermes_acp.models.model_catalog import efforts_of, level_of
@@ -221,6 +223,7 @@ def _read_usage(usage: _Usage) -> Usage:
 class _Model(Struct, frozen=True, rename="camel"):
     name: str
     supported_generation_methods: list[str] | None = None
+    input_token_limit: object = None
 
 
 class _Listing(Struct, frozen=True, rename="camel"):
@@ -264,13 +267,13 @@ class Gemini(WireFormat):
         """Return the body of a request."""
         return encode_request(request, omitted)
 
-    def read_models(self, document: bytes) -> tuple[str, ...]:
+    def read_models(self, document: bytes) -> tuple[ListedModel, ...]:
         """Parse the models that generate text. Raise msgspec.DecodeError."""
         listing = msgspec.json.decode(document, type=_Listing)
         if published := [model.name.rpartition("/")[2] for model in listing.publisher_models]:
-            return tuple(name for name in published if name.startswith("gemini-"))
+            return tuple(ListedModel(name) for name in published if name.startswith("gemini-"))
         return tuple(
-            model.name.removeprefix("models/")
+            ListedModel(model.name.removeprefix("models/"), as_window(model.input_token_limit))
             for model in listing.models
             if model.supported_generation_methods is None
             or "generateContent" in model.supported_generation_methods

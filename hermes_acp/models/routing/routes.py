@@ -15,7 +15,8 @@ class Route(Struct, frozen=True):
 
     `keys` are the names of the variables that hold its keys, in order of use; `""` means no key. `connect` returns the
     connection for one of them, opening it first if needed, and raises ConfigError. `efforts` are the reasoning levels
-    the model supports, lowest first.
+    the model supports, lowest first. `told_window` returns the context window that the
+    endpoint states, once it is known.
     """
 
     provider: str
@@ -24,6 +25,12 @@ class Route(Struct, frozen=True):
     connect: Callable[[str], Awaitable[Provider]]
     keys: tuple[str, ...] = ("",)
     efforts: tuple[Effort, ...] = ()
+    told_window: Callable[[], int | None] = lambda: None
+
+    @property
+    def window_tokens(self) -> int:
+        """Return the context window in tokens: the endpoint's own statement, else the known facts."""
+        return self.told_window() or self.facts.window_tokens
 
     @property
     def name(self) -> str:
@@ -76,7 +83,7 @@ class Routing(Struct, frozen=True):
     def fallback_plan(self) -> FallbackPlan:
         """Return a plan for one turn."""
         fallback_routes = [
-            FallbackRoute(route.name, route.keys, route.facts.window_tokens) for route in self.routes
+            FallbackRoute(route.name, route.keys, route.window_tokens) for route in self.routes
         ]
         return FallbackPlan(fallback_routes, self.retry_policy, self.cooldowns, self.random_fraction)
 

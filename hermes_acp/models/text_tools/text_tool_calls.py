@@ -23,6 +23,7 @@ from hermes_acp.core.messages import (
     ToolSchema,
     UserMessage,
 )
+from hermes_acp.core.ports.model_ports import ListedModel
 from hermes_acp.models.formats.message_parts import valid_arguments
 from hermes_acp.models.formats.reply_assembly import name_calls
 from hermes_acp.models.text_tools.tag_parser import CALL, CALL_END, TagParser
@@ -63,9 +64,13 @@ class TextToolConnection:
         ):
             yield read
 
-    async def models(self) -> tuple[str, ...]:
-        """Return the names of the endpoint's models. Raise ModelError."""
+    async def models(self) -> tuple[ListedModel, ...]:
+        """Return the endpoint's models. Raise ModelError."""
         return await self._inner.models()
+
+    async def own_window(self, model: str) -> int | None:
+        """Return the context window that a local server states in its own API, or None."""
+        return await self._inner.own_window(model)
 
     async def aclose(self) -> None:
         """Close the connections; a later stream opens new ones."""

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 from msgspec import Struct, structs
 
 from hermes_acp.config.provider_presets import Quirks
-from hermes_acp.core.ports.model_ports import Provider
+from hermes_acp.core.ports.model_ports import ListedModel, Provider
 
 
 class Endpoint(Struct, frozen=True):
@@ -61,8 +61,12 @@ class Endpoint(Struct, frozen=True):
 class Connection(Provider, Protocol):
     """A provider bound to an endpoint; holds keep-alive connections until closed."""
 
-    async def models(self) -> tuple[str, ...]:
-        """Return the names of the endpoint's models. Raise ModelError."""
+    async def models(self) -> tuple[ListedModel, ...]:
+        """Return the endpoint's models. Raise ModelError."""
+        ...
+
+    async def own_window(self, model: str) -> int | None:
+        """Return the context window that a local server states in its own API, or None."""
         ...
 
     async def aclose(self) -> None:

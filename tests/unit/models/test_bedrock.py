@@ -32,6 +32,7 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
+from hermes_acp.core.ports.model_ports import ListedModel
 from hermes_acp.models.providers.bedrock import PROVIDER, ConverseAssembly, encode_request
 from hermes_acp.models.wire.endpoint_client import EndpointClient
 from hermes_acp.models.wire.endpoint_errors import EndpointRefusal
@@ -233,9 +234,11 @@ def test_without_its_end_it_is_not_whole() -> None:
 
 def test_models_are_listed_by_profile_first() -> None:
     assert PROVIDER.read_models(b'{"inferenceProfileSummaries": [{"inferenceProfileId": "us.m"}]}') == (
-        "us.m",
+        ListedModel("us.m"),
     )
-    assert PROVIDER.read_models(b'{"modelSummaries": [{"modelId": "m", "modelName": "M"}]}') == ("m",)
+    assert PROVIDER.read_models(b'{"modelSummaries": [{"modelId": "m", "modelName": "M"}]}') == (
+        ListedModel("m"),
+    )
 
 
 def test_a_name_with_a_colon_or_a_slash_stays_one_part_of_the_path() -> None:

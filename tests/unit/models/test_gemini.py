@@ -24,6 +24,7 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
+from hermes_acp.core.ports.model_ports import ListedModel
 from hermes_acp.models.providers.gemini import (
     PROVIDER,
     ContentAssembly,
@@ -226,10 +227,13 @@ def test_models_that_make_no_text_are_not_listed() -> None:
         "models": [
             {"name": "models/gemini-3.5-flash", "supportedGenerationMethods": ["generateContent"]},
             {"name": "models/embed", "supportedGenerationMethods": ["embedContent"]},
-            {"name": "models/plain"},
+            {"name": "models/plain", "inputTokenLimit": 1_048_576},
         ]
     }
-    assert PROVIDER.read_models(json.dumps(listed).encode()) == ("gemini-3.5-flash", "plain")
+    assert PROVIDER.read_models(json.dumps(listed).encode()) == (
+        ListedModel("gemini-3.5-flash"),
+        ListedModel("plain", 1_048_576),
+    )
 
 
 def test_the_model_is_named_in_the_path() -> None:

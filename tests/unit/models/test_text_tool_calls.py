@@ -23,6 +23,7 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
+from hermes_acp.core.ports.model_ports import ListedModel
 from hermes_acp.models.text_tools.text_tool_calls import TextToolConnection, write_as_text
 
 HI = UserMessage((TextPart("hi"),))
@@ -49,8 +50,11 @@ class Inner:
 
         yield events()
 
-    async def models(self) -> tuple[str, ...]:
-        return ("m",)
+    async def models(self) -> tuple[ListedModel, ...]:
+        return (ListedModel("m"),)
+
+    async def own_window(self, model: str) -> int | None:
+        return 8_000
 
     async def aclose(self) -> None:
         return None
@@ -75,7 +79,8 @@ async def test_words_become_thoughts_words_and_calls() -> None:
         Usage(1, 2),
     )
     assert inner.asked[0].tools == ()
-    assert (connection.name, await connection.models()) == ("inner", ("m",))
+    assert (connection.name, await connection.models()) == ("inner", (ListedModel("m"),))
+    assert await connection.own_window("m") == 8_000
 
 
 @pytest.mark.anyio
