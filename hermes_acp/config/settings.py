@@ -6,7 +6,7 @@ entry in `docs/reference/settings.md`.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, Self, cast
 
@@ -277,13 +277,14 @@ def load_settings(environment: Environment, overrides: Mapping[str, Any] = NOTHI
     Raises ConfigError naming the file or the flags, the setting and what it must be.
     """
     file = environment.config_file
-    plain = _plain_settings(file)
-    settings = _checked(plain, str(file)) if plain else Settings.defaults()
+    content = read_text(file)
+    plain = parse_settings(content, str(file))
+    settings = _checked(plain, str(file), content) if plain else Settings.defaults()
     return _checked(_merged(plain, overrides), "A flag's value does not fit") if overrides else settings
 
 
-def _plain_settings(file: Path) -> dict[str, Any]:
-    content = read_text(file)
+def parse_settings(content: str, file: str) -> dict[str, Any]:
+    """Return the unchecked settings in a file's text. Raises ConfigError, which names the file."""
     if not content.strip():
         return {}
     import yaml
@@ -313,11 +314,14 @@ def _merged(plain: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str,
     return laid
 
 
-def _checked(plain: Mapping[str, Any], source: str) -> Settings:
+def _checked(plain: Mapping[str, Any], source: str, content: str = "") -> Settings:
     try:
         return Settings.model_validate(plain)
     except ValidationError as error:
-        raise ConfigError(f"{source}: {describe_settings_errors(error, Settings)}") from error
+        from hermes_acp.config.yaml_text import line_of
+
+        place = partial(line_of, content) if content else None
+        raise ConfigError(f"{source}: {describe_settings_errors(error, Settings, place)}") from error
 
 
 def load_variables(environment: Environment) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 A value is shown only if it cannot be a secret: a number, or one of several named choices.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -47,16 +47,24 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
 """Explanations of the patterns that settings must match."""
 
 
-def describe_settings_errors(error: ValidationError, model: type[BaseModel]) -> str:
-    """Describe the errors in sentences, each naming its setting."""
+def describe_settings_errors(
+    error: ValidationError,
+    model: type[BaseModel],
+    line_of: Callable[[Sequence[str | int]], int] | None = None,
+) -> str:
+    """Describe the errors in sentences, each naming its setting and, with `line_of`, its line in the file."""
     mistakes = error.errors(include_url=False)
-    told = [_tell(cast("Mapping[str, Any]", mistake), model) for mistake in mistakes[:MAX_ERRORS]]
+    told = [describe_mistake(cast("Mapping[str, Any]", mistake), model) for mistake in mistakes[:MAX_ERRORS]]
+    if line_of is not None:
+        lines = (line_of(mistake["loc"]) for mistake in mistakes)
+        told = [f"line {line}: {sentence}" for line, sentence in zip(lines, told, strict=False)]
     more = len(mistakes) - MAX_ERRORS
     sentence = "; ".join(told) + (f"; and {more} more" if more > 0 else "")
     return sentence if sentence.endswith("?") else f"{sentence}."
 
 
-def _tell(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
+def describe_mistake(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
+    """Describe one error of a validation, naming its setting; without a full stop."""
     place: Sequence[str | int] = mistake["loc"]
     name = f"`{'.'.join(str(part) for part in place)}`"
     context: Mapping[str, Any] = mistake.get("ctx", {})

@@ -3,7 +3,7 @@
 The result is parsed again: a text that does not say exactly what was requested is never returned.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
@@ -11,6 +11,28 @@ if TYPE_CHECKING:
 
 STEP: Final = 2
 """The indentation of a new mapping."""
+
+
+def line_of(text: str, path: Sequence[str | int]) -> int:
+    """Return the line, from 1, of the setting at a path, or of the innermost part of it that is there.
+
+    Raises yaml.YAMLError for invalid YAML.
+    """
+    import yaml
+
+    node, line = yaml.compose(text, Loader=yaml.SafeLoader), 1
+    for part in path:
+        if isinstance(node, yaml.MappingNode):
+            found = next((pair for pair in node.value if pair[0].value == str(part)), None)
+            if found is None:
+                break
+            line, node = found[0].start_mark.line + 1, found[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
 
 
 def with_value(text: str, path: tuple[str, ...], value: str | None) -> str:

@@ -30,6 +30,7 @@ class Terminal:
         self.process = process
         self._control = control
         self._shown = b""
+        self._position = 0
 
     async def wait_for(self, words: str) -> str:
         """Read until the words are there, or the command has ended; give everything that was shown."""
@@ -42,6 +43,14 @@ class Terminal:
                     break
                 self._shown += piece
         return self._shown.decode()
+
+    async def wait_for_next(self, words: str) -> None:
+        """Read until the words are there behind what was waited for before."""
+        with anyio.fail_after(WAIT_S):
+            while (found := self._shown.find(words.encode(), self._position)) < 0:
+                await anyio.wait_readable(self._control)
+                self._shown += os.read(self._control, 4096)
+        self._position = found + len(words.encode())
 
     def type(self, words: str) -> None:
         """Type words, control characters among them."""
@@ -78,31 +87,6 @@ def terminal(*arguments: str, home: Path) -> Generator[Terminal]:
 async def test_the_server_tells_a_person_what_it_waits_for(tmp_path: Path) -> None:
     with terminal(home=tmp_path) as person:
         assert "hermes-acp chat" in await person.wait_for("Ctrl+C")
-
-
-async def test_a_setup_that_is_left_changes_nothing_and_says_so(tmp_path: Path) -> None:
-    with terminal("setup", home=tmp_path) as person:
-        await person.wait_for("Number")
-        person.type("1\n")
-        await person.wait_for("Base URL")
-        person.type("\n")
-        await person.wait_for("API key")
-        person.type("\x04")
-        shown = await person.wait_for("to start again.")
-        assert "\nhermes-acp: Nothing was changed." in shown.replace("\r", "")
-        assert await person.ended() == 2
-    assert not (tmp_path / ".hermes").exists()
-
-
-async def test_setup_tells_which_variables_go_before_its_answers(tmp_path: Path) -> None:
-    done = await run_command(
-        "setup",
-        environment=agent_environment(tmp_path, OPENAI_API_KEY="sk-of-the-environment"),
-        cwd=tmp_path,
-        given=b"2\n\nsk-written\n\n",
-    )
-    assert (done.code, "sets OPENAI_API_KEY, which takes precedence" in done.errors) == (0, True)
-    assert "sk-" not in done.output + done.errors
 
 
 async def test_a_run_whose_two_outputs_are_one_pipe_still_says_what_went_wrong(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ Does not know: how bytes are spelled or paced.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -60,6 +60,7 @@ class ModelServer:
     def __init__(
         self, script: Script, port: int, models: tuple[str, ...], is_strict: bool, holds_models: bool = False
     ) -> None:
+        self.details: Mapping[str, Any] = {}
         self.script = script
         self._holds_models = holds_models
         self.counters = Counters()
@@ -167,7 +168,7 @@ class ModelServer:
         if self._holds_models:
             await self.script.gate("models").wait()
         if recorded.method == "GET" and recorded.path.endswith(_LISTINGS):
-            failure = Failure(200, {}, wire.render_models(self._models))
+            failure = Failure(200, {}, _with_details(wire.render_models(self._models), self.details))
         elif recorded.method == "GET" and "/models/" in recorded.path and name in self._models:
             failure = Failure(200, {}, wire.render_model(name))
         else:
@@ -268,16 +269,19 @@ async def serve(
     models: tuple[str, ...] = ("scripted-large", "scripted-small"),
     is_strict: bool = True,
     holds_models: bool = False,
+    details: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[ModelServer]:
     """Run a server on loopback for the length of the block.
 
     `is_strict`: refuse with 400 what the vendor refuses (tool calls without results, wrong tool names,
     altered thinking). `holds_models`: list no models before the gate `models` is
-    open. An exception raised in the block leaves it as it is, not in a group.
+    open. `details` are more fields of each listed model. An exception raised in the block leaves it
+    as it is, not in a group.
     """
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
     bound_port = listener.extra(anyio.abc.SocketAttribute.local_port)
     server = ModelServer(_as_script(script), bound_port, models, is_strict, holds_models)
+    server.details = details or {}
     try:
         async with listener, anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, server.accept)
@@ -287,6 +291,14 @@ async def serve(
         if len(group.exceptions) == 1:
             raise group.exceptions[0] from None
         raise
+
+
+def _with_details(listing: bytes, details: Mapping[str, Any]) -> bytes:
+    """Add fields to each model of a list in OpenAI's or Anthropic's form."""
+    document = msgspec.json.decode(listing)
+    for model in document.get("data", ()) if details else ():
+        model.update(details)
+    return msgspec.json.encode(document) if details else listing
 
 
 def _as_script(script: Script | Sequence[Reply] | Choose) -> Script:

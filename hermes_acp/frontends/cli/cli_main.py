@@ -23,6 +23,7 @@ from hermes_acp.frontends.cli.messages import command_messages
 from hermes_acp.frontends.cli.policy.policy_command import add_policy
 from hermes_acp.frontends.cli.run.run_flags import add_run
 from hermes_acp.frontends.cli.sessions.sessions_command import add_sessions
+from hermes_acp.frontends.cli.setup.setup_command import add_setup
 from hermes_acp.frontends.cli.skills.skills_command import add_skills
 from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
@@ -102,9 +103,9 @@ def _run(options: argparse.Namespace) -> int:
         from hermes_acp.frontends.cli.doctor_command import run_doctor
 
         return run_doctor(options)
-    from hermes_acp.frontends.cli.setup_command import run_setup
+    from hermes_acp.frontends.cli.setup.setup_command import run_setup
 
-    return run_setup()
+    return run_setup(options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -124,6 +125,7 @@ def _parser() -> argparse.ArgumentParser:
 
 OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = MappingProxyType(
     {
+        "setup": add_setup,
         "run": add_run,
         "sessions": add_sessions,
         "checkpoints": add_checkpoints,

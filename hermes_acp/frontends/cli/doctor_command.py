@@ -48,6 +48,24 @@ async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> N
         note(sentence)
 
 
+def _check_configuration(environment: Environment) -> list[str]:
+    """Return what is wrong with the settings files, and with the choice of a model."""
+    from hermes_acp.config.model_choice import choose_model
+    from hermes_acp.config.settings import load_settings, load_variables
+    from hermes_acp.config.settings_check import check_settings
+    from hermes_acp.core.errors import HermesError
+
+    file = str(environment.config_file)
+    wrong = [doctor_messages.broken_setting(file, each.sentence) for each in check_settings(environment)]
+    if wrong:
+        return wrong
+    try:
+        choose_model(load_settings(environment), load_variables(environment))
+    except HermesError as error:
+        return [doctor_messages.no_model(error.sentence())]
+    return []
+
+
 def _settings(environment: Environment) -> "Settings | None":
     """Return the settings, or None if they cannot be read, which other checks report."""
     from hermes_acp.config.settings import load_settings
@@ -80,6 +98,9 @@ async def _run(options: argparse.Namespace) -> int:
             for sentence in store.news():
                 note(sentence)
             store.close()
+    problems = await to_thread.run_sync(_check_configuration, environment)
+    for problem in problems:
+        _print_finding("problem", problem)
     setup = checkpoint_setup(environment, CheckpointSettings())
     findings = await to_thread.run_sync(lambda: [*run_checks(home), *check_checkpoints(setup)])
     for finding in findings:
@@ -87,7 +108,7 @@ async def _run(options: argparse.Namespace) -> int:
     found = await to_thread.run_sync(sandbox_here, _settings(environment), environment.variables)
     remark = sandbox_notice(found)
     _print_finding("note" if remark else "fine", remark or doctor_messages.SANDBOXED)
-    return 4 if any(finding.level == "problem" for finding in findings) else 0
+    return 4 if problems or any(finding.level == "problem" for finding in findings) else 0
 
 
 def _print_finding(level: str, text: str) -> None:

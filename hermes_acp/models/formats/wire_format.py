@@ -131,7 +131,7 @@ class WireConnection:
 
     async def own_window(self, model: str) -> int | None:
         """Return the context window that a local server states in its own API; see `local_window`."""
-        from hermes_acp.models.wire.local_windows import local_window
+        from hermes_acp.models.formats.local_windows import local_window
 
         return await local_window(self._link.endpoint, self._headers, model)
 

@@ -156,7 +156,7 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
                 if endpoint.api_key
                 else f"{place} wants a key."
             )
-            return ModelAuthFailed(why + (told if status == 403 else ""), hint=hint)
+            return ModelAuthFailed(why + told, hint=hint)
         case 402:
             return QuotaExceeded(f"{answered}{told}", hint="Check the plan and balance of the account.")
         case 404:

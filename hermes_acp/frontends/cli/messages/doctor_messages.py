@@ -21,3 +21,13 @@ def embedded_later(number: int) -> str:
         f"{counted(number, 'session')} will be indexed by meaning later: recall.most_texts limits how many texts "
         "are embedded at a time."
     )
+
+
+def broken_setting(file: str, sentence: str) -> str:
+    """Return what is wrong with a settings file; `hermes-acp setup` can mend it."""
+    return f"{sentence if file in sentence else f'{file}: {sentence}'} Run `hermes-acp setup` to mend it."
+
+
+def no_model(sentence: str) -> str:
+    """Return why no model can be chosen."""
+    return f"{sentence} `hermes-acp setup` sets up a model."

@@ -1,22 +1,87 @@
 """What `hermes-acp setup` asks and says."""
 
+from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Final
 
-WHICH_PROVIDER: Final = "Which provider?"
-ENDED_EARLY: Final = "The input ended before all questions were answered. Nothing was changed."
-ENDED_EARLY_HINT: Final = "Run `hermes-acp setup` in a terminal."
+# Flags
+PROVIDER_HELP: Final = "the provider; with this or another answer as a flag, nothing is asked"
+MODEL_HELP: Final = "the model (default: the provider's usual one, or the first that it lists)"
+KEY_HELP: Final = "store the key that this environment variable holds"
+URL_HELP: Final = "the address of the endpoint (default: the provider's own)"
+NO_VERIFY_HELP: Final = "do not call the model"
+MEND_HELP: Final = "keep a copy of settings that cannot be used, and remove what is wrong"
+EPILOG: Final = """\
+exit codes: 0 done; 2 a flag or a settings file is wrong; 3 the model did not answer; 4 a file cannot be written.
+With 2 and 3, no settings were written.
+
+example for scripts:
+  hermes-acp setup --provider anthropic --model claude-sonnet-5-5 --key-from-env ANTHROPIC_API_KEY"""
+
+# The beginning and the end
+GREETING: Final = (
+    "This sets up a model for hermes-acp. Values in [brackets] are taken if you press Enter. Ctrl+C leaves without "
+    "changes."
+)
+NEEDS_TERMINAL: Final = "`hermes-acp setup` asks questions and needs a terminal."
+NEEDS_TERMINAL_HINT: Final = (
+    "In scripts, pass the answers: hermes-acp setup --provider NAME --model NAME --key-from-env VARIABLE "
+    "[--base-url URL] [--no-verify]."
+)
 NOTHING_CHANGED: Final = "Nothing was changed."
+NOTHING_WRITTEN: Final = (
+    "The model could not be used, so no settings were written. --no-verify writes them anyway."
+)
 AGAIN_HINT: Final = "Run `hermes-acp setup` to start again."
+NEXT_STEPS: Final = """
+What next?
+  hermes-acp chat                 talk to the agent in this terminal
+  hermes-acp run -p "Say hello"   run one prompt
+  In your editor: add `hermes-acp` as an agent; editor-clients/README.md has the settings of each editor."""
+
+# Settings that cannot be used
+MEND_HINT: Final = "Correct the file, or pass --mend to keep a copy and remove what is wrong."
+EDIT_HINT: Final = "Correct the file, then run `hermes-acp setup` again."
+MENDING: Final = (
+    ("r", "remove these settings, keep the others, and keep a copy of the file"),
+    ("n", "start with a new file, and keep the old one under another name"),
+    ("q", "leave everything as it is"),
+)
+
+# Questions
+WHICH_PROVIDER: Final = "\nWhich provider?"
+IN_USE: Final = "in use"
+RUNNING: Final = "running now"
+NO_ENDPOINT: Final = "This provider needs an address or a key."
+LISTING: Final = "\nAsking the endpoint for its models …"
+NO_LIST: Final = "The endpoint lists no models. Enter the name of one."
+USE_ANYWAY: Final = "Use this name anyway?"
+MODEL_MISSING: Final = "The endpoint lists no models. Name one with --model."
+CORRECTIONS: Final = (
+    ("r", "try again"),
+    ("k", "enter another key"),
+    ("u", "enter another base URL"),
+    ("m", "choose another model"),
+    ("p", "choose another provider"),
+    ("s", "save it as it is"),
+    ("q", "leave without changes"),
+)
+_DEFAULTS: Final = MappingProxyType({True: "[Y/n]", False: "[y/N]"})
 
 
-def provider_line(number: int, label: str) -> str:
-    """Return one line of the list of providers."""
-    return f"  {number}. {label}"
+def numbered(number: int, text: str) -> str:
+    """Return one line of a numbered list."""
+    return f"  {number:>2}. {text}"
 
 
-def number_prompt(most: int) -> str:
-    """Return the question for a provider."""
-    return f"Number [1-{most}]: "
+def lettered(letter: str, meaning: str) -> str:
+    """Return one line of a list of actions."""
+    return f"  {letter}  {meaning}"
+
+
+def number_prompt(most: int, default: int) -> str:
+    """Return the question for a number; 0 is no default."""
+    return f"Number [{default}]: " if default else f"Number (1-{most}): "
 
 
 def number_wanted(most: int) -> str:
@@ -24,19 +89,103 @@ def number_wanted(most: int) -> str:
     return f"Enter a number from 1 to {most}."
 
 
+def letter_prompt(letters: Sequence[str]) -> str:
+    """Return the question for an action."""
+    return f"What now ({'/'.join(letters)})? "
+
+
+def yes_or_no(question: str, *, default: bool) -> str:
+    """Return a question for yes or no."""
+    return f"{question} {_DEFAULTS[default]} "
+
+
+def provider_label(label: str, marks: Sequence[str]) -> str:
+    """Return one provider of the list, with what is known of it."""
+    return f"{label} ({'; '.join(marks)})" if marks else label
+
+
+def key_found(variable: str) -> str:
+    """Return the mark of a provider whose key is there."""
+    return f"key in {variable}"
+
+
 def url_prompt(usual: str) -> str:
-    """Return the question for the address."""
-    return f"Base URL [{usual}]: "
+    """Return the question for the address; `usual` is empty if there is no default."""
+    return f"\nBase URL [{usual}]: " if usual else "\nBase URL, such as http://localhost:8000/v1: "
+
+
+def not_a_url(text: str) -> str:
+    """Return why an address is refused, without the secrets that it may hold."""
+    shown = f"{text[:60]!r} is not a base URL: it" if text and "@" not in text else "The base URL"
+    return f"{shown} must be a URL starting with http:// or https://."
 
 
 def key_prompt(variable: str) -> str:
     """Return the question for the key."""
-    return f"API key ({variable}; leave empty for none): "
+    return f"API key for {variable} (hidden while you type; Enter for none): "
+
+
+def other_key_prompt(variable: str) -> str:
+    """Return the question for another key than the one that is there."""
+    return f"API key [keep the one in {variable}] (hidden while you type): "
+
+
+def models_found(count: int) -> str:
+    """Return how many models the endpoint has."""
+    return "It has 1 model:" if count == 1 else f"It has {count:,} models:"
+
+
+def model_line(number: int, name: str, window_tokens: int | None) -> str:
+    """Return one model of the list."""
+    window = f"  ({window_tokens:,} tokens)" if window_tokens else ""
+    return numbered(number, f"{name}{window}")
+
+
+def more_models(count: int) -> str:
+    """Return how many models are not shown."""
+    return f"      and {count:,} more: type a part of a name to see those that match"
+
+
+def model_choice_prompt(usual: str) -> str:
+    """Return the question for a listed model."""
+    default = f" [{usual}]" if usual else ""
+    return f"Model: a number, a name or a part of one{default}: "
 
 
 def model_prompt(usual: str) -> str:
-    """Return the question for the model; `usual` is empty if the provider has no default."""
-    return f"Model [{usual or 'the first one that the provider lists'}]: "
+    """Return the question for a model that is not listed."""
+    return f"Model [{usual}]: " if usual else "Model: "
+
+
+def no_such_model(name: str) -> str:
+    """Return the reply to a name that is not in the list."""
+    return f"The endpoint lists no model {name[:80]!r}."
+
+
+def trying(model: str) -> str:
+    """Return the announcement of the call."""
+    return f"\nTrying {model} with one small call …"
+
+
+def answered(text: str, seconds: float) -> str:
+    """Return that the model works; `text` may be empty, since a model may call a tool instead."""
+    said = f": {text[:60]}" if text else ""
+    return f"It works. The model answered in {seconds:.1f} s{said}"
+
+
+def failed(sentence: str) -> str:
+    """Return what failed."""
+    return f"That failed: {sentence}"
+
+
+def broken_file(path: str, problems: Sequence[str]) -> str:
+    """Return what is wrong with a settings file."""
+    return "\n".join([f"{path} cannot be used:", *(f"  {problem}" for problem in problems)])
+
+
+def copy_kept(path: str) -> str:
+    """Return where the old file is."""
+    return f"The old file is {path}."
 
 
 def environment_wins(names: str) -> str:
@@ -44,6 +193,23 @@ def environment_wins(names: str) -> str:
     return f"Your environment sets {names}, which takes precedence over what was just written."
 
 
-def written(home: str) -> str:
+def unknown_provider(name: str, names: str) -> str:
+    """Return why a provider is refused."""
+    wanted = f"{name!r} is not a provider." if name else "--provider is missing."
+    return f"{wanted} There are: {names}."
+
+
+def variable_not_set(name: str) -> str:
+    """Return why a key cannot be taken."""
+    return f"The environment variable {name} is not set, so there is no key to store."
+
+
+def url_missing(provider: str) -> str:
+    """Return that a provider has no address of its own."""
+    return f"{provider} needs --base-url, a URL starting with http:// or https://."
+
+
+def written(home: str, provider: str, model: str) -> str:
     """Return the confirmation."""
-    return f"Written to {home}. Start a session in your editor, or try: hermes-acp run -p 'Say hello'"
+    chosen = f"{model} at {provider}" if model else provider
+    return f"\nSaved in {home}: {chosen}."

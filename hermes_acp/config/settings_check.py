@@ -1,0 +1,52 @@
+"""Find what is wrong with the settings file, and where in it."""
+
+from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.config.settings_text import read_text
+from hermes_acp.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+
+class SettingsProblem(Struct, frozen=True):
+    """One thing that is wrong: a sentence with its place, and the path to the setting, empty for the whole file."""
+
+    sentence: str
+    path: tuple[str | int, ...] = ()
+
+
+def check_settings(environment: Environment, text: str | None = None) -> tuple[SettingsProblem, ...]:
+    """Return all problems of the settings file, or of a text that is to replace it."""
+    from pydantic import ValidationError
+
+    from hermes_acp.config.settings import Settings, parse_settings
+
+    file = environment.config_file
+    content = text or ""
+    try:
+        content = read_text(file) if text is None else text
+        Settings.model_validate(parse_settings(content, str(file)))
+    except ConfigError as error:
+        return (SettingsProblem(error.sentence()),)
+    except ValidationError as error:
+        return _problems(error, content)
+    return ()
+
+
+def _problems(error: "ValidationError", content: str) -> tuple[SettingsProblem, ...]:
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.config.settings_errors import describe_mistake
+    from hermes_acp.config.yaml_text import line_of
+
+    found: list[SettingsProblem] = []
+    for mistake in error.errors(include_url=False):
+        path = mistake["loc"]
+        sentence = (
+            f"Line {line_of(content, path)}: {describe_mistake(cast('dict[str, object]', mistake), Settings)}"
+        )
+        found.append(SettingsProblem(sentence if sentence.endswith("?") else f"{sentence}.", path))
+    return tuple(found)

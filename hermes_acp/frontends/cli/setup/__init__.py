@@ -1,0 +1,1 @@
+"""The `hermes-acp setup` command: provider, key and model, and the settings of editors."""

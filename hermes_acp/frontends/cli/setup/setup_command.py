@@ -1,0 +1,141 @@
+"""The `hermes-acp setup` command: choose a provider, its key and a model, try them, and set up editors.
+
+Without flags, it is a dialogue. With flags, it asks nothing, for scripts.
+"""
+
+import argparse
+from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
+
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.config.provider_presets import presets
+from hermes_acp.core.errors import BadRequest, ModelError
+from hermes_acp.frontends.cli.cli_output import note
+from hermes_acp.frontends.cli.messages import setup_messages
+
+if TYPE_CHECKING:
+    from hermes_acp.frontends.cli.setup.setup_answers import PresentValues, SetupAnswers
+
+ANSWER_FLAGS: Final = ("provider", "model", "key_from_env", "base_url")
+"""Flags that answer a question of the dialogue; with any of them, nothing is asked."""
+
+
+def add_setup(parser: argparse.ArgumentParser) -> None:
+    """Describe the flags."""
+    parser.epilog, parser.formatter_class = setup_messages.EPILOG, argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--provider", metavar="NAME", help=setup_messages.PROVIDER_HELP)
+    parser.add_argument("--model", metavar="NAME", help=setup_messages.MODEL_HELP)
+    parser.add_argument("--key-from-env", metavar="NAME", help=setup_messages.KEY_HELP)
+    parser.add_argument("--base-url", metavar="URL", help=setup_messages.URL_HELP)
+    parser.add_argument("--no-verify", action="store_true", help=setup_messages.NO_VERIFY_HELP)
+    parser.add_argument("--mend", action="store_true", help=setup_messages.MEND_HELP)
+
+
+def run_setup(options: argparse.Namespace) -> int:
+    """Ask or take the flags, check, write; return the exit code.
+
+    Raises BadRequest if the user leaves or a flag is wrong, ConfigError, ModelError, StorageError; nothing is written
+    then, except the copy of a broken file that was mended before.
+    """
+    from hermes_acp.frontends.cli.setup.setup_console import is_terminal
+
+    environment = read_environment()
+    is_scripted = any(getattr(options, name) is not None for name in ANSWER_FLAGS)
+    if not is_scripted and not is_terminal():
+        raise BadRequest(setup_messages.NEEDS_TERMINAL, hint=setup_messages.NEEDS_TERMINAL_HINT)
+    _mend_settings(environment, may_ask=not is_scripted, may_mend=options.mend)
+    from hermes_acp.frontends.cli.setup.setup_answers import present_values, write_answers
+
+    present = present_values(environment)
+    answers = _answers_of(present, options) if is_scripted else _ask(present)
+    write_answers(environment, answers)
+    _tell_end(environment, answers)
+    return 0
+
+
+def _ask(present: "PresentValues") -> "SetupAnswers":
+    from hermes_acp.frontends.cli.setup.setup_console import say
+    from hermes_acp.frontends.cli.setup.setup_dialogue import SetupDialogue
+
+    say(setup_messages.GREETING)
+    return SetupDialogue(present, _running_server()).hold()
+
+
+def _running_server() -> str:
+    """Return the provider of a model server that answers on this machine, or an empty string."""
+    import anyio
+
+    from hermes_acp.models.wire.local_detection import detect_local
+
+    found = anyio.run(detect_local)
+    names = (name for name, preset in presets().items() if found and preset.label.startswith(found.name))
+    return next(names, "")
+
+
+def _answers_of(present: "PresentValues", options: argparse.Namespace) -> "SetupAnswers":
+    """Take the answers from flags and what is set now. Raises BadRequest, ConfigError, ModelError."""
+    from hermes_acp.frontends.cli.setup.model_trial import list_models, try_model
+    from hermes_acp.frontends.cli.setup.setup_answers import SetupAnswers, checked_url, with_own_key
+    from hermes_acp.frontends.cli.setup.setup_dialogue import usual_model
+
+    provider = options.provider or present.provider
+    if provider not in presets():
+        raise BadRequest(setup_messages.unknown_provider(provider, ", ".join(presets())))
+    base_url = checked_url(options.base_url) if options.base_url else _kept_url(present, provider)
+    answers = SetupAnswers(provider, base_url, "", present.key_variable(provider), options.model or "")
+    if options.key_from_env:
+        key = present.variables.get(options.key_from_env, "").strip()
+        if not key:
+            raise BadRequest(setup_messages.variable_not_set(options.key_from_env))
+        answers = with_own_key(present, answers, key)
+    if not answers.base_url and not present.base_url(provider) and not answers.preset.lender:
+        raise BadRequest(setup_messages.url_missing(provider))
+    if options.no_verify:
+        return structs.replace(answers, model=answers.model or usual_model(present, answers, ()))
+    if not answers.model:
+        model = usual_model(present, answers, list_models(present, answers))
+        if not model:
+            raise BadRequest(setup_messages.MODEL_MISSING)
+        answers = structs.replace(answers, model=model)
+    try:
+        try_model(present, answers)
+    except ModelError as error:
+        note(setup_messages.NOTHING_WRITTEN)
+        raise error from None
+    return answers
+
+
+def _kept_url(present: "PresentValues", provider: str) -> str:
+    section = present.settings.providers.get(provider)
+    return (section and section.base_url) or ""
+
+
+def _mend_settings(environment: Environment, *, may_ask: bool, may_mend: bool) -> None:
+    """Report settings files that cannot be used, and mend them on request. Raises BadRequest if they stay."""
+    from hermes_acp.frontends.cli.setup.settings_repair import find_broken, mend, set_aside
+    from hermes_acp.frontends.cli.setup.setup_console import choose_letter, say
+
+    for broken in find_broken(environment):
+        say(setup_messages.broken_file(str(broken.path), broken.problems))
+        choices = setup_messages.MENDING if broken.mended is not None else setup_messages.MENDING[1:]
+        if may_mend:
+            letter = choices[0][0]
+        elif may_ask:
+            letter = choose_letter(choices)
+        else:
+            raise BadRequest(setup_messages.NOTHING_CHANGED, hint=setup_messages.MEND_HINT)
+        if letter == "q":
+            raise BadRequest(setup_messages.NOTHING_CHANGED, hint=setup_messages.EDIT_HINT)
+        copy = mend(broken) if letter == "r" else set_aside(broken)
+        say(setup_messages.copy_kept(str(copy)))
+
+
+def _tell_end(environment: Environment, answers: "SetupAnswers") -> None:
+    from hermes_acp.frontends.cli.setup.setup_answers import overriding_variables
+    from hermes_acp.frontends.cli.setup.setup_console import say
+
+    say(setup_messages.written(str(environment.home), answers.provider, answers.model))
+    if held := overriding_variables(environment, answers):
+        note(setup_messages.environment_wins(", ".join(held)))
+    say(setup_messages.NEXT_STEPS)

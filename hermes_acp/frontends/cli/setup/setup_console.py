@@ -1,0 +1,72 @@
+"""Ask questions at a terminal: text, secrets, numbered choices, yes or no."""
+
+import getpass
+import sys
+from collections.abc import Sequence
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.frontends.cli.cli_output import escaped
+from hermes_acp.frontends.cli.messages import setup_messages
+
+
+def is_terminal() -> bool:
+    """Return whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def say(text: str) -> None:
+    """Show text, which may contain what others sent."""
+    print(escaped(text), flush=True)
+
+
+def ask(question: str, default: str = "") -> str:
+    """Return an answer, or the default if it is empty. Raises BadRequest if input ends."""
+    try:
+        return input(escaped(question)).strip() or default
+    except EOFError as error:
+        raise _ended() from error
+
+
+def ask_secret(question: str) -> str:
+    """Return an answer that is not shown while it is typed. Raises BadRequest if input ends."""
+    try:
+        return getpass.getpass(question).strip()
+    except EOFError as error:
+        raise _ended() from error
+
+
+def confirm(question: str, *, default: bool) -> bool:
+    """Return whether the user agrees."""
+    while True:
+        answer = ask(setup_messages.yes_or_no(question, default=default)).lower()
+        if not answer:
+            return default
+        if answer in ("y", "yes", "n", "no"):
+            return answer.startswith("y")
+
+
+def choose(lines: Sequence[str], default: int = 0) -> int:
+    """Show a numbered list; return the index that was chosen. `default` is a number, or 0 for none."""
+    for number, line in enumerate(lines, 1):
+        say(setup_messages.numbered(number, line))
+    while True:
+        answer = ask(setup_messages.number_prompt(len(lines), default), str(default or ""))
+        if answer.isascii() and answer.isdecimal() and 1 <= int(answer[:6]) <= len(lines):
+            return int(answer) - 1
+        say(setup_messages.number_wanted(len(lines)))
+
+
+def choose_letter(choices: Sequence[tuple[str, str]]) -> str:
+    """Show choices, each a letter and its meaning; return the letter that was chosen."""
+    for letter, meaning in choices:
+        say(setup_messages.lettered(letter, meaning))
+    letters = [letter for letter, _ in choices]
+    while True:
+        answer = ask(setup_messages.letter_prompt(letters)).lower()[:1]
+        if answer in letters:
+            return answer
+
+
+def _ended() -> BadRequest:
+    print()  # the question's line has no line ending yet
+    return BadRequest(setup_messages.NOTHING_CHANGED, hint=setup_messages.AGAIN_HINT)

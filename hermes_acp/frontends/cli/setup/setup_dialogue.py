@@ -1,0 +1,206 @@
+"""The questions of setup: provider, address, key, model, each with what is set now as its default.
+
+The endpoint is asked which models it has and tried with one small call. What fails can be corrected at once.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, Literal
+
+from msgspec import structs
+
+from hermes_acp.config.provider_presets import presets
+from hermes_acp.core.errors import BadRequest, HermesError
+from hermes_acp.core.ports.model_ports import ListedModel
+from hermes_acp.frontends.cli.messages import setup_messages
+from hermes_acp.frontends.cli.setup.model_trial import list_models, try_model
+from hermes_acp.frontends.cli.setup.setup_answers import (
+    CUSTOM,
+    PresentValues,
+    SetupAnswers,
+    checked_url,
+    with_own_key,
+)
+from hermes_acp.frontends.cli.setup.setup_console import (
+    ask,
+    ask_secret,
+    choose,
+    choose_letter,
+    confirm,
+    say,
+)
+
+MAX_SHOWN: Final = 20
+Step = Literal["provider", "url", "key", "listing", "model", "trial", "done"]
+CORRECTIONS: Final[Mapping[str, Step]] = MappingProxyType(
+    {"r": "listing", "k": "key", "u": "url", "m": "model", "p": "provider", "s": "done"}
+)
+
+
+class SetupDialogue:
+    """One dialogue; nothing is written by it."""
+
+    def __init__(self, present: PresentValues, running: str = "") -> None:
+        """Begin with the values in use now; `running` is the provider of a model server found on this machine."""
+        self._present = present
+        self._running = running
+        self._answers = SetupAnswers("")
+        self._listed: tuple[ListedModel, ...] = ()
+        self._step: Step = "provider"
+
+    def hold(self) -> SetupAnswers:
+        """Ask until everything works or the user keeps what they have. Raises BadRequest if they leave."""
+        while self._step != "done":
+            match self._step:
+                case "provider":
+                    self._ask_provider()
+                case "url":
+                    self._ask_url()
+                case "key":
+                    self._ask_key()
+                case "listing":
+                    self._list()
+                case "model":
+                    self._ask_model()
+                case _:
+                    self._try()
+        return self._answers
+
+    def _ask_provider(self) -> None:
+        names = provider_names()
+        say(setup_messages.WHICH_PROVIDER)
+        usual = self._answers.provider or self._present.provider or self._running
+        number = choose([self._provider_line(name) for name in names], names.index(usual) + 1 if usual else 0)
+        self._answers = SetupAnswers(names[number], key_variable=self._present.key_variable(names[number]))
+        self._listed = ()
+        self._step = "url"
+
+    def _provider_line(self, name: str) -> str:
+        preset = presets()[name]
+        marks: list[str] = []
+        if name == self._present.provider:
+            marks.append(setup_messages.IN_USE)
+        if name not in CUSTOM and self._present.key(name):
+            marks.append(setup_messages.key_found(self._present.key_variable(name)))
+        if name == self._running:
+            marks.append(setup_messages.RUNNING)
+        return setup_messages.provider_label(preset.label, marks)
+
+    def _ask_url(self) -> None:
+        usual = self._answers.base_url or self._present.base_url(self._answers.provider)
+        preset = self._answers.preset
+        while True:
+            text = ask(setup_messages.url_prompt(usual), usual)
+            if not text and (preset.region_variables or preset.lender):
+                break  # determined by the region or the project
+            try:
+                text = checked_url(text)
+                break
+            except BadRequest as error:
+                say(error.sentence())
+        # The provider's own address is not written, so that it follows a change of the region.
+        is_own = text == preset.base_url.rstrip("/") and self._answers.provider not in CUSTOM
+        is_regional = bool(preset.region_variables) and text == usual
+        self._answers = structs.replace(self._answers, base_url="" if is_own or is_regional else text)
+        self._step = "key"
+
+    def _ask_key(self) -> None:
+        self._step = "listing"
+        provider = self._answers.provider
+        if not self._answers.key_variable:
+            return
+        held, variable = self._present.key(provider), self._answers.key_variable
+        if self._answers.key:
+            held = self._answers.key
+        if held:
+            key = ask_secret(setup_messages.other_key_prompt(variable))
+        else:
+            key = ask_secret(setup_messages.key_prompt(variable))
+        if key:
+            self._answers = with_own_key(self._present, self._answers, key)
+
+    def _list(self) -> None:
+        say(setup_messages.LISTING)
+        try:
+            self._listed = list_models(self._present, self._answers)
+        except HermesError as error:
+            self._correct(error)
+        else:
+            self._step = "model"
+
+    def _ask_model(self) -> None:
+        self._step = "trial"
+        usual = usual_model(self._present, self._answers, self._listed)
+        if not self._listed:
+            say(setup_messages.NO_LIST)
+            model = ""
+            while not model:
+                model = ask(setup_messages.model_prompt(usual), usual)
+        else:
+            model = self._choose_model(usual)
+        self._answers = structs.replace(self._answers, model=model)
+
+    def _choose_model(self, usual: str) -> str:
+        names = [model.name for model in self._listed]
+        shown: Sequence[ListedModel] = self._listed
+        say(setup_messages.models_found(len(names)))
+        while True:
+            for number, model in enumerate(shown[:MAX_SHOWN], 1):
+                say(setup_messages.model_line(number, model.name, model.window_tokens))
+            if len(shown) > MAX_SHOWN:
+                say(setup_messages.more_models(len(shown) - MAX_SHOWN))
+            answer = ask(setup_messages.model_choice_prompt(usual), usual)
+            if answer in names:
+                return answer
+            if answer.isascii() and answer.isdecimal() and 1 <= int(answer[:6]) <= min(len(shown), MAX_SHOWN):
+                return shown[int(answer) - 1].name
+            matching = [model for model in self._listed if answer.lower() in model.name.lower()]
+            if matching:
+                shown = matching
+                continue
+            say(setup_messages.no_such_model(answer))
+            if confirm(setup_messages.USE_ANYWAY, default=False):
+                return answer
+
+    def _try(self) -> None:
+        say(setup_messages.trying(self._answers.model))
+        begun = time.monotonic()
+        try:
+            text = try_model(self._present, self._answers)
+        except HermesError as error:
+            self._correct(error)
+        else:
+            say(setup_messages.answered(" ".join(text.split()), time.monotonic() - begun))
+            self._step = "done"
+
+    def _correct(self, error: HermesError) -> None:
+        """Show what failed and let the user choose what to change. Raises BadRequest if they leave."""
+        say(setup_messages.failed(error.sentence()))
+        letters = [
+            pair for pair in setup_messages.CORRECTIONS if pair[0] != "k" or self._answers.key_variable
+        ]
+        letter = choose_letter(letters)
+        if letter == "q":
+            raise BadRequest(setup_messages.NOTHING_CHANGED, hint=setup_messages.AGAIN_HINT)
+        is_tried = letter == "r" and self._step == "trial"
+        self._step = "trial" if is_tried else CORRECTIONS[letter]
+
+
+def provider_names() -> list[str]:
+    """Return the providers in the order they are offered: those with a name, then any other endpoint."""
+    return [*(name for name in presets() if name not in CUSTOM), *CUSTOM]
+
+
+def usual_model(present: PresentValues, answers: SetupAnswers, listed: Sequence[ListedModel]) -> str:
+    """Return the model to offer: the one in use, else the provider's usual one, else the first in the list."""
+    names = [model.name for model in listed]
+    wanted = [
+        answers.model,
+        present.model if answers.provider == present.provider else "",
+        answers.preset.model,
+    ]
+    if answers.provider in CUSTOM:
+        wanted.pop()
+    known = [name for name in wanted if name and (name in names or not names)]
+    return next(iter(known), next(iter(names), ""))

@@ -1,0 +1,243 @@
+"""`hermes-acp setup` as a person at a terminal and as a script use it, with a scripted endpoint."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.e2e.agent_process import Finished, agent_environment, run_command
+from tests.e2e.test_at_a_terminal import Terminal, terminal
+from tests.model_server import Fault, ModelServer, Reply, serve
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="terminals are POSIX"),
+]
+
+KEY = "sk-typed-by-hand-0123456789"
+BROKEN = "# by hand\nmode: plan\nproviders:\n  openai_compatible:\n    base_url: badkey\n"
+
+
+async def answer(person: Terminal, *pairs: tuple[str, str]) -> None:
+    """Wait for each question, then type its answer."""
+    for question, typed in pairs:
+        await person.wait_for_next(question)
+        person.type(f"{typed}\n")
+
+
+async def custom_number(person: Terminal) -> str:
+    """Return the number of the provider that stands for any other endpoint."""
+    shown = await person.wait_for("Number")
+    (line,) = [line for line in shown.splitlines() if "OpenAI's chat completions" in line]
+    return line.split(".")[0].strip()
+
+
+def config(home: Path) -> str:
+    return (home / ".hermes" / "config.yaml").read_text(encoding="utf-8")
+
+
+async def test_a_setup_that_is_left_changes_nothing_and_says_so(tmp_path: Path) -> None:
+    with terminal("setup", home=tmp_path) as person:
+        await answer(person, ("Number", "1"), ("Base URL", ""))
+        await person.wait_for_next("API key")
+        person.type("\x04")
+        shown = await person.wait_for("to start again.")
+        assert "\nhermes-acp: Nothing was changed." in shown.replace("\r", "")
+        assert await person.ended() == 2
+    assert not (tmp_path / ".hermes").exists()
+
+
+async def test_each_provider_is_listed_once(tmp_path: Path) -> None:
+    with terminal("setup", home=tmp_path) as person:
+        shown = await person.wait_for("Number")
+    labels = [
+        line.split(". ", 1)[1].strip()
+        for line in shown.splitlines()
+        if ". " in line and line[2:4].strip().isdigit()
+    ]
+    assert len(labels) > 15
+    assert len(labels) == len(set(labels))
+    assert [label for label in labels if label.startswith("OpenAI")] == ["OpenAI"]
+
+
+async def test_the_dialogue_lists_models_tries_one_and_says_what_is_next(tmp_path: Path) -> None:
+    async with serve([Reply("OK.")], details={"max_model_len": 32_768}) as server:
+        with terminal("setup", home=tmp_path) as person:
+            person.type(f"{await custom_number(person)}\n")
+            await answer(person, ("Base URL", "badkey"))
+            await person.wait_for_next("must be a URL starting with http:// or https://")
+            await answer(person, ("Base URL", server.openai_base_url), ("API key", KEY))
+            await person.wait_for_next("1. scripted-large  (32,768 tokens)")
+            await answer(person, ("Model: a number", "2"))
+            shown = await person.wait_for("hermes-acp chat")
+            assert await person.ended() == 0
+    assert "It works. The model answered in" in shown
+    assert "OK." in shown
+    assert KEY not in shown
+    assert "provider: openai_compatible\nmodel: scripted-small\n" in config(tmp_path)
+    secrets = tmp_path / ".hermes" / ".env"
+    assert secrets.read_text() == f"OPENAI_API_KEY='{KEY}'\n"
+    assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
+    request = server.requests[0]
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.asked.model == "scripted-small"
+
+
+async def test_a_refused_key_is_corrected_without_starting_again(tmp_path: Path) -> None:
+    refused = Reply(fault=Fault(status=401, message="This key was revoked."))
+    async with serve([refused, Reply("OK.")]) as server:
+        with terminal("setup", home=tmp_path) as person:
+            person.type(f"{await custom_number(person)}\n")
+            await answer(person, ("Base URL", server.openai_base_url), ("API key", "sk-wrong-wrong-wrong"))
+            await answer(person, ("Model: a number", "1"), ("What now", "k"), ("API key", KEY))
+            await answer(person, ("Model: a number", ""))
+            shown = await person.wait_for("hermes-acp chat")
+            assert await person.ended() == 0
+    assert "This key was revoked." in shown
+    assert "sk-wrong" not in shown
+    assert KEY in (tmp_path / ".hermes" / ".env").read_text()
+
+
+async def test_present_values_are_the_defaults_and_the_model_in_use_is_offered(tmp_path: Path) -> None:
+    async with serve([Reply("OK.")]) as server:
+        (tmp_path / ".hermes").mkdir()
+        (tmp_path / ".hermes" / ".env").write_text(f"OPENAI_API_KEY='{KEY}'\n")
+        (tmp_path / ".hermes" / "config.yaml").write_text(
+            "provider: openai_compatible # ours\nmodel: scripted-small\n"
+            f"providers:\n  openai_compatible:\n    base_url: {server.openai_base_url}\n"
+        )
+        before = config(tmp_path)
+        with terminal("setup", home=tmp_path) as person:
+            await answer(person, ("(in use", ""), (f"Base URL [{server.openai_base_url}]", ""))
+            await answer(person, ("[keep the one in OPENAI_API_KEY]", ""), ("[scripted-small]", ""))
+            assert await person.wait_for("hermes-acp chat")
+            assert await person.ended() == 0
+    assert config(tmp_path) == before
+
+
+async def test_many_models_are_filtered_by_a_part_of_a_name(tmp_path: Path) -> None:
+    names = (*(f"model-{number}" for number in range(60)), "coder-large")
+    async with serve([Reply("OK.")], models=names) as server:
+        with terminal("setup", home=tmp_path) as person:
+            person.type(f"{await custom_number(person)}\n")
+            await answer(person, ("Base URL", server.openai_base_url), ("API key", ""))
+            await answer(person, ("and 41 more", "coder"), ("1. coder-large", "1"))
+            assert await person.wait_for("hermes-acp chat")
+    assert "model: coder-large" in config(tmp_path)
+
+
+async def test_an_endpoint_that_is_not_there_is_reported_and_can_be_left(tmp_path: Path) -> None:
+    with terminal("setup", home=tmp_path) as person:
+        person.type(f"{await custom_number(person)}\n")
+        await answer(person, ("Base URL", "http://127.0.0.1:9/v1"), ("API key", ""), ("What now", "q"))
+        shown = await person.wait_for("to start again.")
+        assert await person.ended() == 2
+    assert "127.0.0.1:9 cannot be reached" in shown
+    assert not (tmp_path / ".hermes").exists()
+
+
+async def test_a_broken_file_does_not_stop_setup_which_keeps_a_copy_and_mends_it(tmp_path: Path) -> None:
+    (tmp_path / ".hermes").mkdir()
+    (tmp_path / ".hermes" / "config.yaml").write_text(BROKEN)
+    async with serve([Reply("OK.")]) as server:
+        with terminal("setup", home=tmp_path) as person:
+            await person.wait_for(
+                "Line 5: `providers.openai_compatible.base_url` must be a URL starting with"
+            )
+            await answer(person, ("What now", "r"))
+            person.type(f"{await custom_number(person)}\n")
+            await answer(person, ("Base URL", server.openai_base_url), ("API key", ""), ("Model:", ""))
+            assert await person.wait_for("hermes-acp chat")
+            assert await person.ended() == 0
+    assert config(tmp_path).startswith("# by hand\nmode: plan\n")
+    (copy,) = (tmp_path / ".hermes").glob("config.yaml.broken-*")
+    assert copy.read_text() == BROKEN
+
+
+async def test_doctor_reports_a_broken_file_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / ".hermes").mkdir(mode=0o700)
+    (tmp_path / ".hermes" / "config.yaml").write_text(BROKEN)
+    done = await run_command("doctor", environment=agent_environment(tmp_path), cwd=tmp_path)
+    assert done.code == 4
+    assert "config.yaml: Line 5: `providers.openai_compatible.base_url` must be a URL" in done.output
+
+
+@pytest.mark.parametrize("text", ["\tmode: plan", "just words", "rules: [{deny: 3}]"])
+async def test_doctor_survives_whatever_the_file_holds(text: str, tmp_path: Path) -> None:
+    (tmp_path / ".hermes").mkdir(mode=0o700)
+    (tmp_path / ".hermes" / "config.yaml").write_text(text)
+    done = await run_command("doctor", environment=agent_environment(tmp_path), cwd=tmp_path)
+    assert (done.code, "config.yaml" in done.output, "Traceback" in done.errors) == (4, True, False)
+
+
+async def scripted(home: Path, *flags: str, **variables: str) -> Finished:
+    with anyio.fail_after(60):
+        return await run_command(
+            "setup", *flags, environment=agent_environment(home, None, **variables), cwd=home
+        )
+
+
+def flags_for(server: ModelServer) -> tuple[str, ...]:
+    return ("--provider", "openai_compatible", "--base-url", server.openai_base_url)
+
+
+async def test_arguments_alone_are_enough(tmp_path: Path) -> None:
+    async with serve([Reply("OK.")]) as server:
+        flags = (*flags_for(server), "--model", "scripted-small", "--key-from-env", "MY_KEY")
+        done = await scripted(tmp_path, *flags, MY_KEY=KEY)
+    assert (done.code, "hermes-acp chat" in done.output) == (0, True)
+    assert KEY not in done.output + done.errors
+    assert "model: scripted-small" in config(tmp_path)
+    assert (tmp_path / ".hermes" / ".env").read_text() == f"OPENAI_API_KEY='{KEY}'\n"
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+async def test_a_model_that_does_not_answer_is_3_and_writes_nothing(tmp_path: Path) -> None:
+    async with serve([Reply(fault=Fault(status=404, message="No such thing here."))]) as server:
+        done = await scripted(tmp_path, *flags_for(server), "--model", "none")
+    assert (done.code, "No such thing here." in done.errors) == (3, True)
+    assert not (tmp_path / ".hermes").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ((), "needs a terminal"),
+        (("--provider", "none"), "'none' is not a provider."),
+        (("--provider", "openai", "--base-url", "badkey"), "must be a URL starting with http:// or https://"),
+        (("--provider", "openai", "--key-from-env", "NO_KEY"), "NO_KEY is not set"),
+        (("--provider", "openai_compatible", "--model", "m"), "--base-url"),
+    ],
+)
+async def test_wrong_arguments_are_2_and_nothing_is_asked(
+    flags: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    done = await scripted(tmp_path, *flags)
+    assert (done.code, said in done.errors) == (2, True), done.errors
+    assert not (tmp_path / ".hermes").exists()
+
+
+async def test_without_verification_nothing_is_contacted(tmp_path: Path) -> None:
+    async with serve([]) as server:
+        done = await scripted(tmp_path, *flags_for(server), "--model", "m", "--no-verify")
+    assert (done.code, server.requests, server.other_requests) == (0, [], [])
+
+
+async def test_variables_that_override_the_answers_are_named(tmp_path: Path) -> None:
+    async with serve([Reply("OK.")]) as server:
+        done = await scripted(tmp_path, *flags_for(server), "--model", "m", HERMES_MODEL="another")
+    assert (done.code, "sets HERMES_MODEL, which takes precedence" in done.errors) == (0, True)
+
+
+async def test_a_broken_file_is_mended_on_request_in_scripts(tmp_path: Path) -> None:
+    (tmp_path / ".hermes").mkdir()
+    (tmp_path / ".hermes" / "config.yaml").write_text(BROKEN)
+    flags = ("--provider", "anthropic", "--model", "m", "--no-verify")
+    refused = await scripted(tmp_path, *flags)
+    assert (refused.code, "--mend" in refused.errors, config(tmp_path)) == (2, True, BROKEN)
+    done = await scripted(tmp_path, *flags, "--mend")
+    assert (done.code, "mode: plan" in config(tmp_path)) == (0, True)
