@@ -1,6 +1,7 @@
 """The `hermes-acp` command.
 
-Plain `hermes-acp` is the server. Standard output is reserved for the protocol before anything else happens.
+Plain `hermes-acp` is the server, unless a person starts it in a terminal. Standard output is reserved for the
+protocol before anything else happens.
 """
 
 import gc
@@ -18,6 +19,10 @@ def main() -> None:
         _start_again_in_utf8()
     if sys.argv[1:2] == ["help"]:
         sys.argv[1:] = [*sys.argv[2:], "--help"]
+    if all(word == "--allow-bypass" for word in sys.argv[1:]) and _is_at_a_terminal():
+        from hermes_acp.frontends.cli.start_menu import choose_start
+
+        sys.argv[1:] = choose_start(sys.argv[1:])
     allows_bypass = "--allow-bypass" in sys.argv[1:3]
     if [word for word in sys.argv[1:] if word != "--allow-bypass"] in ([], ["acp"]):
         from hermes_protocol.descriptors import claim
@@ -67,13 +72,17 @@ def main() -> None:
 
 def _tell_a_person() -> None:
     """Tell a person at a terminal what the program waits for; an editor uses pipes and never sees this."""
-    import os
-
-    if all(map(os.isatty, (0, 1, 2))):
+    if _is_at_a_terminal():
         sys.stderr.write(
             "hermes-acp: It waits for an editor that speaks the Agent Client Protocol on standard input. "
             "To talk to the agent here: hermes-acp chat. For everything else: hermes-acp --help. Ctrl+C ends it.\n"
         )
+
+
+def _is_at_a_terminal() -> bool:
+    import os
+
+    return all(map(os.isatty, (0, 1, 2)))
 
 
 def _tell_closed(error: OSError) -> NoReturn:

@@ -129,7 +129,8 @@ def _require_key(settings: Settings, variables: Mapping[str, str], preset: Prese
         names = " and ".join(preset.key_parts[:2])
         others = f", or {names}, or AWS_PROFILE" if names else ""
         raise AuthRequired(
-            f"{preset.label} needs an API key.", hint=f"Set {preset.key_variables[0]}{others}."
+            f"{preset.label} needs an API key.",
+            hint=f"Set {preset.key_variables[0]}{others}, or run `hermes-acp setup`.",
         )
 
 

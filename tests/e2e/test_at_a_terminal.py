@@ -85,8 +85,46 @@ def terminal(*arguments: str, home: Path) -> Generator[Terminal]:
 
 
 async def test_the_server_tells_a_person_what_it_waits_for(tmp_path: Path) -> None:
-    with terminal(home=tmp_path) as person:
+    with terminal("acp", home=tmp_path) as person:
         assert "hermes-acp chat" in await person.wait_for("Ctrl+C")
+
+
+async def test_without_a_command_a_person_is_offered_setup_first_and_chat(tmp_path: Path) -> None:
+    with terminal(home=tmp_path) as person:
+        shown = await person.wait_for("Your choice [s]: ")
+        assert "No model is set up yet." in shown
+        assert "hermes-acp chat" in shown
+        person.type("\n")
+        await person.wait_for("Which provider?")
+
+
+async def test_with_a_model_the_chat_is_offered_first(tmp_path: Path) -> None:
+    (tmp_path / ".hermes").mkdir()
+    (tmp_path / ".hermes" / "config.yaml").write_text("provider: ollama\n")
+    with terminal(home=tmp_path) as person:
+        await person.wait_for("Your choice [c]: ")
+        person.type("q\n")
+        assert await person.ended() == 0
+
+
+async def test_a_chat_without_a_model_offers_the_setup_and_begins_after_it(tmp_path: Path) -> None:
+    async with serve([Reply("OK.")]) as server:
+        with terminal("chat", home=tmp_path) as person:
+            await person.wait_for_next("Set up a model now?")
+            person.type("\n")
+            await person.wait_for_next("Number")
+            shown = await person.wait_for("Number")
+            (line,) = [line for line in shown.splitlines() if "OpenAI's chat completions" in line]
+            person.type(f"{line.split('.')[0].strip()}\n")
+            for question, typed in (
+                ("Base URL", server.openai_base_url),
+                ("API key", ""),
+                ("Model:", ""),
+            ):
+                await person.wait_for_next(question)
+                person.type(f"{typed}\n")
+            await person.wait_for_next("What next?")
+            await person.wait_for_next("/help for commands and keys")
 
 
 async def test_a_run_whose_two_outputs_are_one_pipe_still_says_what_went_wrong(tmp_path: Path) -> None:

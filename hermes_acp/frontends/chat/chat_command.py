@@ -31,8 +31,12 @@ def chat_command(arguments: Sequence[str]) -> int:
 
         launch = AgentLauncher(_agent_flags(options), environment)
         from hermes_acp.frontends.chat.chat_process import run_chat
+        from hermes_acp.frontends.chat.first_start import SetupWanted, run_setup
 
-        return run_chat(environment, cwd, options, launch)
+        try:
+            return run_chat(environment, cwd, options, launch)
+        except SetupWanted:
+            return run_setup() or chat_command(arguments)
     except HermesError as error:
         sys.stderr.write(f"{messages.fatal(error.sentence())}\n")
         return error.exit_code

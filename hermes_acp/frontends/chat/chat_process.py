@@ -18,6 +18,7 @@ from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
 from hermes_acp.frontends.chat.chat_assembly import ChatAssembly
 from hermes_acp.frontends.chat.chat_context import COMMANDS
 from hermes_acp.frontends.chat.chat_loop import Chat, InitialOptions
+from hermes_acp.frontends.chat.first_start import offer_setup
 from hermes_acp.frontends.chat.questions.questions_screen import LineQuestions
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
@@ -31,7 +32,7 @@ MAX_REPORT_LINES: Final = 6
 
 
 def run_chat(environment: Environment, cwd: str, options: argparse.Namespace, launch: AgentLauncher) -> int:
-    """Run a chat; return the exit code."""
+    """Run a chat; return the exit code. Raise SetupWanted if there is no model and the user wants to set one up."""
     enable_garbage_collection()
     return anyio.run(_hold, environment, cwd, options, launch)
 
@@ -58,6 +59,8 @@ async def _hold(
         parts.events.close()
         _close(screen)
     _report_end(parts.link, layout, is_terminal_attached=is_terminal_attached)
+    if is_terminal_attached:
+        offer_setup(parts.link.failure)
     return code
 
 

@@ -92,3 +92,21 @@ def not_a_number_from(text: str, least: int, most: int) -> str:
 def not_a_positive_number(text: str) -> str:
     """Return why an argument is out of range."""
     return f"must be a positive number, not {text}"
+
+
+def start_menu(*, has_model: bool) -> str:
+    """Return what is offered to a person who starts the program without a command."""
+    about = "" if has_model else "No model is set up yet.\n"
+    return f"""\
+hermes-acp is a coding agent for editors and terminals. {about}
+  c  talk to it in this terminal      (hermes-acp chat)
+  s  set up a model and your editor   (hermes-acp setup)
+  h  list all commands                (hermes-acp --help)
+  q  leave
+
+Editors start `hermes-acp` themselves and talk to it over pipes."""
+
+
+def start_prompt(usual: str) -> str:
+    """Return the question for one of them."""
+    return f"Your choice [{usual}]: "

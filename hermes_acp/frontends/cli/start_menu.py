@@ -1,0 +1,35 @@
+"""What a person is offered who starts `hermes-acp` without a command in a terminal; an editor never sees this."""
+
+import sys
+from collections.abc import Sequence
+
+from hermes_acp.config.environment import read_environment
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.frontends.cli.messages import command_messages
+
+
+def choose_start(flags: Sequence[str]) -> list[str]:
+    """Return the command line for what the user chooses: chat with these flags, setup or help. Raises SystemExit."""
+    try:
+        has_model = read_environment().mentions_a_model()
+    except ConfigError:
+        has_model = True
+    usual = "c" if has_model else "s"
+    print(command_messages.start_menu(has_model=has_model))
+    while True:
+        try:
+            answer = input(command_messages.start_prompt(usual)).strip().lower()[:1] or usual
+        except (EOFError, KeyboardInterrupt):
+            print()
+            sys.exit(130)
+        match answer:
+            case "c":
+                return ["chat", *flags]
+            case "s":
+                return ["setup"]
+            case "h":
+                return ["--help"]
+            case "q":
+                sys.exit(0)
+            case _:
+                continue
