@@ -120,6 +120,7 @@ async def test_a_chat_without_a_model_offers_the_setup_and_begins_after_it(tmp_p
                 ("Base URL", server.openai_base_url),
                 ("API key", ""),
                 ("Model:", ""),
+                ("Set up an editor too?", ""),
             ):
                 await person.wait_for_next(question)
                 person.type(f"{typed}\n")

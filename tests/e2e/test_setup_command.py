@@ -36,6 +36,14 @@ async def custom_number(person: Terminal) -> str:
     return line.split(".")[0].strip()
 
 
+async def leave_editors_out(person: Terminal) -> str:
+    """Set up no editor; return everything that was shown, which ends with what to do next."""
+    await answer(person, ("Set up an editor too?", ""))
+    shown = await person.wait_for("hermes-acp chat")
+    assert await person.ended() == 0
+    return shown
+
+
 def config(home: Path) -> str:
     return (home / ".hermes" / "config.yaml").read_text(encoding="utf-8")
 
@@ -73,8 +81,7 @@ async def test_the_dialogue_lists_models_tries_one_and_says_what_is_next(tmp_pat
             await answer(person, ("Base URL", server.openai_base_url), ("API key", KEY))
             await person.wait_for_next("1. scripted-large  (32,768 tokens)")
             await answer(person, ("Model: a number", "2"))
-            shown = await person.wait_for("hermes-acp chat")
-            assert await person.ended() == 0
+            shown = await leave_editors_out(person)
     assert "It works. The model answered in" in shown
     assert "OK." in shown
     assert KEY not in shown
@@ -95,8 +102,7 @@ async def test_a_refused_key_is_corrected_without_starting_again(tmp_path: Path)
             await answer(person, ("Base URL", server.openai_base_url), ("API key", "sk-wrong-wrong-wrong"))
             await answer(person, ("Model: a number", "1"), ("What now", "k"), ("API key", KEY))
             await answer(person, ("Model: a number", ""))
-            shown = await person.wait_for("hermes-acp chat")
-            assert await person.ended() == 0
+            shown = await leave_editors_out(person)
     assert "This key was revoked." in shown
     assert "sk-wrong" not in shown
     assert KEY in (tmp_path / ".hermes" / ".env").read_text()
@@ -114,8 +120,7 @@ async def test_present_values_are_the_defaults_and_the_model_in_use_is_offered(t
         with terminal("setup", home=tmp_path) as person:
             await answer(person, ("(in use", ""), (f"Base URL [{server.openai_base_url}]", ""))
             await answer(person, ("[keep the one in OPENAI_API_KEY]", ""), ("[scripted-small]", ""))
-            assert await person.wait_for("hermes-acp chat")
-            assert await person.ended() == 0
+            await leave_editors_out(person)
     assert config(tmp_path) == before
 
 
@@ -126,7 +131,7 @@ async def test_many_models_are_filtered_by_a_part_of_a_name(tmp_path: Path) -> N
             person.type(f"{await custom_number(person)}\n")
             await answer(person, ("Base URL", server.openai_base_url), ("API key", ""))
             await answer(person, ("and 41 more", "coder"), ("1. coder-large", "1"))
-            assert await person.wait_for("hermes-acp chat")
+            await leave_editors_out(person)
     assert "model: coder-large" in config(tmp_path)
 
 
@@ -151,8 +156,7 @@ async def test_a_broken_file_does_not_stop_setup_which_keeps_a_copy_and_mends_it
             await answer(person, ("What now", "r"))
             person.type(f"{await custom_number(person)}\n")
             await answer(person, ("Base URL", server.openai_base_url), ("API key", ""), ("Model:", ""))
-            assert await person.wait_for("hermes-acp chat")
-            assert await person.ended() == 0
+            await leave_editors_out(person)
     assert config(tmp_path).startswith("# by hand\nmode: plan\n")
     (copy,) = (tmp_path / ".hermes").glob("config.yaml.broken-*")
     assert copy.read_text() == BROKEN
@@ -241,3 +245,50 @@ async def test_a_broken_file_is_mended_on_request_in_scripts(tmp_path: Path) -> 
     assert (refused.code, "--mend" in refused.errors, config(tmp_path)) == (2, True, BROKEN)
     done = await scripted(tmp_path, *flags, "--mend")
     assert (done.code, "mode: plan" in config(tmp_path)) == (0, True)
+
+
+SETTINGS = '// mine\n{\n  "vim_mode": true, // for good\n}\n'
+
+
+def zed_settings(home: Path, text: str = SETTINGS) -> Path:
+    path = home / ".config" / "zed" / "settings.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    return path
+
+
+async def test_an_editors_settings_are_shown_as_a_diff_and_written_after_a_yes(tmp_path: Path) -> None:
+    path = zed_settings(tmp_path)
+    with terminal("setup", "--editor", "zed", "--backup", home=tmp_path) as person:
+        shown = await person.wait_for("Write this file?")
+        assert '+  "agent_servers": {' in shown
+        assert path.read_text() == SETTINGS
+        person.type("y\n")
+        assert "choose Hermes" in await person.wait_for("choose Hermes")
+        assert await person.ended() == 0
+    assert path.read_text().startswith('// mine\n{\n  "vim_mode": true, // for good\n  "agent_servers": {')
+    (copy,) = path.parent.glob("settings.json.bak-*")
+    assert copy.read_text() == SETTINGS
+    again = await scripted(tmp_path, "--editor", "zed")
+    assert (again.code, "already set up" in again.output) == (0, True)
+
+
+async def test_an_editors_settings_need_a_yes_and_a_file_that_can_be_read(tmp_path: Path) -> None:
+    path = zed_settings(tmp_path)
+    asked = await scripted(tmp_path, "--editor", "zed")
+    assert (asked.code, "--yes" in asked.output, path.read_text()) == (2, True, SETTINGS)
+    path.write_text("{ broken")
+    done = await scripted(tmp_path, "--editor", "zed", "--editor", "acpx", "--yes")
+    assert (done.code, "line 1 is not valid JSON" in done.output, path.read_text()) == (2, True, "{ broken")
+    assert (tmp_path / ".acpx" / "config.json").is_file()
+
+
+async def test_settings_that_are_a_link_stay_a_link(tmp_path: Path) -> None:
+    kept = tmp_path / "dotfiles.json"
+    kept.write_text("{}\n")
+    link = tmp_path / ".config" / "zed" / "settings.json"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(kept)
+    assert (await scripted(tmp_path, "--editor", "zed", "--yes")).code == 0
+    assert link.is_symlink()
+    assert "agent_servers" in kept.read_text()

@@ -37,7 +37,7 @@ NEXT_STEPS: Final = """
 What next?
   hermes-acp chat                 talk to the agent in this terminal
   hermes-acp run -p "Say hello"   run one prompt
-  In your editor: add `hermes-acp` as an agent; editor-clients/README.md has the settings of each editor."""
+  hermes-acp setup --editor zed   set up an editor; --help lists them"""
 
 # Settings that cannot be used
 MEND_HINT: Final = "Correct the file, or pass --mend to keep a copy and remove what is wrong."

@@ -12,7 +12,7 @@ from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.config.provider_presets import presets
 from hermes_acp.core.errors import BadRequest, ModelError
 from hermes_acp.frontends.cli.cli_output import note
-from hermes_acp.frontends.cli.messages import setup_messages
+from hermes_acp.frontends.cli.messages import editor_messages, setup_messages
 
 if TYPE_CHECKING:
     from hermes_acp.frontends.cli.setup.setup_answers import PresentValues, SetupAnswers
@@ -30,6 +30,15 @@ def add_setup(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base-url", metavar="URL", help=setup_messages.URL_HELP)
     parser.add_argument("--no-verify", action="store_true", help=setup_messages.NO_VERIFY_HELP)
     parser.add_argument("--mend", action="store_true", help=setup_messages.MEND_HELP)
+    parser.add_argument(
+        "--editor",
+        action="append",
+        default=[],
+        choices=tuple(editor_messages.NEXT),
+        help=editor_messages.EDITOR_HELP,
+    )
+    parser.add_argument("--yes", action="store_true", help=editor_messages.YES_HELP)
+    parser.add_argument("--backup", action="store_true", help=editor_messages.BACKUP_HELP)
 
 
 def run_setup(options: argparse.Namespace) -> int:
@@ -42,6 +51,8 @@ def run_setup(options: argparse.Namespace) -> int:
 
     environment = read_environment()
     is_scripted = any(getattr(options, name) is not None for name in ANSWER_FLAGS)
+    if options.editor and not is_scripted:
+        return _set_up_editors(environment, options.editor, options)
     if not is_scripted and not is_terminal():
         raise BadRequest(setup_messages.NEEDS_TERMINAL, hint=setup_messages.NEEDS_TERMINAL_HINT)
     _mend_settings(environment, may_ask=not is_scripted, may_mend=options.mend)
@@ -50,8 +61,12 @@ def run_setup(options: argparse.Namespace) -> int:
     present = present_values(environment)
     answers = _answers_of(present, options) if is_scripted else _ask(present)
     write_answers(environment, answers)
-    _tell_end(environment, answers)
-    return 0
+    _tell_saved(environment, answers)
+    code = _set_up_editors(environment, options.editor, options) if options.editor else 0
+    if not is_scripted:
+        _offer_editors(environment, options)
+    print(setup_messages.NEXT_STEPS)
+    return code
 
 
 def _ask(present: "PresentValues") -> "SetupAnswers":
@@ -131,11 +146,26 @@ def _mend_settings(environment: Environment, *, may_ask: bool, may_mend: bool) -
         say(setup_messages.copy_kept(str(copy)))
 
 
-def _tell_end(environment: Environment, answers: "SetupAnswers") -> None:
+def _set_up_editors(environment: Environment, editors: list[str], options: argparse.Namespace) -> int:
+    from hermes_acp.frontends.cli.setup.editor_setup import set_up_editors
+
+    return set_up_editors(editors, environment.variables, is_agreed=options.yes, keeps_copy=options.backup)
+
+
+def _offer_editors(environment: Environment, options: argparse.Namespace) -> None:
+    from hermes_acp.frontends.cli.setup.setup_console import choose, say
+
+    say(editor_messages.WHICH_EDITOR)
+    names = [editor_messages.NO_EDITOR, *editor_messages.NEXT]
+    number = choose(names, default=1)
+    if number:
+        _set_up_editors(environment, [names[number]], options)
+
+
+def _tell_saved(environment: Environment, answers: "SetupAnswers") -> None:
     from hermes_acp.frontends.cli.setup.setup_answers import overriding_variables
     from hermes_acp.frontends.cli.setup.setup_console import say
 
     say(setup_messages.written(str(environment.home), answers.provider, answers.model))
     if held := overriding_variables(environment, answers):
         note(setup_messages.environment_wins(", ".join(held)))
-    say(setup_messages.NEXT_STEPS)

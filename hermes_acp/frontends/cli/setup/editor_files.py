@@ -1,0 +1,174 @@
+"""Which files of which editor start hermes-acp, and what they have to hold.
+
+An editor's own settings are changed at one place; a file that is only ours is written whole. The templates are the
+files in `editor-clients`, which a test compares.
+"""
+
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest, ConfigError
+from hermes_acp.frontends.cli.messages import editor_messages
+from hermes_acp.frontends.cli.setup.jsonc_text import member, with_member
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+COMMAND: Final = "hermes-acp"
+SCRIPT_MODE: Final = 0o755
+
+
+class Machine(Struct, frozen=True):
+    """Where a user's settings are, and the command that starts hermes-acp."""
+
+    home: Path
+    config: Path
+    command: str
+    platform: str = sys.platform
+
+
+class FileChange(Struct, frozen=True):
+    """A file, its text now, or None if it does not exist, and its text after the change."""
+
+    path: Path
+    before: str | None
+    after: str
+    mode: int | None = None
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is anything to change."""
+        return self.before != self.after
+
+
+Plan = Callable[[Machine], list[FileChange]]
+
+
+def this_machine(variables: Mapping[str, str]) -> Machine:
+    """Return the folders of this user, and the full path of the command. Raises ConfigError without a home folder."""
+    home = variables.get("HOME", "")
+    if not home.startswith("/"):
+        raise ConfigError(editor_messages.NO_HOME)
+    config = variables.get("XDG_CONFIG_HOME", "")
+    beside = Path(sys.executable).with_name(COMMAND)
+    found = shutil.which(COMMAND, path=variables.get("PATH")) or (
+        str(beside) if beside.is_file() else COMMAND
+    )
+    return Machine(Path(home), Path(config) if config.startswith("/") else Path(home, ".config"), found)
+
+
+def plan_changes(editor: str, machine: Machine) -> list[FileChange]:
+    """Return the files of an editor, changed or not. Raises BadRequest for one that cannot be read."""
+    return PLANS[editor](machine)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(editor_messages.unreadable(str(path), str(error))) from error
+
+
+def _in_json(path: Path, names: tuple[str, ...], entry: Mapping[str, Any]) -> FileChange:
+    """Add an entry to a JSON file; of one that is there, only the command is changed."""
+    before = _read(path)
+    text = before or ""
+    try:
+        if isinstance(member(text, names), dict):
+            after = with_member(text, (*names, "command"), entry["command"])
+        else:
+            after = with_member(text, names, dict(entry))
+    except ValueError as error:
+        raise BadRequest(editor_messages.unreadable(str(path), str(error))) from error
+    return FileChange(path, before, after)
+
+
+def _own(path: Path, template: str, machine: Machine, mode: int | None = None) -> FileChange:
+    """Write a file that is only ours, with the full path of the command."""
+    text = (TEMPLATES / template).read_text(encoding="utf-8")
+    quoted = machine.command.replace("\\", "\\\\").replace('"', '\\"')
+    return FileChange(path, _read(path), text.replace(f'"{COMMAND}"', f'"{quoted}"'), mode)
+
+
+def _acpx(machine: Machine) -> list[FileChange]:
+    path = machine.home / ".acpx" / "config.json"
+    return [_in_json(path, ("agents", "hermes"), {"command": machine.command})]
+
+
+def _jetbrains(machine: Machine) -> list[FileChange]:
+    entry: dict[str, Any] = {"command": machine.command, "args": [], "env": {}}
+    return [_in_json(machine.home / ".jetbrains" / "acp.json", ("agent_servers", "Hermes"), entry)]
+
+
+def _zed(machine: Machine) -> list[FileChange]:
+    entry: dict[str, Any] = {"type": "custom", "command": machine.command, "args": [], "env": {}}
+    return [_in_json(machine.config / "zed" / "settings.json", ("agent_servers", "Hermes"), entry)]
+
+
+def _vscode(machine: Machine) -> list[FileChange]:
+    folder = machine.config
+    if machine.platform == "darwin":
+        folder = machine.home / "Library" / "Application Support"
+    entry: dict[str, Any] = {"command": machine.command, "args": [], "env": {}}
+    change = _in_json(folder / "Code" / "User" / "settings.json", ("acp.agents", "Hermes"), entry)
+    if member(change.after, ("acp.autoApprovePermissions",)) is None:
+        after = with_member(change.after, ("acp.autoApprovePermissions",), "ask")
+        change = FileChange(change.path, change.before, after)
+    return [change]
+
+
+def _emacs(machine: Machine) -> list[FileChange]:
+    folder = machine.home / ".emacs.d"
+    if not folder.is_dir() and (machine.config / "emacs").is_dir():
+        folder = machine.config / "emacs"
+    init = machine.home / ".emacs"
+    init = init if init.is_file() else folder / "init.el"
+    own = _own(folder / "hermes.el", "hermes.el", machine)
+    before = _read(init)
+    text = before or ""
+    if "hermes-agent-shell" not in text:
+        text += "" if not text or text.endswith("\n") else "\n"
+        text += f'(autoload \'hermes-agent-shell "{own.path}" "{editor_messages.EMACS_COMMAND}" t)\n'
+    return [own, FileChange(init, before, text)]
+
+
+def _neovim(machine: Machine) -> list[FileChange]:
+    return [_own(machine.config / "nvim" / "after" / "plugin" / "hermes-acp.lua", "hermes-acp.lua", machine)]
+
+
+def _jupyter(machine: Machine) -> list[FileChange]:
+    folder = machine.home / ".jupyter" / "personas"
+    return [
+        _own(folder / "hermes_persona.py", "hermes_persona.py.txt", machine),
+        _own(folder / "icon.svg", "icon.svg", machine),
+    ]
+
+
+def _marimo(machine: Machine) -> list[FileChange]:
+    return [_own(machine.home / ".local/bin/hermes-acp-marimo", "marimo.sh", machine, SCRIPT_MODE)]
+
+
+def _toad(machine: Machine) -> list[FileChange]:
+    return [_own(machine.home / ".local/bin/hermes-acp-toad", "toad.sh", machine, SCRIPT_MODE)]
+
+
+PLANS: Final[Mapping[str, Plan]] = MappingProxyType(
+    {
+        "acpx": _acpx,
+        "emacs": _emacs,
+        "jetbrains": _jetbrains,
+        "jupyter": _jupyter,
+        "marimo": _marimo,
+        "neovim": _neovim,
+        "toad": _toad,
+        "vscode": _vscode,
+        "zed": _zed,
+    }
+)
