@@ -17,10 +17,15 @@ ALLOWED = frozenset(
     {
         *(f"hermes-acp {command}" for command in ("chat", "lsp", "scan", "serve")),
         *("GET, POST, DELETE, OPTIONS", "authorization, content-type, ", 'Bearer realm="hermes-acp"'),
-        *("\\ No newline at end of file\n", "new file mode 100644\n", "deleted file mode 100644\n"),
+        *(
+            "Application Support",
+            "\\ No newline at end of file\n",
+            "new file mode 100644\n",
+            "deleted file mode 100644\n",
+        ),
     }
 )
-"""The names of commands, HTTP headers, and lines of git's patch format."""
+"""The names of commands and folders, HTTP headers, and lines of git's patch format."""
 FOR_THE_MODEL = frozenset({"model_text", "actions"})
 """Modules and plugin folders whose texts the model reads."""
 

@@ -9,6 +9,7 @@ BACKUP_HELP: Final = "keep a copy of each editor's file before it is changed"
 NO_HOME: Final = "HOME is not set, so editors' settings cannot be found."
 YES_HINT: Final = "Pass --yes to write it without being asked."
 EMACS_COMMAND: Final = "Start hermes-acp in an agent-shell buffer."
+NOT_ALONE: Final = "the setting cannot be changed without touching others"
 WHICH_EDITOR: Final = "\nSet up an editor too? Its changes are shown first."
 NO_EDITOR: Final = "none"
 NEXT: Final = MappingProxyType(
@@ -62,3 +63,13 @@ def copied(path: str) -> str:
 def unreadable(path: str, reason: str) -> str:
     """Return that a file was left alone."""
     return f"{path} was left as it is: {' '.join(reason.split())}."
+
+
+def not_json(line: int) -> str:
+    """Return why a settings file cannot be read."""
+    return f"line {line} is not valid JSON"
+
+
+def not_an_object(name: str) -> str:
+    """Return why a setting cannot be added."""
+    return f"{name!r} belongs into an object, and something else is there"

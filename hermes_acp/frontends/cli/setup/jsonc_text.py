@@ -11,6 +11,8 @@ from typing import Any, Final, cast
 
 from msgspec import Struct
 
+from hermes_acp.frontends.cli.messages import editor_messages
+
 SPACE: Final = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 SCALAR: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null')
 REST_OF_LINE: Final = re.compile(r"[ \t]*(?://[^\n]*|(?:/\*[^\n]*?\*/[ \t]*)+)?(?=\r?\n)")
@@ -52,7 +54,7 @@ def with_member(text: str, path: Sequence[str], value: object) -> str:
         return text
     edited = _edited(before, root, list(path), value)
     if _parse(edited).value != wanted:
-        raise ValueError("the file cannot be changed without touching other settings")
+        raise ValueError(editor_messages.NOT_ALONE)
     return edited
 
 
@@ -71,7 +73,7 @@ def _is_written(text: str) -> bool:
 
 def _changed(content: object, path: Sequence[str], value: object) -> dict[str, Any]:
     if not isinstance(content, dict):
-        raise ValueError(f"{path[0]!r} belongs into an object, and something else is there")
+        raise ValueError(editor_messages.not_an_object(path[0]))
     after = dict(cast("dict[str, Any]", content))
     after[path[0]] = _changed(after.get(path[0], {}), path[1:], value) if path[1:] else value
     return after
@@ -195,5 +197,4 @@ def _collection(text: str, position: int, depth: int, *, is_object: bool) -> _No
 
 
 def _error(text: str, position: int) -> ValueError:
-    line = text.count("\n", 0, position) + 1
-    return ValueError(f"line {line} is not valid JSON")
+    return ValueError(editor_messages.not_json(text.count("\n", 0, position) + 1))
