@@ -37,6 +37,15 @@ RECORDING_NOTE: Final = (
     "RECORDING: no model is configured, so the model's answers come from a recording.\n"
     "The server, the tools, the edit, the command and the session are real."
 )
+EMBEDDED_NOTE: Final = (
+    "It is tiny (135 million parameters): it shows that streaming works, and its words mean little.\n"
+    "A few of them are enough. `hermes-acp setup` connects a model that can work."
+)
+EMBEDDED_TOKENS: Final = 40
+WELCOME: Final = (
+    "hermes-acp is a coding agent. Here it gets a small project whose tests fail: it finds out why,\n"
+    "proposes a fix, asks before it edits and before it runs a command, and shows that the tests pass."
+)
 
 
 class Show:
@@ -90,6 +99,10 @@ class Show:
             session = await agent.new_session(str(self._stage.project))
             words = await self._listen(session)
             self.claim("the embedded model streamed an answer, piece by piece", words > 1)
+
+    def limit_answers(self, tokens: int) -> None:
+        """Limit the length of answers from now on."""
+        (self._stage.home / "config.yaml").write_text(f"max_output_tokens: {tokens}\n", encoding="utf-8")
 
     async def work(self, model: Mapping[str, str] | None) -> str:
         """Run the task; return the session's ID."""
@@ -173,6 +186,7 @@ async def show_all(options: argparse.Namespace, has_colours: bool) -> int:
     with set_stage() as stage:
         screen = Screen(sys.stdout, has_colours, stage.project)
         show = Show(screen, stage)
+        screen.heading("What you see here", WELCOME)
         if choice.source == "none":
             await show_without_a_model(show, options.recorded)
         else:
@@ -186,32 +200,37 @@ async def show_all(options: argparse.Namespace, has_colours: bool) -> int:
 
 
 async def show_without_a_model(show: Show, skips_embedded: bool) -> None:
-    """Chat with the embedded model where it is installed; then play the task from the recording."""
-    files = None if skips_embedded else find_local_model()
-    if files is not None:
-        show.screen.heading(
-            "A chat turn", "The embedded model is tiny (135 million parameters) and cannot do much."
-        )
-        show.screen.line("  loading it …", DIM)
-        async with local_model_server(files) as server:
-            await show.chat(
-                {
-                    "OPENAI_BASE_URL": server.base_url,
-                    "OPENAI_API_KEY": server.api_key,
-                    "HERMES_MODEL": server.model_id,
-                }
-            )
-    elif not skips_embedded:
-        missing = ", ".join(list_missing_packages())
-        show.screen.line(
-            f"The embedded model is not installed ({missing}); its chat turn is skipped.", YELLOW
-        )
+    """Play the task from the recording; then let the embedded model say a few words, where it is installed."""
     with recorded_model() as base_url:
         model = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none-needed", "HERMES_MODEL": "recording"}
         show.screen.heading("The task", RECORDING_NOTE)
         session_id = await show.work(model)
         show.screen.heading("The server restarts")
         await show.return_to(session_id, model)
+    if not skips_embedded:
+        await show_embedded_model(show)
+
+
+async def show_embedded_model(show: Show) -> None:
+    """Stream a short answer of a real model, which is too small to be of use."""
+    files = find_local_model()
+    if files is None:
+        missing = ", ".join(list_missing_packages())
+        show.screen.line(
+            f"The embedded model is not installed ({missing}); its chat turn is skipped.", YELLOW
+        )
+        return
+    show.screen.heading("Last, a real model on this machine", EMBEDDED_NOTE)
+    show.screen.line("  loading it …", DIM)
+    show.limit_answers(EMBEDDED_TOKENS)
+    async with local_model_server(files) as server:
+        await show.chat(
+            {
+                "OPENAI_BASE_URL": server.base_url,
+                "OPENAI_API_KEY": server.api_key,
+                "HERMES_MODEL": server.model_id,
+            }
+        )
 
 
 def main() -> int:

@@ -52,6 +52,11 @@ class _Player(BaseHTTPRequestHandler):
         self._send_event({"index": 0, "delta": {}, "finish_reason": finish})
         self.wfile.write(b"data: [DONE]\n\n")
 
+    def do_GET(self) -> None:  # the name is http.server's
+        """List the one model."""
+        self._send_head(200 if self.path.endswith("/models") else 404, "application/json")
+        self.wfile.write(b'{"object": "list", "data": [{"id": "recording", "object": "model"}]}')
+
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Say nothing: the demo's screen shows what matters."""
 

@@ -59,6 +59,12 @@ async def test_the_recorded_demo_shows_the_main_job(tmp_path: Path) -> None:
         assert part in text
     assert "NOT TRUE" not in text
     assert "\x1b[" not in text
+    first_screen = "\n".join(text.splitlines()[:24])
+    assert "a coding agent" in first_screen
+    assert "Run python3 -m unittest" in first_screen
+    assert "501," not in text.replace("501 g", ""), (
+        "what the recording's server cannot answer is none of the demo's"
+    )
 
 
 @pytest.mark.anyio
@@ -124,13 +130,16 @@ async def test_a_wrong_configuration_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_without_a_model_the_embedded_one_chats_first(tmp_path: Path, require_all: bool) -> None:
+async def test_without_a_model_the_recording_leads_and_the_embedded_one_says_little(
+    tmp_path: Path, require_all: bool
+) -> None:
     if find_local_model() is None:
         assert not require_all, "the local model is not installed"
         pytest.skip("the local model is not installed")
     run = await run_demo(tmp_path)
     text = shown(run)
     assert run.returncode == 0, text
-    assert "tiny" in text
+    assert text.index("✓ the tests pass when the demo runs them itself") < text.index("tiny")
+    assert len(text[text.index("tiny") :].splitlines()) < 20
     assert "✓ the embedded model streamed an answer, piece by piece" in text
     assert "RECORDING" in text
