@@ -37,6 +37,7 @@ from hermes_acp.config.settings_text import one_line, read_text
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.messages import Effort
 
+MEND_HINT: Final = "Correct the file, or run `hermes-acp setup` to mend it."
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 Price = Annotated[float, Field(ge=0)]
 
@@ -292,11 +293,11 @@ def parse_settings(content: str, file: str) -> dict[str, Any]:
     try:
         plain = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: an invalid date
-        raise ConfigError(f"{file} is not YAML: {one_line(str(error))}.") from error
+        raise ConfigError(f"{file} is not YAML: {one_line(str(error))}.", hint=MEND_HINT) from error
     if plain is None:
         return {}
     if not isinstance(plain, dict):
-        raise ConfigError(f"{file} must hold settings as `name: value` lines.")
+        raise ConfigError(f"{file} must hold settings as `name: value` lines.", hint=MEND_HINT)
     return with_lines(content, cast("dict[str, Any]", plain))
 
 
@@ -321,7 +322,8 @@ def _checked(plain: Mapping[str, Any], source: str, content: str = "") -> Settin
         from hermes_acp.config.yaml_text import line_of
 
         place = partial(line_of, content) if content else None
-        raise ConfigError(f"{source}: {describe_settings_errors(error, Settings, place)}") from error
+        sentence = f"{source}: {describe_settings_errors(error, Settings, place)}"
+        raise ConfigError(sentence, hint=MEND_HINT if content else "") from error
 
 
 def load_variables(environment: Environment) -> Mapping[str, str]:

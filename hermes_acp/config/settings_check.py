@@ -31,7 +31,7 @@ def check_settings(environment: Environment, text: str | None = None) -> tuple[S
         content = read_text(file) if text is None else text
         Settings.model_validate(parse_settings(content, str(file)))
     except ConfigError as error:
-        return (SettingsProblem(error.sentence()),)
+        return (SettingsProblem(error.message),)
     except ValidationError as error:
         return _problems(error, content)
     return ()

@@ -13,7 +13,7 @@ LEFT_OUT = ("CHANGELOG.md", "tests/architecture/test_install_advice.py", "packag
 BY_NAME = re.compile(
     r"(?:pip3? install|pipx (?:install|run)|uv tool (?:install|run)|uv pip install|uvx|uvx --from)"
     r"(?: -\S+)* [`'\"]*hermes[-_]acp"
-    r"|\"package\": \"hermes-acp"
+    r"|\"(?:package|default)\": \"hermes-acp-server"
 )
 
 

@@ -63,7 +63,7 @@ class Terminal:
 
 
 @contextmanager
-def terminal(*arguments: str, home: Path) -> Generator[Terminal]:
+def terminal(*arguments: str, home: Path, **variables: str) -> Generator[Terminal]:
     control, side = pty.openpty()
     try:
         with subprocess.Popen(
@@ -71,7 +71,7 @@ def terminal(*arguments: str, home: Path) -> Generator[Terminal]:
             stdin=side,
             stdout=side,
             stderr=side,
-            env=agent_environment(home, TERM="xterm"),
+            env=agent_environment(home, None, TERM="xterm", **variables),
             cwd=home,
             start_new_session=True,
         ) as process:

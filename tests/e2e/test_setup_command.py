@@ -292,3 +292,24 @@ async def test_settings_that_are_a_link_stay_a_link(tmp_path: Path) -> None:
     assert (await scripted(tmp_path, "--editor", "zed", "--yes")).code == 0
     assert link.is_symlink()
     assert "agent_servers" in kept.read_text()
+
+
+async def test_a_key_in_the_environment_is_offered_and_stored_for_editors_on_request(tmp_path: Path) -> None:
+    async with serve([Reply("OK.")]) as server:
+        variables = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.anthropic_base_url}
+        with terminal("setup", home=tmp_path, **variables) as person:
+            shown = await person.wait_for("Number [1]: ")
+            assert "1. Anthropic (in use; key in ANTHROPIC_API_KEY)" in shown
+            await answer(person, ("Number", ""), (f"Base URL [{server.anthropic_base_url}]", ""))
+            await answer(person, ("[keep the one in ANTHROPIC_API_KEY]", ""), ("Model:", ""))
+            await answer(person, ("Store the key of ANTHROPIC_API_KEY", "y"))
+            await leave_editors_out(person)
+    assert (tmp_path / ".hermes" / ".env").read_text() == f"ANTHROPIC_API_KEY='{KEY}'\n"
+    assert server.requests[0].headers["x-api-key"] == KEY
+
+
+async def test_a_broken_file_leads_to_setup_wherever_it_stops_something(tmp_path: Path) -> None:
+    (tmp_path / ".hermes").mkdir()
+    (tmp_path / ".hermes" / "config.yaml").write_text(BROKEN)
+    done = await run_command("run", "-p", "hi", environment=agent_environment(tmp_path), cwd=tmp_path)
+    assert (done.code, "line 5: " in done.errors, "`hermes-acp setup`" in done.errors) == (2, True, True)

@@ -91,7 +91,7 @@ def test_a_wrong_name_is_answered_with_all_names(tmp_path: Path) -> None:
 def test_a_named_provider_without_its_key_says_which_is_missing() -> None:
     with pytest.raises(AuthRequired, match="DeepSeek needs an API key") as caught:
         chosen({"provider": "deepseek"})
-    assert caught.value.hint == "Set DEEPSEEK_API_KEY."
+    assert caught.value.hint == "Set DEEPSEEK_API_KEY, or run `hermes-acp setup`."
     with pytest.raises(AuthRequired) as caught:
         chosen({"provider": "bedrock"})
     assert "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" in caught.value.hint

@@ -130,6 +130,11 @@ def other_key_prompt(variable: str) -> str:
     return f"API key [keep the one in {variable}] (hidden while you type): "
 
 
+def store_question(variable: str) -> str:
+    """Return the question whether to store a key that only the environment holds."""
+    return f"Store the key of {variable} in ~/.hermes/.env too, for editors that this shell does not start?"
+
+
 def models_found(count: int) -> str:
     """Return how many models the endpoint has."""
     return "It has 1 model:" if count == 1 else f"It has {count:,} models:"

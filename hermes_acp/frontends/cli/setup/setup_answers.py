@@ -16,7 +16,7 @@ from hermes_acp.config.provider_presets import Preset, presets
 from hermes_acp.config.settings import ProviderSettings, Settings, load_settings, load_variables
 from hermes_acp.config.settings_text import read_text
 from hermes_acp.config.yaml_text import with_value
-from hermes_acp.core.errors import BadRequest, ConfigError
+from hermes_acp.core.errors import BadRequest, ConfigError, HermesError
 from hermes_acp.frontends.cli.messages import setup_messages
 from hermes_acp.storage.private_files import private_folder, storage_error, write_whole
 
@@ -65,8 +65,18 @@ class PresentValues(Struct, frozen=True):
     @property
     def provider(self) -> str:
         """The provider that is set now, or an empty string."""
-        named = self.variables.get("HERMES_PROVIDER") or self.settings.provider or ""
-        return named if named in presets() else ""
+        from hermes_acp.config.model_choice import choose_model
+
+        try:
+            choice = choose_model(self.settings, self.variables)
+        except HermesError:
+            named = self.variables.get("HERMES_PROVIDER") or self.settings.provider or ""
+            return named if named in presets() else ""
+        if choice is None:
+            return ""
+        # A key of OpenAI's alone chooses its endpoint under the name for any endpoint.
+        is_openai = choice.provider in CUSTOM and choice.base_url == presets()["openai"].base_url
+        return "openai" if is_openai and not self.settings.provider else choice.provider
 
     @property
     def model(self) -> str:
@@ -78,7 +88,8 @@ class PresentValues(Struct, frozen=True):
         preset = presets()[provider]
         section = self.settings.providers.get(provider, ProviderSettings.defaults())
         held = self.variables.get(preset.url_variable) or section.base_url
-        return held or ("" if provider in CUSTOM else own_url(preset, self.variables))
+        is_unknown = provider in CUSTOM and provider != self.provider
+        return held or ("" if is_unknown else own_url(preset, self.variables))
 
     def key_variable(self, provider: str) -> str:
         """Return the variable that holds a provider's key, or else the one to set; empty if it takes none."""
@@ -134,6 +145,15 @@ def checked_url(text: str) -> str:
     if not is_url:
         raise BadRequest(setup_messages.not_a_url(text))
     return text.rstrip("/")
+
+
+def is_only_in_environment(present: PresentValues, answers: SetupAnswers) -> bool:
+    """Return whether the key is in this process's environment, which editors may not share, and nowhere else."""
+    variable = answers.key_variable
+    if answers.key or not present.environment.variables.get(variable, "").strip():
+        return False
+    elsewhere = structs.replace(present.environment, variables={})
+    return not load_variables(elsewhere).get(variable, "").strip()
 
 
 def with_own_key(present: PresentValues, answers: SetupAnswers, key: str) -> SetupAnswers:

@@ -20,6 +20,7 @@ from hermes_acp.frontends.cli.setup.setup_answers import (
     PresentValues,
     SetupAnswers,
     checked_url,
+    is_only_in_environment,
     with_own_key,
 )
 from hermes_acp.frontends.cli.setup.setup_console import (
@@ -65,7 +66,15 @@ class SetupDialogue:
                     self._ask_model()
                 case _:
                     self._try()
+        if is_only_in_environment(self._present, self._answers):
+            self._offer_to_store()
         return self._answers
+
+    def _offer_to_store(self) -> None:
+        variable = self._answers.key_variable
+        if confirm(setup_messages.store_question(variable), default=True):
+            key = self._present.key(self._answers.provider)
+            self._answers = structs.replace(self._answers, key=key)
 
     def _ask_provider(self) -> None:
         names = provider_names()
