@@ -109,8 +109,10 @@ def key_found(variable: str) -> str:
     return f"key in {variable}"
 
 
-def url_prompt(usual: str) -> str:
-    """Return the question for the address; `usual` is empty if there is no default."""
+def url_prompt(usual: str, *, is_derived: bool) -> str:
+    """Return the question for the address; `usual` is empty if there is no default, or one derived from a region."""
+    if is_derived and not usual:
+        return "\nBase URL [the one of your region or project]: "
     return f"\nBase URL [{usual}]: " if usual else "\nBase URL, such as http://localhost:8000/v1: "
 
 

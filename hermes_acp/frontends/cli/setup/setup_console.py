@@ -25,6 +25,9 @@ def ask(question: str, default: str = "") -> str:
         return input(escaped(question)).strip() or default
     except EOFError as error:
         raise _ended() from error
+    except KeyboardInterrupt:
+        print()  # the shell's prompt gets a line of its own
+        raise
 
 
 def ask_secret(question: str) -> str:

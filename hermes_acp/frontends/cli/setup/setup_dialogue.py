@@ -99,10 +99,11 @@ class SetupDialogue:
     def _ask_url(self) -> None:
         usual = self._answers.base_url or self._present.base_url(self._answers.provider)
         preset = self._answers.preset
+        is_derived = bool(preset.region_variables or preset.lender)
         while True:
-            text = ask(setup_messages.url_prompt(usual), usual)
-            if not text and (preset.region_variables or preset.lender):
-                break  # determined by the region or the project
+            text = ask(setup_messages.url_prompt(usual, is_derived=is_derived), usual)
+            if not text and is_derived:
+                break
             try:
                 text = checked_url(text)
                 break
