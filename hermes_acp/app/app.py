@@ -168,6 +168,7 @@ class App:
             lambda record: self.backend_selector.remote_backend_for(record.options.backend),
             lambda: skill_similarity(self.recall_service),
             self._environment.home,
+            self._store.path_of,
         )
 
     async def run(self) -> None:

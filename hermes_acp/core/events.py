@@ -99,11 +99,12 @@ class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
 
 
 class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
-    """The program told the model something. `tells_edits`: the note reports what happened to edits under review."""
+    """A note for the model. `tells_edits`: it is about edits under review. `is_outcome`: it is the turn's result."""
 
     text: str
     mode: Mode | None = None
     tells_edits: bool = False
+    is_outcome: bool = False
 
 
 class TextSaid(Struct, frozen=True, gc=False, tag="text_said"):

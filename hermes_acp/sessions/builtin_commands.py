@@ -14,15 +14,19 @@ from hermes_acp.core.record.session_record import Record
 from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.policy.workspace_trust import WorkspaceTrust
 from hermes_acp.sessions.checkpoint_service import CheckpointService
-from hermes_acp.sessions.session_commands import SlashCommand, SlashCommands, TurnCommand
+from hermes_acp.sessions.session_commands import ActingCommand, SlashCommand, SlashCommands, TurnCommand
 from hermes_acp.skills.skill_learning import SkillLearning
 from hermes_acp.skills.skill_service import SkillService
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn.turn import Turn
+    from hermes_acp.agent.turn.turn_endings import Ending
     from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
 
-ORDER: Final = ("status", "context", "skills", "compact", "undo", "redo", "trust", "memory", "mcp")
+ORDER: Final = (
+    *("status", "cost", "config", "context", "skills", "compact", "undo", "redo", "trust", "memory", "mcp"),
+    *("export", "init", "shell"),
+)
 """The order in which commands are listed; commands not named here come last, by name."""
 
 
@@ -30,7 +34,7 @@ class CommandServices(Struct, frozen=True):
     """The services that answer commands.
 
     `elsewhere` returns the backend that holds a session's files, if that is not this machine; `similarity` returns the
-    measure of how similar skills are. `home` is the user's own folder.
+    measure of how similar skills are. `home` is the user's own folder; `transcript` returns the path of a session's.
     """
 
     configuration: Configuration
@@ -43,6 +47,7 @@ class CommandServices(Struct, frozen=True):
     elsewhere: Callable[[Record], str]
     similarity: "Callable[[], SkillSimilarityMeasure]"
     home: Path
+    transcript: Callable[[str], Path]
 
 
 class RecordCommand(Struct, frozen=True):
@@ -65,13 +70,25 @@ class PromptCommand(Struct, frozen=True):
     needs_servers: bool = False
 
 
+class ActionCommand(Struct, frozen=True):
+    """A command that is a turn of the conversation, like a prompt; a plugin of `sessions/commands`.
+
+    `act` receives the words after the name; `hint` describes them.
+    """
+
+    description: str
+    hint: str
+    act: "Callable[[CommandServices, Turn, str], Awaitable[Ending]]"
+
+
 def builtin_commands(services: CommandServices) -> SlashCommands:
     """Return the commands in the order in which they are listed."""
-    folder: PluginFolder[RecordCommand | PromptCommand] = PluginFolder(
+    folder: PluginFolder[RecordCommand | PromptCommand | ActionCommand] = PluginFolder(
         "hermes_acp.sessions.commands", "COMMAND"
     )
     answered: list[SlashCommand] = []
     in_turns: list[TurnCommand] = []
+    acting: list[ActingCommand] = []
     for name in (*ORDER, *(name for name in folder if name not in ORDER)):
         match folder.open(name):
             case RecordCommand(description, answer):
@@ -79,4 +96,6 @@ def builtin_commands(services: CommandServices) -> SlashCommands:
             case PromptCommand(description, hint, run, needs_servers):
                 command = TurnCommand(name, description, hint, partial(run, services), needs_servers)
                 in_turns.append(command)
-    return SlashCommands(tuple(answered), tuple(in_turns))
+            case ActionCommand(description, hint, act):
+                acting.append(ActingCommand(name, description, hint, partial(act, services)))
+    return SlashCommands(tuple(answered), tuple(in_turns), tuple(acting))

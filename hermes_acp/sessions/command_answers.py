@@ -1,11 +1,14 @@
 """Format the answers of the program's own commands as Markdown."""
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from hermes_acp.agent.compaction.token_estimates import TOKEN_BYTES
 from hermes_acp.context.context_files import ContextFile, ContextFiles
 from hermes_acp.core.available_options import AvailableModel, chosen_model
 from hermes_acp.core.flow_labels import status_rows
+from hermes_acp.core.record.passages import Passage
 from hermes_acp.core.record.session_record import Record
 
 
@@ -32,6 +35,50 @@ def status_text(record: Record, models: Sequence[AvailableModel]) -> str:
     rows += status_rows(record.exposure)
     rows.append(("Session", record.session_id))
     return "\n".join(f"- **{name}:** {value}" for name, value in rows)
+
+
+def cost_text(record: Record) -> str:
+    """Format what a session has cost, and the tokens at each provider."""
+    cost_usd = record.usage.cost_usd
+    lines = [f"- **Cost:** {'unknown for this model' if cost_usd is None else f'${cost_usd:.4f}'}"]
+    lines += [
+        f"- **{provider}:** {used.input_tokens:,} input tokens ({used.cached_tokens:,} from the cache), "
+        f"{used.output_tokens:,} output tokens"
+        for provider, used in record.used_at.items()
+    ]
+    return "\n".join(lines)
+
+
+def config_text(record: Record, models: Sequence[AvailableModel], settings_file: Path) -> str:
+    """Format where the settings are, and the options of a session."""
+    state = "" if settings_file.is_file() else " (does not exist; `hermes-acp setup` writes it)"
+    options = record.options
+    rows = [("Settings", f"{settings_file}{state}"), ("Mode", record.mode)]
+    if offer := chosen_model(options, models):
+        rows += [("Model", offer.model), ("Provider", offer.provider)]
+    rows += [
+        ("Reasoning effort", options.effort or "default"),
+        ("Messages during a turn", options.during_turn),
+    ]
+    return "\n".join(f"- **{name}:** {value}" for name, value in rows)
+
+
+def conversation_text(title: str, passages: Sequence[Passage]) -> str:
+    """Format a conversation: what was said in full, and calls by their titles with their output."""
+    parts = [f"# {title or 'Conversation'}"]
+    for passage in passages:
+        if passage.speaker == "tool":
+            call, _, output = passage.text.partition("\n")
+            parts.append(f"**{call}**" + (f"\n\n{_block(output)}" if output.strip() else ""))
+        elif passage.speaker != "title":
+            speaker = "You" if passage.speaker == "user" else "Agent"
+            parts.append(f"## {speaker}\n\n{passage.text.strip()}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _block(text: str) -> str:
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+    return f"{fence}\n{text.strip(chr(10))}\n{fence}"
 
 
 def context_text(context: ContextFiles, below: ContextFiles) -> str:

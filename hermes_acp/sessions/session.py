@@ -11,6 +11,7 @@ import anyio.lowlevel
 from msgspec import structs
 
 from hermes_acp.agent.background_tasks import joined_task
+from hermes_acp.agent.loop.turn_loop import run_turn
 from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending, to_turn_ended
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.running_calls import RunningCalls
@@ -170,6 +171,9 @@ class Session:
             return self._answered(turn_id, text, await command.answer(self.record))
         if command := self._services.commands.find_turn_command(text):
             return await self._send_on(command, turn_id, text, gate)
+        if command := self._services.commands.find_acting(text):
+            act, words = command.act, split_command(text)[1]
+            return await self._run(turn_id, parts, gate, lambda turn: act(turn, words))
         name, words = split_command(text)
         if template := await self.sources.find_template(name):
             try:
@@ -180,10 +184,17 @@ class Session:
                 self.ledger.emit(SourcesRead(fresh))
         return await self._run(turn_id, parts, gate)
 
-    async def _run(self, turn_id: str, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
+    async def _run(
+        self,
+        turn_id: str,
+        parts: tuple[Part, ...],
+        gate: Gate,
+        run: Callable[[Turn], Awaitable[Ending]] = run_turn,
+    ) -> TurnEnded:
         """Run a turn that starts with the user's words, or that resumes the last one if there are none.
 
-        A prompt that a killed process could not answer is first shown to the model again.
+        `run` does its work; by default, the model is asked. A prompt that a killed process could not answer is first
+        shown to the model again.
         """
         deps = await self._services.configuration.deps()
         self.ledger.redactor = deps.redactor
@@ -198,7 +209,7 @@ class Session:
         turn = self._open(deps, turn_id, gate)
         try:
             await self._equip(turn)
-            ending = await run_to_ending(turn)
+            ending = await run_to_ending(turn, run)
         except BaseException as error:
             stopped = isinstance(error, anyio.get_cancelled_exc_class())
             await self._end(

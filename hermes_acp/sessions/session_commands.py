@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import CommandsChanged
 from hermes_acp.core.messages import Part, words_in
 from hermes_acp.core.record.session_record import Record
@@ -42,12 +43,30 @@ class TurnCommand(Struct, frozen=True):
     needs_servers: bool = False
 
 
+class ActingCommand(Struct, frozen=True):
+    """A command that is a turn of the conversation: the model is shown, now or later, what it did.
+
+    `act` receives the words after its name, which `hint` describes, and runs the turn to its ending.
+    """
+
+    name: str
+    description: str
+    hint: str
+    act: Callable[[Turn, str], Awaitable[Ending]]
+
+
 class SlashCommands:
     """The program's own commands, in the order in which they are listed."""
 
-    def __init__(self, answered: tuple[SlashCommand, ...], in_turns: tuple[TurnCommand, ...] = ()) -> None:
+    def __init__(
+        self,
+        answered: tuple[SlashCommand, ...],
+        in_turns: tuple[TurnCommand, ...] = (),
+        acting: tuple[ActingCommand, ...] = (),
+    ) -> None:
         self._answered = answered
         self._in_turns = in_turns
+        self._acting = acting
 
     def offered(self, *, has_servers: bool) -> tuple[OfferedCommand, ...]:
         """Return the commands listed in a session."""
@@ -58,6 +77,7 @@ class SlashCommands:
                 for command in self._in_turns
                 if has_servers or not command.needs_servers
             ),
+            *(OfferedCommand(command.name, command.description, command.hint) for command in self._acting),
         )
 
     def find(self, prompt: str) -> SlashCommand | None:
@@ -71,6 +91,15 @@ class SlashCommands:
         """Return the turn command at the start of a prompt, whatever words follow it; None for anything else."""
         name, _ = split_command(prompt)
         return next((command for command in self._in_turns if command.name == name), None)
+
+    def find_acting(self, prompt: str) -> ActingCommand | None:
+        """Return the acting command at the start of a prompt, whatever words follow it; None for anything else."""
+        name, _ = split_command(prompt)
+        return next((command for command in self._acting if command.name == name), None)
+
+    def has(self, prompt: str) -> bool:
+        """Return whether a prompt invokes one of these commands."""
+        return any(find(prompt) for find in (self.find, self.find_turn_command, self.find_acting))
 
 
 class CommandMenu:
@@ -101,8 +130,7 @@ class CommandMenu:
     def lists(self, parts: tuple[Part, ...]) -> bool:
         """Return whether a prompt invokes an available command."""
         text = words_in(parts)
-        is_own = bool(self._own.find(text) or self._own.find_turn_command(text))
-        return is_own or split_command(text)[0] in self._sources.templates()
+        return self._own.has(text) or split_command(text)[0] in self._sources.templates()
 
 
 def split_command(prompt: str) -> tuple[str, str]:

@@ -34,15 +34,15 @@ hermes_acp.frontends.acp.v1.methods: auth_status authenticate initialize logout 
 hermes_acp.frontends.acp.v2.methods: auth_login auth_logout initialize mcp_message session_cancel session_close
   session_delete session_list session_new session_prompt session_resume session_set_config_option
   terminal_cancel tool_call_cancel
-hermes_acp.frontends.chat.commands: effort fork help mode model new options output quit resume review sessions
-  thoughts
+hermes_acp.frontends.chat.commands: clear copy effort fork help mode model new options output quit resume review
+  sessions thoughts
 hermes_acp.frontends.lsp.actions: continue_writing explain fix refactor write_tests
 hermes_acp.frontends.lsp.features: initialize initialized text_document_code_action text_document_did_change
   text_document_did_close text_document_did_open text_document_hover text_document_inline_completion
   window_work_done_progress_cancel workspace_did_change_configuration workspace_execute_command
 hermes_acp.memory.services: honcho mem0
 hermes_acp.models.providers: anthropic bedrock gemini openai_compatible openai_responses
-hermes_acp.sessions.commands: compact context mcp memory redo skills status trust undo
+hermes_acp.sessions.commands: compact config context cost export init mcp memory redo shell skills status trust undo
 hermes_acp.tools.builtin: apply_patch ask_user browser delegate diagnostics edit_file execute_code
   git glob list_files memory notebook_edit plan process read_file search session_search skill skill_manage
   terminal tool_manage web_fetch web_search write_file

@@ -141,7 +141,7 @@ async def test_a_prompt_is_a_slash_command(unstable: Scene) -> None:
             "description": "Review a file",
             "input": {"hint": "<path>"},
         }
-        assert list(commands(told))[:2] == ["status", "context"]
+        assert list(commands(told))[:2] == ["status", "cost"]
         await editor.prompt(session, f"/{REVIEW}")
         assert ShownSession(editor, session).text.endswith(f"/{REVIEW} needs path. Write: /{REVIEW} <path>")
         assert [request["params"]["arguments"] for request in server.asked("prompts/get")] == [

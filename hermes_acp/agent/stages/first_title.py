@@ -12,9 +12,12 @@ MAX_TITLE_CHARACTERS: Final = 60
 
 async def name_session(turn: Turn) -> Ending | None:
     """Set the session's title from the turn's prompt, unless it has one."""
-    said = turn.record.messages[-1] if turn.record.messages else None
-    if not turn.record.title and isinstance(said, UserMessage):
-        turn.emit(TitleChanged(title_of(words_in(said.parts))))
+    if turn.record.title:
+        return None
+    for message in reversed(turn.record.messages):
+        if isinstance(message, UserMessage) and message.origin == "user":
+            turn.emit(TitleChanged(title_of(words_in(message.parts))))
+            return None
     return None
 
 

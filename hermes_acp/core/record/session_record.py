@@ -115,6 +115,7 @@ class Record:
             case NoteAdded():
                 self.messages.append(UserMessage((TextPart(event.text),), "program"))
                 self.mode_told = event.mode or self.mode_told
+                self._was_answered |= event.is_outcome
             case StepEnded() | StepFailed():
                 self._close_step(event)
             case CallProposed():

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
-from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus, values_of
+from hermes_acp.frontends.chat.agent.open_session_status import LATE_OPTIONS, SessionStatus, values_of
 from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
@@ -58,9 +58,15 @@ class CommandContext:
         except AgentError as error:
             await self.tell(messages.session_not_opened(error.sentence), "red")
 
+    async def begin_session(self) -> None:
+        """Open a new session."""
+        await self.switch(SessionRequest())
+        await self.tell(messages.NEW_SESSION)
+
     async def set_option(self, name: str, wanted: str) -> None:
         """Set an option by name or number; without a value, list the values and ask."""
-        option = self.session_status.option(name)
+        status = self.session_status
+        option = await status.wait_for_option(name) if name in LATE_OPTIONS else status.option(name)
         if option is None:
             await self.tell(messages.unknown_option(name), "yellow")
             return

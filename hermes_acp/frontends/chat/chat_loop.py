@@ -5,16 +5,18 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from hermes_acp_client.asking import Permission, option_named
 from hermes_acp_client.errors import AgentError, AgentGone, SignInNeeded
 from msgspec import Struct
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLost
-from hermes_acp.frontends.chat.agent.chat_events import EventQueue, Remark, TurnFinished
+from hermes_acp.frontends.chat.agent.chat_events import EventQueue, Remark, TurnFinished, UpdateReceived
 from hermes_acp.frontends.chat.chat_context import COMMANDS, CommandContext
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
-from hermes_acp.frontends.chat.input.file_mentions import mentions
+from hermes_acp.frontends.chat.input.attachments import attachments_of
+from hermes_acp.frontends.chat.input.command_names import as_command, closest, known_names, split_command
 from hermes_acp.frontends.chat.key_actions import KeyActions
 from hermes_acp.frontends.chat.questions.questions_screen import QuestionsScreen
 from hermes_acp.frontends.chat.screens.screen import Gesture
@@ -61,6 +63,8 @@ class Chat:
         self._is_at_prompt = False
         self.key_actions = KeyActions(context, presenter, self.take)
         self._was_refused = False
+        self._is_misused = False
+        self._is_configured = anyio.Event()
         self._group: anyio.abc.TaskGroup | None = None
 
     async def hold(self, begin: Callable[[], Awaitable[None]]) -> int:
@@ -137,14 +141,21 @@ class Chat:
             self._context.screen.cancel_read()
 
     async def _set_initial_options(self) -> None:
+        """Set the options of the command line before any prompt is sent; end the chat if one cannot be set."""
+        link, initial = self._context.link, self._initial_options
         try:
-            await self._context.link.session()
+            session = await link.session()
+            for name, wanted in (("model", initial.model), ("mode", initial.mode)):
+                if wanted:
+                    await session.set_option(name, wanted)
+            self._events.put(UpdateReceived(v1.ConfigOptionUpdate(config_options=list(session.options))))
         except AgentLost:
             return
-        for name, wanted in (("model", self._initial_options.model), ("mode", self._initial_options.mode)):
-            if wanted:
-                await self._events.all_shown()
-                await self._context.set_option(name, wanted)
+        except AgentError as error:
+            link.failure, self._is_misused = error, True
+            self._cancel_question()
+            return
+        self._is_configured.set()
 
     async def _read(self) -> None:
         """Read the terminal until the chat ends; no other task reads it."""
@@ -188,27 +199,46 @@ class Chat:
     async def _take(self, line: str) -> None:
         """Run a line as a slash command of the chat, or send it as a prompt."""
         self.key_actions.line_entered()
-        name, _, words = line.strip().removeprefix("/").partition(" ")
-        name = "quit" if name == "exit" else name
-        if line.startswith("/") and name in COMMANDS:
-            command = COMMANDS.open(name)
-            if command.needs_rest and self._presenter.is_busy:
-                await self._context.tell(messages.not_during_turn(name), "yellow")
-                return
-            try:
-                await command.run(self._context, words.strip())
-            except AgentLost:
-                return
+        line = as_command(line)
+        name, words = split_command(line)
+        if name in COMMANDS:
+            await self._run_command(name, words)
+            return
+        if name and await self._is_unknown(name):
             return
         assert self._group is not None
         await self._presenter.begin(line)
         self._group.start_soon(self._send, line)
 
+    async def _run_command(self, name: str, words: str) -> None:
+        command = COMMANDS.open(name)
+        if command.needs_rest and self._presenter.is_busy:
+            await self._context.tell(messages.not_during_turn(name), "yellow")
+            return
+        try:
+            await command.run(self._context, words)
+        except AgentLost:
+            return
+
+    async def _is_unknown(self, name: str) -> bool:
+        """Tell that there is no command of a name, unless the agent has it."""
+        try:
+            await self._context.link.session()
+        except AgentLost:
+            return False
+        names = known_names(await self._context.session_status.wait_for_commands())
+        if name in names:
+            return False
+        self._presenter.has_failed = True
+        await self._context.tell(messages.unknown_command(name, closest(name, names)), "yellow")
+        return True
+
     async def _send(self, line: str) -> None:
         """Send a prompt and wait for its answer; after a restart, send it again if the agent had not recorded it."""
-        content: list[v1.ContentBlock] = [v1.TextContent(text=line), *mentions(line, self._context.cwd)]
         over = TurnFinished(line)
         try:
+            await self._is_configured.wait()
+            content = await self._content(line)
             while True:
                 session, openings = await self._context.link.session(), self._context.link.openings
                 try:
@@ -227,6 +257,20 @@ class Chat:
         self.key_actions.turn_ended()
         self._events.put(over)
 
+    async def _content(self, line: str) -> list[v1.ContentBlock]:
+        """Return a prompt's content, with the files that the person mentions in it.
+
+        What a pasted text or a pipe mentions was perhaps written by others: a pasted text's mentions are ignored, and a
+        pipe's are links, which the agent reads as policy allows.
+        """
+        screen, link = self._context.screen, self._context.link
+        capabilities = link.prompt_capabilities if screen.can_ask else v1.PromptCapabilities()
+        typed = screen.without_pasted(line)
+        attached = await anyio.to_thread.run_sync(attachments_of, typed, self._context.cwd, capabilities)
+        for remark in attached.remarks:
+            self._events.put(Remark(remark, "yellow"))
+        return [v1.TextContent(text=line), *attached.blocks]
+
     def _cancel_question(self) -> None:
         self._presenter.notify_change()
         if self._is_at_prompt:
@@ -235,7 +279,7 @@ class Chat:
     def _code(self) -> int:
         failure = self._context.link.failure
         if failure is not None:
-            return UNUSABLE if isinstance(failure, SignInNeeded) else FAILED
+            return UNUSABLE if self._is_misused or isinstance(failure, SignInNeeded) else FAILED
         if self._context.screen.can_ask:
             return 0
         return REFUSED if self._was_refused else FAILED if self._presenter.has_failed else 0

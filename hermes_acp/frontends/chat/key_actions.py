@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import COMMANDS, CommandContext
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
+from hermes_acp.frontends.chat.input.file_mentions import missing_mention
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 from hermes_acp.frontends.chat.screens.screen import Reaction
 
 
@@ -49,6 +51,11 @@ class KeyActions:
         self._was_warned = True
         self._presenter.hint = messages.QUIT_HINT
         return "stay"
+
+    def warn_before(self, line: str) -> str:
+        """Return a warning if a line mentions a file that does not exist."""
+        name = missing_mention(line, self._context.cwd)
+        return messages.missing_file(sanitize_line(name)) if name else ""
 
     def stop_turn(self) -> None:
         """Stop the turn, if one runs."""

@@ -94,6 +94,21 @@ def context_used(percent: int, size: str) -> str:
     return f"context {percent}% of {size}"
 
 
+def missing_file(name: str) -> str:
+    """Warn of a mention that names no file."""
+    return f"There is no file {name}. Press Enter again to send this anyway."
+
+
+def linked_only(name: str, size_bytes: int) -> str:
+    """Report a file that is too large to be sent with the prompt."""
+    return f"{name} is too large to send ({size_bytes:,} bytes). The prompt links it instead."
+
+
+def not_readable(name: str, reason: str) -> str:
+    """Report a file that could not be read."""
+    return f"Could not read {name}: {reason}. The prompt links it instead."
+
+
 # Turns
 
 STOP_REASONS: Final[Mapping[str, str]] = MappingProxyType(
@@ -202,6 +217,8 @@ def want_choices(count: int) -> str:
 
 DESCRIPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "clear": "Start a new session, as /new does",
+        "copy": "Copy the last answer to the clipboard",
         "effort": "Choose how much the model reasons",
         "fork": "Continue in a copy of this session",
         "help": "Show commands and keys",
@@ -236,6 +253,10 @@ NO_OPTIONS: Final = "This session has no options."
 NO_OUTPUT: Final = "No tool call has printed anything yet."
 NO_THOUGHTS: Final = "The model has shown no thoughts yet."
 NO_SESSIONS: Final = "There are no sessions yet."
+NEW_SESSION: Final = "New session."
+NO_ANSWER: Final = "There is no answer to copy yet."
+COPIED: Final = "Sent the last answer to your terminal's clipboard."
+NO_CLIPBOARD: Final = "This terminal has no clipboard that the chat can use."
 NO_TITLE: Final = "(untitled)"
 OPEN_NOW: Final = "open"
 WHICH_TO_RESUME: Final = "Which session? Give its ID, or its number in /sessions."
@@ -244,9 +265,16 @@ NO_REVIEWS: Final = "This agent does not keep edits for review."
 NOTHING_TO_REVIEW: Final = "Nothing to review."
 
 
+def unknown_command(name: str, meant: str) -> str:
+    """Report a slash command that neither the chat nor the agent has."""
+    return f"Unknown command /{name}. " + (
+        f"Did you mean /{meant}?" if meant else "/help lists the commands."
+    )
+
+
 def not_during_turn(command: str) -> str:
     """Refuse a command while the agent works."""
-    return f"/{command} is not available during a turn. Press Ctrl+C to stop the turn."
+    return f"/{command} is not available during a turn. Press Esc to stop the turn."
 
 
 def session_not_opened(reason: str) -> str:

@@ -63,6 +63,12 @@ class AnsweredScreen:
     def put_back(self, text: str) -> None:
         self.put_back_texts.append(text)
 
+    def without_pasted(self, text: str) -> str:
+        return text
+
+    def copy(self, text: str) -> bool:
+        return False
+
     @property
     def can_edit(self) -> bool:
         return self._rewrite is not None

@@ -1,9 +1,13 @@
 """What the chat asks a person, and what becomes of the answers."""
 
+from pathlib import Path
+
 import pytest
 from hermes_acp_client.asking import Permission
 
-from hermes_acp.frontends.chat.input.file_mentions import matching, mentions
+from hermes_acp.frontends.chat.input.attachments import MAX_TEXT_BYTES, attachments_of
+from hermes_acp.frontends.chat.input.command_names import as_command, split_command
+from hermes_acp.frontends.chat.input.file_mentions import matching, missing_mention
 from hermes_acp.frontends.chat.questions.approval_prompt import ApprovalAnswer, ApprovalPrompt
 from hermes_acp.frontends.chat.questions.form_prompts import FormPrompter, is_secret
 from hermes_acp.frontends.chat.screens.screen import INTERRUPTED, LEFT, Gesture
@@ -160,11 +164,46 @@ def test_the_closest_file_is_offered_first() -> None:
     assert matching(paths, "", 2) == ["docs/", "app.py"]
 
 
-def test_only_files_that_are_there_are_linked(tmp_path: object) -> None:
-    import pathlib
+def test_files_that_are_there_are_attached(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_text("see")
+    (tmp_path / "shot.png").write_bytes(b"\x89PNG")
+    (tmp_path / "big.log").write_text("x" * (MAX_TEXT_BYTES + 1))
+    takes_all = v1.PromptCapabilities(image=True, embedded_context=True)
+    prompt = "@c.txt:3, @shot.png @big.log @none and mail@c.txt"
+    found = attachments_of(prompt, str(tmp_path), takes_all)
+    uri = f"file://{tmp_path}"
+    assert list(found.blocks) == [
+        v1.EmbeddedResource(resource=v1.TextResourceContents(text="see", uri=f"{uri}/c.txt")),
+        v1.ImageContent(data="iVBORw==", mime_type="image/png", uri=f"{uri}/shot.png"),
+        v1.ResourceLink(name="big.log", uri=f"{uri}/big.log"),
+    ]
+    assert list(found.remarks) == [
+        "big.log is too large to send (65,537 bytes). The prompt links it instead."
+    ]
+    linked = attachments_of("@c.txt @shot.png", str(tmp_path), v1.PromptCapabilities())
+    assert [type(block) for block in linked.blocks] == [v1.ResourceLink] * 2
 
-    folder = pathlib.Path(str(tmp_path))
-    (folder / "a b.txt").write_text("")
-    (folder / "c.txt").write_text("")
-    found = mentions("see @c.txt, @none and mail@c.txt", str(folder))
-    assert [link.uri for link in found] == [f"file://{folder}/c.txt"]
+
+def test_a_mention_of_no_file_is_found(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("")
+    names = ("@src/a.py", "see @nope.txt.", "@Makefil", "@property", "@pytest.fixture", "@Makefile", "a@b.de")
+    missing = [missing_mention(name, str(tmp_path)) for name in names]
+    assert missing == ["src/a.py", "nope.txt", "Makefil", "", "", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "words"),
+    [
+        ("/undo 3", "undo", "3"),
+        ("/exit", "quit", ""),
+        ("/udno", "udno", ""),
+        ("/etc is what?", "", ""),
+        ("/etc/hosts is what?", "", ""),
+        ("/ 2", "", ""),
+        ("no /undo", "", ""),
+        (as_command("!ls -l"), "shell", "ls -l"),
+        (as_command("!"), "", ""),
+    ],
+)
+def test_a_command_is_told_from_a_path(line: str, name: str, words: str) -> None:
+    assert split_command(line) == (name, words)

@@ -111,6 +111,19 @@ def no_option_value(option: str, value: str) -> str:
     return f"The option {option[:MAX_QUOTED]!r} has no value {value[:MAX_QUOTED]!r}."
 
 
+def no_model(name: str) -> str:
+    """Refuse a model that is not offered."""
+    return f"There is no model {name[:MAX_QUOTED]!r}."
+
+
+def models_hint(names: str, count: int) -> str:
+    """List the models that can be chosen; a long list is cut, and `count` is how many there are."""
+    if not names:
+        return "The endpoint lists no models."
+    shown = names.count(", ") + 1
+    return f"Choose one of: {names}{f' … ({count} in all)' if count > shown else ''}."
+
+
 def unknown_value_type(type_name: str) -> str:
     """Refuse a value of a type that no option has."""
     return f"Options have no values of type {type_name[:MAX_QUOTED]!r}."

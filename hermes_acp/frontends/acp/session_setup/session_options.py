@@ -6,19 +6,21 @@ offered only where the user said so when they started the process, or in their s
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct, structs
 
 from hermes_acp.core.available_options import AvailableModel, AvailableOptions, chosen_model
-from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.errors import BadRequest, ModelError
 from hermes_acp.core.event_types import Mode, Options
 from hermes_acp.core.messages import Effort
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.frontends.acp.messages import choices, errors
 
 if TYPE_CHECKING:
+    from hermes_acp.agent.setup.configuration import Configuration
     from hermes_acp.sessions.session import Session
 
 MODE = "mode"
@@ -28,6 +30,7 @@ EFFORT = "effort"
 DURING_TURN = "during_turn"
 SHOWS_THOUGHTS = "shows_thoughts"
 BACKEND = "backend"
+MAX_LISTED_MODELS: Final = 30
 ALL_OPTIONS: Final = frozenset({MODE, MODEL, PROVIDER, EFFORT, DURING_TURN, SHOWS_THOUGHTS, BACKEND})
 """Model options that can be set before the available choices are known."""
 
@@ -170,6 +173,19 @@ def offered_mode(mode_id: str, *, allows_bypass: bool) -> Mode | None:
     return next((mode for mode in MODES if mode == mode_id and (allows_bypass or mode != "bypass")), None)
 
 
+async def learn_model(configuration: "Configuration", session: "Session", value: str | bool) -> None:
+    """Wait until the models are known, if the one named is not among those known so far.
+
+    Raise AuthRequired, ConfigError.
+    """
+    if not isinstance(value, str) or _find_offer(value, session.offers.models):
+        return
+    with suppress(ModelError):  # an endpoint that lists no models has only those that are configured
+        await configuration.deps()
+        if not _find_offer(value, session.offers.models):
+            await configuration.list_models()
+
+
 def set_option(session: "Session", option: str, value: str | bool) -> None:
     """Set an option. Raise BadRequest for an unknown option or value."""
     options = session.record.options
@@ -194,5 +210,9 @@ def set_option(session: "Session", option: str, value: str | bool) -> None:
         session.set_options(structs.replace(options, backend=value))
     elif option == DURING_TURN and value in ("queue", "steer"):
         session.set_options(structs.replace(options, during_turn=value))
+    elif option == MODEL:
+        models = session.offers.models
+        offered = ", ".join(_value(offer, models) for offer in models[:MAX_LISTED_MODELS])
+        raise BadRequest(errors.no_model(value), hint=errors.models_hint(offered, len(models)))
     else:
         raise BadRequest(errors.no_option_value(option, value))

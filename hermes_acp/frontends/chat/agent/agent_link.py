@@ -66,6 +66,13 @@ class AgentLink:
         return self._agent is not None and self._agent.accepts_partial_edits
 
     @property
+    def prompt_capabilities(self) -> v1.PromptCapabilities:
+        """Which content a prompt may have, besides text and links."""
+        offered = self._agent.greeting.agent_capabilities if self._agent else None
+        takes = offered.prompt_capabilities if offered else None
+        return takes if isinstance(takes, v1.PromptCapabilities) else v1.PromptCapabilities()
+
+    @property
     def supports_reviews(self) -> bool:
         """Whether edits made without asking can be reviewed later."""
         return self._agent is not None and bool(self._agent.additions.get("reviews"))
@@ -156,10 +163,10 @@ class AgentLink:
             case "stored":
                 return await agent.load_session(request.session_id, self._cwd)
             case "newest":
-                listed = await agent.list_sessions(self._cwd)
-                if not listed:
+                newest = _newest_used(await agent.list_sessions(self._cwd))
+                if newest is None:
                     return await agent.new_session(self._cwd)
-                return await agent.load_session(listed[0].session_id, self._cwd)
+                return await agent.load_session(newest.session_id, self._cwd)
 
     async def _forked(self, agent: Agent, session_id: str) -> Session:
         """Open a copy and load it, because a fork alone does not replay its past."""
@@ -177,3 +184,9 @@ class AgentLink:
     def _wake(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
+
+
+def _newest_used(listed: list[v1.SessionInfo]) -> v1.SessionInfo | None:
+    """Return the latest session that something was said in: only those have a title."""
+    titled = (info for info in listed if isinstance(info.title, str) and info.title)
+    return next(titled, listed[0] if listed else None)

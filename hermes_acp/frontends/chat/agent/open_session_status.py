@@ -1,5 +1,6 @@
 """The state of the open session: its options, commands and usage."""
 
+import anyio
 from msgspec import Struct
 
 from hermes_acp.frontends.chat import messages
@@ -7,6 +8,9 @@ from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_lin
 from hermes_protocol import v1
 
 MAX_TITLE_LENGTH = 40
+PATIENCE_S = 10.0
+LATE_OPTIONS = frozenset({"model", "effort", "provider"})
+"""Options that are known once the models are."""
 
 
 class OptionValue(Struct, frozen=True):
@@ -27,9 +31,26 @@ class SessionStatus:
         self._used = 0
         self._size = 0
         self._cost: v1.Cost | None = None
+        self._change = anyio.Event()
+
+    async def wait_for_option(self, name: str) -> v1.SessionConfigOption | None:
+        """Find an option by its ID; some are known only a moment after the session is open."""
+        with anyio.move_on_after(PATIENCE_S):
+            while self.option(name) is None:
+                await self._change.wait()
+        return self.option(name)
+
+    async def wait_for_commands(self) -> tuple[v1.AvailableCommand, ...]:
+        """Return the agent's commands, which it announces after the session is open."""
+        with anyio.move_on_after(PATIENCE_S):
+            while not self.commands:
+                await self._change.wait()
+        return self.commands
 
     def take(self, update: v1.SessionUpdate) -> None:
         """Apply an update."""
+        self._change.set()
+        self._change = anyio.Event()
         match update:
             case v1.ConfigOptionUpdate(config_options=options):
                 self.options = tuple(options)

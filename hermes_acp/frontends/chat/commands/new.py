@@ -1,13 +1,12 @@
 """/new: start a new session."""
 
 from hermes_acp.frontends.chat import messages
-from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
 async def begin(context: CommandContext, words: str) -> None:
     """Open a new session; the current one stays stored."""
-    await context.switch(SessionRequest())
+    await context.begin_session()
 
 
 COMMAND = ChatCommand(messages.DESCRIPTIONS["new"], begin, needs_rest=True)

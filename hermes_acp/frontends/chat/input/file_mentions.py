@@ -1,16 +1,17 @@
 """Files of the working directory that a prompt can mention."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
-
-from hermes_protocol import v1
 
 MAX_FILES: Final = 20_000
 SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__", "target", "venv", "dist", "build"})
 MENTION_ENDS: Final = ".,;:!?)]}\"'"
+FILE_NAME: Final = re.compile(r"[^.]\.[A-Za-z]{1,5}\Z")
+LINE_NUMBER: Final = re.compile(r":\d+(-\d+)?[.,;:!?)\]}\"']*\Z")
 
 
 def files_below(folder: str) -> list[str]:
@@ -32,21 +33,36 @@ def matching(paths: Sequence[str], wanted: str, most: int) -> list[str]:
     return [path for _, _, path in ranked[:most]]
 
 
-def mentions(prompt: str, cwd: str) -> list[v1.ResourceLink]:
-    """Return links to the existing files that a prompt names as `@path`."""
-    links: dict[str, v1.ResourceLink] = {}
+def mentioned_paths(prompt: str, cwd: str) -> list[Path]:
+    """Return the existing files and folders that a prompt names as `@path`, each once."""
+    found = (next((p for p in _readings(name, cwd) if p.exists()), None) for name in _names(prompt))
+    return list(dict.fromkeys(path for path in found if path is not None))
+
+
+def missing_mention(prompt: str, cwd: str) -> str:
+    """Return a mention that looks like a file but names none, or an empty string.
+
+    A word that could be something else, such as a decorator, counts only if a file has nearly that name.
+    """
+    missing = [name for name in _names(prompt) if not any(path.exists() for path in _readings(name, cwd))]
+    named = [name.rstrip(MENTION_ENDS) for name in missing]
+    if sure := next((name for name in named if "/" in name or FILE_NAME.search(name)), ""):
+        return sure
+    near = [entry.name for entry in os.scandir(cwd)] if named and os.path.isdir(cwd) else []
+    return next((name for name in named if get_close_matches(name, near, n=1, cutoff=0.75)), "")
+
+
+def _names(prompt: str) -> Iterator[str]:
     for word in prompt.split():
-        if not word.startswith("@") or len(word) < 2:
-            continue
-        path = next((p for p in _readings(word[1:], cwd) if p.exists()), None)
-        if path is not None:
-            links[str(path)] = v1.ResourceLink(name=path.name, uri=f"file://{quote(str(path))}")
-    return list(links.values())
+        if word.startswith("@") and len(word) > 1:
+            yield word[1:]
 
 
 def _readings(named: str, cwd: str) -> Iterator[Path]:
-    yield Path(cwd, named)
-    yield Path(cwd, named.rstrip(MENTION_ENDS))
+    """Yield the paths that a name may mean: as it is, without punctuation after it, and without `:LINE`."""
+    for name in dict.fromkeys((named, named.rstrip(MENTION_ENDS), LINE_NUMBER.sub("", named))):
+        if name:
+            yield Path(cwd, os.path.expanduser(name))
 
 
 def _rank(path: str, wanted: str) -> int | None:

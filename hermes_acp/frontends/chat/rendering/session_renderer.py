@@ -34,6 +34,8 @@ class SessionRenderer:
         self._plan: list[v1.PlanEntry] = []
         self.cards: dict[str, ToolCallCard] = {}
         self.last_thought = ""
+        self.last_answer = ""
+        self._answer_id: object = None
         self.last_card: ToolCallCard | None = None
         self._unasked: set[str] = set()
         self._remarks: list[str] = []
@@ -42,7 +44,8 @@ class SessionRenderer:
     def take(self, update: v1.SessionUpdate) -> str:
         """Apply an update; return the text that stays, if any."""
         match update:
-            case v1.AgentMessageChunk(content=content):
+            case v1.AgentMessageChunk(content=content, message_id=message_id):
+                self._keep_answer(content, message_id)
                 return self._finish_thought() + self._add_words(content)
             case v1.AgentThoughtChunk(content=v1.TextContent(text=text)):
                 done = "" if self._thought else self._finish_words()
@@ -116,6 +119,11 @@ class SessionRenderer:
 
     def _add_words(self, content: v1.ContentBlock) -> str:
         return "".join(self._layout.message(block) for block in self._words.feed(_words_in(content)))
+
+    def _keep_answer(self, content: v1.ContentBlock, message_id: object) -> None:
+        if message_id != self._answer_id:
+            self.last_answer, self._answer_id = "", message_id
+        self.last_answer += _words_in(content)
 
     def _finish_words(self) -> str:
         done = "".join(self._layout.message(block) for block in self._words.finish())

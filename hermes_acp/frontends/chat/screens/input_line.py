@@ -34,6 +34,8 @@ class InputLine:
         self._widgets = widgets
         self._draft = Document()
         self.pasted = PastedTexts()
+        self._warned_of = ""
+        self._warning = ""
         self.question_waits = False
         self.typed_at = float("-inf")
         """When a key was last pressed on text that was not sent."""
@@ -94,8 +96,12 @@ class InputLine:
             app.exit(result=answer)
 
     def submit(self) -> None:
-        """Send the line, and remember it in the history."""
+        """Send the line, and remember it in the history; one with a mistake only the second time."""
         buffer = self.session.default_buffer
+        if buffer.text != self._warned_of and (warning := self._widgets.actions().warn_before(buffer.text)):
+            self._warned_of, self._warning = buffer.text, warning
+            return
+        self._warned_of = ""
         text = self.pasted.expand(buffer.text)
         strings = buffer.history.get_strings()
         if not strings or strings[-1] != text:
@@ -114,10 +120,15 @@ class InputLine:
         rows, columns = self._terminal.size
         live = self._widgets.live(max(3, rows // 2), columns)
         parts = to_formatted_text(ANSI(f"{live}\n\n")) if live else to_formatted_text(ANSI("\n"))
-        if self.question_waits and self.text:
-            hint = "\n".join(wrap(f"? {messages.QUESTION_WAITS}", columns - 1))
-            parts = [*parts, ("class:waiting", f"{hint}\n")]
+        if hint := self._hint():
+            wrapped = "\n".join(wrap(hint, columns - 1))
+            parts = [*parts, ("class:waiting", f"{wrapped}\n")]
         return FormattedText([*parts, ("class:prompt", PROMPT)])
+
+    def _hint(self) -> str:
+        if self._warned_of and self.text == self._warned_of:
+            return f"! {self._warning}"
+        return f"? {messages.QUESTION_WAITS}" if self.question_waits and self.text else ""
 
     def _placeholder(self) -> AnyFormattedText:
         if is_searching():

@@ -3,6 +3,7 @@
 It is not full screen: what was written stays in the terminal's scrollback.
 """
 
+import base64
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -130,6 +131,17 @@ class LiveScreen:
     def put_back(self, text: str) -> None:
         """Put text before what is typed."""
         self._line.put_back(text)
+
+    def without_pasted(self, text: str) -> str:
+        """Return a prompt with the markers of the texts that were pasted into it."""
+        return self._line.pasted.restore(text)
+
+    def copy(self, text: str) -> bool:
+        """Write the code for it (OSC 52), which most terminals obey."""
+        content = base64.b64encode(text.encode("utf-8", "replace")).decode()
+        self._output.write_raw(f"\x1b]52;c;{content}\x07")
+        self._output.flush()
+        return True
 
     @property
     def can_edit(self) -> bool:

@@ -81,6 +81,14 @@ class PlainScreen:
     def put_back(self, text: str) -> None:
         """Do nothing: a plain screen has no line to put text into."""
 
+    def without_pasted(self, text: str) -> str:
+        """Return the text, because pasted text looks like typed text here."""
+        return text
+
+    def copy(self, text: str) -> bool:
+        """Return False, because a plain screen writes no codes."""
+        return False
+
     @property
     def can_edit(self) -> bool:
         """Whether the person has an editor; never, on a plain screen."""

@@ -47,6 +47,10 @@ class PersonActions(Protocol):
         """Handle Ctrl+C; return what happens to the line."""
         ...
 
+    def warn_before(self, line: str) -> str:
+        """Return what is wrong with a line that is about to be sent, or an empty string."""
+        ...
+
     def stop_turn(self) -> None:
         """Stop the turn, if one runs."""
         ...
@@ -119,6 +123,14 @@ class Screen(Protocol):
 
     def put_back(self, text: str) -> None:
         """Put text that was not used into the input line, before what is there."""
+        ...
+
+    def without_pasted(self, text: str) -> str:
+        """Return a prompt without the long texts that were pasted into it."""
+        ...
+
+    def copy(self, text: str) -> bool:
+        """Ask the terminal to put a text into the clipboard; return False if it cannot."""
         ...
 
     @property

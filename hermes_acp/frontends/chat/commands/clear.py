@@ -1,0 +1,12 @@
+"""/clear: start a new session, as /new does."""
+
+from hermes_acp.frontends.chat import messages
+from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
+
+
+async def begin(context: CommandContext, words: str) -> None:
+    """Open a new session; the current one stays stored."""
+    await context.begin_session()
+
+
+COMMAND = ChatCommand(messages.DESCRIPTIONS["clear"], begin, needs_rest=True)
