@@ -7,10 +7,15 @@
 import * as vscode from "vscode";
 
 import * as messages from "../messages/editor";
+import { commandsIn } from "./commands_in";
 
 /** Signs that a terminal takes as orders, and that nobody sees. */
 // eslint-disable-next-line no-control-regex
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
+
+/** What a dialog can show whole. */
+const MAX_LINES = 30;
+const MAX_CHARACTERS = 3000;
 
 /** Put code where the cursor is, in place of what is selected there. */
 export async function insertCode(text: string): Promise<void> {
@@ -25,12 +30,11 @@ export async function insertCode(text: string): Promise<void> {
 
 /** Run commands in a terminal of the user's, after they saw them whole and agreed. */
 export async function runCode(text: string): Promise<void> {
-  const command = text.replace(/^\$ /gm, "").trim();
+  const command = commandsIn(text);
+  const refusal = refusalOf(command);
   if (!command) return;
-  if (!vscode.workspace.isTrusted || UNSEEN.test(command)) {
-    void vscode.window.showWarningMessage(
-      vscode.workspace.isTrusted ? messages.HIDDEN_SIGNS : messages.UNTRUSTED_NO_RUN,
-    );
+  if (refusal) {
+    void vscode.window.showWarningMessage(refusal);
     return;
   }
   const asked = { modal: true, detail: command };
@@ -40,6 +44,15 @@ export async function runCode(text: string): Promise<void> {
     vscode.window.createTerminal(messages.CODE_TERMINAL);
   terminal.show();
   terminal.sendText(command);
+}
+
+/** Return why commands are not run; nothing where they may be. */
+function refusalOf(command: string): string | undefined {
+  if (!vscode.workspace.isTrusted) return messages.UNTRUSTED_NO_RUN;
+  if (UNSEEN.test(command)) return messages.HIDDEN_SIGNS;
+  return command.length > MAX_CHARACTERS || command.split("\n").length > MAX_LINES
+    ? messages.TOO_LONG_TO_RUN
+    : undefined;
 }
 
 /** Return the file that code is most likely meant for where it names none: the one that is looked at. */

@@ -49,6 +49,7 @@ export const RUN_IN_TERMINAL = "Run this in the terminal?";
 export const RUN = "Run";
 export const CODE_TERMINAL = "Hermes: code";
 export const HIDDEN_SIGNS = "This text contains invisible characters. Copy it and check it before you run it.";
+export const TOO_LONG_TO_RUN = "This is too long to be shown whole here. Copy it, check it and run it yourself.";
 export const UNTRUSTED_NO_RUN = "Hermes runs nothing in a folder that you have not trusted.";
 
 export const reviewTitle = (file: string) => `Review: ${file}`;

@@ -206,6 +206,42 @@ describe("conversations", () => {
     expect(card).toMatchObject({ type: "call", id: "c", status: "completed" });
   });
 
+  it("go on from before a prompt in a session that knows where it came from", async () => {
+    const scene = new Scene();
+    scene.on["session/fork"] = () => ({ sessionId: "f" });
+    scene.store.open("s", "/p");
+    scene.store.dispatch("s", { type: "forked", sources: ["r"] });
+    await scene.sessions.fork("s", "/p", { messageId: "m", undos: [{ sessionId: "s", id: "u" }] });
+    const [, params] = scene.asked.find(([method]) => method === "session/fork") ?? [];
+    expect(params?.["_meta"]).toEqual({ hermes: { beforeMessage: "m" } });
+    expect(scene.store.get("f")).toMatchObject({
+      sources: ["r", "s"],
+      rewound: { from: "s", undos: [{ sessionId: "s", id: "u" }] },
+    });
+  });
+
+  it("keep queued messages and the times of calls when they are loaded again", async () => {
+    const scene = new Scene();
+    const card = { sessionUpdate: "tool_call", toolCallId: "c", title: "Run", status: "completed" };
+    scene.on["session/load"] = () => {
+      scene.sessions.takeUpdate({ sessionId: "s", update: card } as never);
+      return { configOptions: [] };
+    };
+    scene.store.open("s", "/p");
+    const news = (at: number, status: "in_progress" | "completed") => ({ id: "c", status, at });
+    scene.store.dispatch(
+      "s",
+      { type: "call", call: news(1000, "in_progress") },
+      { type: "call", call: news(4000, "completed") },
+      { type: "queued", prompt: { id: "q", text: "next", mentions: [], pictures: [] } },
+    );
+    await scene.sessions.adopt(scene.link);
+    expect(scene.store.get("s")).toMatchObject({
+      queue: [{ text: "next" }],
+      items: [{ id: "c", clock: { beganAt: 1000, tookMs: 3000 } }],
+    });
+  });
+
   it("search what was said in the folder", async () => {
     const scene = new Scene();
     await scene.sessions.search("walrus");

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { blocksOf, growBlocks } from "../../src/webview/markdown/blocks";
 import { markTasks, parser } from "../../src/webview/markdown/parser";
 import { isPlace, isPlaceInCode } from "../../src/webview/markdown/place_links";
+import { commandsIn } from "../../src/editor/commands_in";
 import { readPlace } from "../../src/panel/place";
 
 const TEXT = `
@@ -114,6 +115,11 @@ describe("formulas", () => {
 });
 
 describe("blocks of code", () => {
+  it("are run without the output that they show", () => {
+    expect(commandsIn("$ ls\na.py\n$ cat a.py\nrm -rf x\n")).toBe("ls\ncat a.py");
+    expect(commandsIn("ls\ncat a.py\n")).toBe("ls\ncat a.py");
+  });
+
   it("offer to run what is a shell's, and to apply what is not", () => {
     expect(parser.render("```bash\nls\n```")).toContain('data-action="run"');
     const python = parser.render("```python\nx = 1\n```");

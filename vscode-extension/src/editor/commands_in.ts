@@ -1,0 +1,14 @@
+/**
+ * The commands in a block of code of a shell.
+ *
+ * Knows: that a block may show a session, with a prompt before each command. Does not know: shells.
+ */
+
+const PROMPT = "$ ";
+
+/** Return what to run: of a session only what stands behind its prompts, as the rest is output. */
+export function commandsIn(text: string): string {
+  const lines = text.split("\n");
+  const typed = lines.filter((line) => line.startsWith(PROMPT)).map((line) => line.slice(PROMPT.length));
+  return (typed.length > 0 ? typed : lines).join("\n").trim();
+}
