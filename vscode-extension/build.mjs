@@ -49,6 +49,24 @@ const panel = {
   assetNames: "[name]",
   define: { "process.env.NODE_ENV": JSON.stringify(isProduction ? "production" : "development") },
 };
+// A third of Mermaid draws what is rarely asked for (mind maps, architectures, Wardley maps, formulas in diagrams); that is shown
+// as its source.
+const lean = {
+  name: "lean",
+  setup(build) {
+    build.onResolve(
+      { filter: /^(cytoscape(-[\w-]+)?|katex)$|\/(wardley|venn|ishikawa|cynefin|swimlanes)\w*-\w+\.mjs$/ },
+      ({ path, importer }) => (/[\\/]mermaid[\\/]/.test(importer) ? { path, namespace: "left-out" } : undefined),
+    );
+    build.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "export default undefined;" }));
+  },
+};
+// What only some messages need is a script of its own, loaded with the first of them.
+const chunks = {
+  ...panel,
+  plugins: [lean],
+  entryPoints: { math: "src/webview/chunks/math.ts", diagrams: "src/webview/chunks/diagrams.ts" },
+};
 const tests = {
   ...host,
   plugins: [],
@@ -57,7 +75,7 @@ const tests = {
   external: ["vscode", "mocha"],
 };
 
-const bundles = isProduction ? [host, panel] : [host, panel, tests];
+const bundles = isProduction ? [host, panel, chunks] : [host, panel, chunks, tests];
 for (const options of bundles) {
   const bundle = await context(options);
   if (process.argv.includes("--watch")) await bundle.watch();

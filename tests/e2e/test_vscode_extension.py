@@ -66,7 +66,9 @@ def test_the_package_is_small_and_holds_what_it_needs(browser: str) -> None:
     assert VSIX.stat().st_size <= LARGEST_PACKAGE
     with zipfile.ZipFile(VSIX) as package:
         names = set(package.namelist())
-    scripts = {f"dist/{name}.js" for name in ("extension", "link", "language_client", "webview")}
+    scripts = {
+        f"dist/{name}.js" for name in ("extension", "link", "language_client", "webview", "math", "diagrams")
+    }
     needed = {"package.json", *scripts, "dist/webview.css", "dist/codicon.ttf"}
     assert {f"extension/{name}" for name in needed} <= names
     assert not any("node_modules" in name or name.endswith(".map") for name in names)

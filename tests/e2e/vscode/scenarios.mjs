@@ -21,6 +21,7 @@ import {
   keepsColoursOverAReload,
   leadsToOpenQuestions,
   queuesWhatIsSentMeanwhile,
+  drawsFormulasAndDiagrams,
   usesCodeOfAnAnswer,
 } from "./panel.mjs";
 import { UNHEARD_MS } from "./window.mjs";
@@ -472,6 +473,7 @@ export const SCENARIOS = [
   queuesWhatIsSentMeanwhile,
   followsLinksToLines,
   usesCodeOfAnAnswer,
+  drawsFormulasAndDiagrams,
   leadsToOpenQuestions,
   survivesTheServersDeath,
   survivesAReload,

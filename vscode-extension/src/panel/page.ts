@@ -19,7 +19,7 @@ export function pageOf(webview: vscode.Webview, extension: vscode.Uri, place: Pl
   const policy = [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
-    `style-src ${webview.cspSource}`,
+    `style-src ${webview.cspSource} 'nonce-${nonce}'`,
     `font-src ${webview.cspSource}`,
     "img-src data:",
     "base-uri 'none'",

@@ -15,7 +15,7 @@ import { htmlOf } from "./sanitize";
 const Block = memo(({ source }: { source: string }) => {
   const block = useRef<HTMLDivElement>(null);
   const html = useMemo(() => htmlOf(source), [source]);
-  useEffect(() => (block.current ? enrich(block.current) : undefined), [html]);
+  useEffect(() => (block.current ? enrich(block.current, source) : undefined), [html]);
   return <div class="block" ref={block} dangerouslySetInnerHTML={{ __html: html }} />;
 });
 

@@ -14,6 +14,7 @@ import { isPlace, isPlaceInCode } from "./place_links";
 /** Links lead to pages, to letters and to files; what else an address could do is nobody's to ask for in a text. */
 const FOLLOWED = /^(?:https?|mailto):/i;
 const SHELLS: ReadonlySet<string> = new Set(["bash", "sh", "shell", "zsh", "fish", "console", "powershell", "pwsh"]);
+const DIAGRAM = "mermaid";
 
 export const parser = new MarkdownIt({ html: false, linkify: true, highlight });
 parser.use(markTasks);
@@ -45,17 +46,20 @@ rules["fence"] = (tokens, at) => {
 };
 
 function codeBlock(text: string, language: string): string {
+  const isDiagram = language.toLowerCase() === DIAGRAM;
   const actions = [
     actionFor(language.toLowerCase()),
     button("insert", "insert", messages.INSERT_CODE),
     button("copy", "copy", messages.COPY_CODE),
   ].join("");
   const bar = `<div class="code-bar"><span>${escaped(language)}</span><span class="code-actions">${actions}</span></div>`;
-  return `<div class="code">${bar}<pre tabindex="0"><code>${highlight(text, language)}</code></pre></div>`;
+  const kind = isDiagram ? " diagram-source" : "";
+  return `<div class="code${kind}">${bar}<pre tabindex="0"><code>${highlight(text, language)}</code></pre></div>`;
 }
 
 /** Return what is mostly done with code of this kind. */
 function actionFor(language: string): string {
+  if (language === DIAGRAM) return button("source", "code", messages.SHOW_SOURCE);
   if (SHELLS.has(language)) return button("run", "terminal", messages.RUN_CODE);
   return button("apply", "git-pull-request-create", messages.APPLY_CODE);
 }

@@ -1,0 +1,33 @@
+/**
+ * Parts of the page that are loaded when something first needs them.
+ *
+ * Knows: how a script of ours is loaded under the page's policy. Does not know: what is in it.
+ */
+
+declare global {
+  /** Return a formula as MathML; throws where it is none. */
+  var hermesMath: ((tex: string, isBlock: boolean) => string) | undefined;
+  /** Return a diagram as SVG; rejects where it is none. */
+  var hermesDiagram: ((source: string, nonce: string) => Promise<string>) | undefined;
+}
+
+const own = document.currentScript instanceof HTMLScriptElement ? document.currentScript : undefined;
+const loading = new Map<string, Promise<void>>();
+
+/** The page's word for what may run and style it. */
+export const nonce = own?.nonce ?? "";
+
+export function load(name: "math" | "diagrams"): Promise<void> {
+  const known = loading.get(name);
+  if (known) return known;
+  const loaded = new Promise<void>((resolve, reject) => {
+    const script = document.createElement("script");
+    script.nonce = nonce;
+    script.src = new URL(`${name}.js`, own?.src).href;
+    script.onload = () => resolve();
+    script.onerror = () => reject(new Error(name));
+    document.head.append(script);
+  });
+  loading.set(name, loaded);
+  return loaded;
+}

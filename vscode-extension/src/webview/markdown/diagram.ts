@@ -1,0 +1,71 @@
+/**
+ * A diagram drawn above its source.
+ *
+ * Knows: what of SVG may stand in the page, and that styles stay within the diagram. Does not know: how a source becomes
+ * SVG (`chunks/diagrams`).
+ */
+
+import DOMPurify from "dompurify";
+
+import { DIAGRAM } from "../../messages/conversation";
+import { load, nonce } from "../chunks/load";
+
+const HOST = "diagram";
+
+/** Draw a diagram, again with each theme; one that cannot be drawn shows its source. Call the answer to end that. */
+export function drawDiagram(code: HTMLElement): () => void {
+  let isOver = false;
+  const draw = () =>
+    void load("diagrams")
+      .then(() => globalThis.hermesDiagram?.(code.querySelector("pre")?.textContent ?? "", nonce))
+      .then((svg) => {
+        if (svg && !isOver) show(code, svg);
+      })
+      .catch(() => undefined);
+  const watcher = new MutationObserver(draw);
+  watcher.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  draw();
+  return () => {
+    isOver = true;
+    watcher.disconnect();
+  };
+}
+
+function show(code: HTMLElement, svg: string): void {
+  const known = code.querySelector<HTMLElement>(`.${HOST}`);
+  const host = known ?? document.createElement("div");
+  if (!known) {
+    host.className = HOST;
+    host.setAttribute("role", "img");
+    host.setAttribute("aria-label", DIAGRAM);
+    code.querySelector("pre")?.before(host);
+    code.classList.add("drawn");
+  }
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const { drawing, styles } = safe(svg);
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(styles);
+  root.adoptedStyleSheets = [sheet];
+  root.replaceChildren(drawing);
+}
+
+/** Take out what could run or load; styles in text become what the page's policy allows. */
+function safe(svg: string): { readonly drawing: Node; readonly styles: string } {
+  const fragment = DOMPurify.sanitize(svg, {
+    USE_PROFILES: { svg: true, svgFilters: true },
+    FORBID_TAGS: ["image", "foreignObject", "feImage"],
+    // Where a node would lead is a diagram's own idea; the node stays.
+    FORBID_ATTR: ["href", "xlink:href", "target"],
+    RETURN_DOM_FRAGMENT: true,
+  });
+  const sheets = [...fragment.querySelectorAll("style")];
+  const styles = sheets.map((each) => each.textContent ?? "").join("\n");
+  for (const each of sheets) each.remove();
+  const drawing = document.importNode(fragment, true);
+  for (const element of drawing.querySelectorAll<SVGElement>("[style]")) {
+    const words = element.getAttribute("style") ?? "";
+    element.removeAttribute("style");
+    element.style.cssText = words;
+  }
+  return { drawing, styles };
+}

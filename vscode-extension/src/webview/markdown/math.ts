@@ -1,0 +1,21 @@
+/**
+ * A formula drawn in place of its source.
+ *
+ * Knows: what of MathML may stand in the page. Does not know: how a formula becomes MathML (`chunks/math`).
+ */
+
+import DOMPurify from "dompurify";
+
+import { load } from "../chunks/load";
+
+/** Draw a formula; one that cannot be drawn keeps its source. */
+export function drawMath(formula: HTMLElement): void {
+  const tex = formula.dataset["tex"] ?? "";
+  void load("math")
+    .then(() => {
+      const drawn = globalThis.hermesMath?.(tex, formula.classList.contains("math-block"));
+      if (!drawn) return;
+      formula.innerHTML = DOMPurify.sanitize(drawn, { USE_PROFILES: { mathMl: true }, FORBID_ATTR: ["style"] });
+    })
+    .catch(() => undefined);
+}
