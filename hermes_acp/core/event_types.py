@@ -1,6 +1,6 @@
 """The types used in events: locations, diffs, plans, options and closed sets of names."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -85,6 +85,24 @@ class PlanEntry(Struct, frozen=True):
     content: str
     status: Literal["pending", "in_progress", "completed"] = "pending"
     priority: Literal["high", "medium", "low"] = "medium"
+
+
+EffectKind = Literal[
+    "reads", "writes", "deletes", "runs", "publishes", "reaches", "calls", "remembers", "recalls"
+]
+WarningKind = Literal["deletes", "publishes", "reaches"]
+WARNING_EFFECTS: Final[tuple[WarningKind, ...]] = ("deletes", "publishes", "reaches")
+"""The effects of which a user is warned, and which no lasting answer allows."""
+
+
+class CallEffect(Struct, frozen=True):
+    """One kind of effect that a call would have, as the user is told, and what it would affect.
+
+    Paths in the session's working directory are relative to it. `targets` is empty if they are not known.
+    """
+
+    kind: EffectKind
+    targets: tuple[str, ...] = ()
 
 
 class Grant(Struct, frozen=True):

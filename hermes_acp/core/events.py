@@ -1,8 +1,7 @@
 """The events of a session: one closed union. Each is recorded first and shown afterwards.
 
 Replaying a session's events in order rebuilds its history (`core.record`) and everything that an editor was shown.
-Events contain no cycles, so the garbage collector skips them (`gc=False`): a long session has many. The docstrings here
-are the text of `docs/reference/events.md`.
+Events contain no cycles: the garbage collector skips them (`gc=False`). `docs/reference/events.md` has the docstrings.
 """
 
 from typing import Literal, TypeVar
@@ -10,6 +9,7 @@ from typing import Literal, TypeVar
 from msgspec import Struct
 
 from hermes_acp.core.event_types import (
+    CallEffect,
     CallStatus,
     Diff,
     ExitReason,
@@ -202,8 +202,8 @@ class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
 class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
     """A tool call was parsed: what it does, what it would touch and what it would change.
 
-    A call made by another call, such as a script, is `within` that call; a post-turn review is `within` its turn. `why`
-    is the reason for asking and is shown only in the question.
+    A call made by another call, such as a script, is `within` that call; a post-turn review is `within` its turn.
+    `why` and `effects` are only in questions: the reason for asking, and what the call would do.
     """
 
     call_id: str
@@ -215,6 +215,7 @@ class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
     diffs: tuple[Diff, ...] = ()
     within: str = ""
     why: str = ""
+    effects: tuple[CallEffect, ...] = ()
 
 
 class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):

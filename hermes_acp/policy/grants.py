@@ -9,8 +9,8 @@ from typing import Final
 from hermes_acp.core.event_types import Grant
 from hermes_acp.core.proposals import Calls, Runs
 
-MAX_WORDS: Final = 3
-MAX_WORD_CHARS: Final = 60
+MAX_FILES: Final = 3
+MAX_COMMAND_CHARS: Final = 60
 
 
 class StandingGrants:
@@ -69,11 +69,15 @@ def describe_grant(grant: Grant) -> str:
 
 
 def describe_grants(grants: Sequence[Grant], place: str) -> str:
-    """Describe for a button what a permanent answer would cover; `place` is the session's folder."""
-    words = list(dict.fromkeys(_word(grant, place) for grant in grants))
-    if len(words) > MAX_WORDS:
-        return f"{' and '.join(words[: MAX_WORDS - 1])} and {len(words) - MAX_WORDS + 1} more"
-    return " and ".join(words)
+    """Describe for a button all that a permanent answer would cover; `place` is the session's folder.
+
+    What the question shows in full (a long command, a list of files) is referred to, never shortened.
+    """
+    written = [grant for grant in grants if grant.kind == "write"]
+    are_many = len(written) > MAX_FILES
+    words = [_word(grant, place) for grant in grants if not (are_many and grant.kind == "write")]
+    words += [f"changes to these {len(written)} files"] if are_many else []
+    return " and ".join(dict.fromkeys(words))
 
 
 def confinement_note(grants: Sequence[Grant]) -> str:
@@ -81,28 +85,32 @@ def confinement_note(grants: Sequence[Grant]) -> str:
     return ", in the sandbox" if any(grant.kind == "run" for grant in grants) else ""
 
 
+def can_be_kept(grants: Sequence[Grant]) -> bool:
+    """Return whether an answer may apply to later sessions too: one to connect to a host ends with its session."""
+    return not any(grant.kind == "reach" for grant in grants)
+
+
 def _word(grant: Grant, place: str) -> str:
     match grant.kind:
         case "run":
             cwd, command, *rest = grant.subject.split("\0")
-            shown = " ⏎ ".join(" ".join(line.split()) for line in command.splitlines() if line.strip())
-            shown = shown if len(shown) <= MAX_WORD_CHARS else f"{shown[:MAX_WORD_CHARS]}…"
-            shown = "".join(letter if letter.isprintable() else "�" for letter in shown)
             # The same command in another folder of the session is a separate grant.
-            below = f" in {cwd.removeprefix(place).lstrip('/') or cwd}" if cwd != place else ""
-            return f"`{shown} …`{below}" if rest else f"`{shown}`{below}"
+            below = f" in {_relative(cwd, place)}" if cwd != place else ""
+            if rest:
+                return f"`{_printable(command)} …`{below}"
+            is_short = len(command) <= MAX_COMMAND_CHARS and "\n" not in command.strip()
+            return f"`{_printable(command.strip())}`{below}" if is_short else f"exactly this command{below}"
         case "write":
-            return f"changes to {_short(grant.subject, place)}"
+            return f"changes to {_relative(grant.subject, place)}"
         case "delete":
-            return f"deletions of {_short(grant.subject, place)}"
+            return f"deletions of {_relative(grant.subject, place)}"
         case "reach" | "call":
             return describe_grant(grant)
 
 
-def _short(path: str, place: str) -> str:
-    inner = path.removeprefix(place.rstrip("/") + "/") if place else path
-    if len(inner) > MAX_WORD_CHARS:
-        tail = inner[-MAX_WORD_CHARS:]
-        # Cut at the start of a path component if possible: a truncated folder name is not meaningful.
-        inner = f"…{tail[max(0, tail.find('/')) :]}"
-    return "".join(letter if letter.isprintable() else "�" for letter in inner)
+def _relative(path: str, place: str) -> str:
+    return _printable(path.removeprefix(f"{place.rstrip('/')}/") if place else path)
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "�" for letter in text)

@@ -26,6 +26,7 @@ from hermes_acp.core.proposals import (
     Runs,
     Writes,
 )
+from hermes_acp.policy.call_effects import CallSummary, is_warned_about, summarize_call
 from hermes_acp.policy.grants import StandingGrants, call_subject, prefix_subject, run_subject
 from hermes_acp.policy.information_flow import NO_FLOW, FlowState, check_flow, sources_of
 from hermes_acp.policy.judges.call_judge import check_call, check_note, check_recall
@@ -34,6 +35,7 @@ from hermes_acp.policy.judges.path_judge import check_delete, check_read, check_
 from hermes_acp.policy.policy_context import PolicyContext
 from hermes_acp.policy.rule_set import RuleSet
 from hermes_acp.policy.sensitive_names import is_protected, is_sensitive
+from hermes_acp.policy.shell.command_step import Step
 from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict, apply_rule, strictest
 
 
@@ -106,12 +108,16 @@ class Policy:
     def grants_for(self, effects: Iterable[Effect], *, allowed: bool, place: str = "") -> tuple[Grant, ...]:
         """Return one standing grant, as narrow as possible, for each effect that a person can grant.
 
-        Protected and secret paths are never granted. A command is remembered by the prefixes of all its
+        Protected and secret paths are never granted, nor is any call that would delete or publish something, or
+        whose commands contact other machines. A command is remembered by the prefixes of all its
         steps if each is unambiguous, otherwise verbatim; if no sandbox would confine it, it is not
         remembered at all.
         """
+        effects = tuple(effects)
         grants: list[Grant] = []
         imports = self.imports(place)
+        if allowed and self._is_warned_about(effects, place):
+            return ()
         for effect in effects:
             match effect:
                 case Writes() if not (allowed and (effect.path in imports or _is_sensitive_write(effect))):
@@ -124,7 +130,7 @@ class Policy:
                     )
                 case Reaches(host=host):
                     grants.append(Grant("reach", host, allowed))
-                case Deletes(path=path) if not allowed:
+                case Deletes(path=path):
                     grants.append(Grant("delete", path, allowed))
                 case Calls():
                     state = effect.state if allowed else ""
@@ -132,6 +138,14 @@ class Policy:
                 case _:
                     pass
         return tuple(dict.fromkeys(grants))
+
+    def summarize(self, effects: Iterable[Effect], why: str, place: str = "") -> CallSummary:
+        """Summarise for the user what a call would do, and the reasons for asking that this does not state."""
+        effects = tuple(effects)
+        steps = [
+            step for effect in effects if isinstance(effect, Runs) for step in self._steps(effect, place)
+        ]
+        return summarize_call(effects, steps, why, place)
 
     def denied_paths(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
         """Return what rules deny to these tools in a place, for commands that run without anyone to ask."""
@@ -149,6 +163,17 @@ class Policy:
         """Save standing grants for later sessions in a place. Raises StorageError."""
         if self._settlements:
             self._settlements.remember(place, grants)
+
+    def _steps(self, effect: Runs, place: str) -> tuple[Step, ...]:
+        from hermes_acp.policy.judges.command_judge import check_run
+
+        case = self._case("ask", (), "terminal", place or effect.cwd)
+        return tuple(judged.step for judged in check_run(effect, case).steps)
+
+    def _is_warned_about(self, effects: Sequence[Effect], place: str) -> bool:
+        """Return whether the user is warned of a call, except of opening a page: an answer names its host."""
+        others = [effect for effect in effects if not isinstance(effect, Reaches)]
+        return is_warned_about(self.summarize(others, "", place).effects)
 
     def _grants_for_run(self, effect: Runs, place: str) -> list[Grant]:
         from hermes_acp.policy.judges.command_judge import check_run, fingerprint_steps, is_sensitive_step

@@ -1,9 +1,10 @@
-"""Detect commands that use the network or delete files, by the names of programs and subcommands.
+"""Detect commands that use the network, publish something or delete files, by the names of programs and subcommands.
 
 This labels what a command may read and what it may send out. It permits nothing: a command that is not
 recognised here runs without a question only if it has no network.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -32,12 +33,30 @@ _SUBCOMMANDS: Final = frozenset(
         "update", "upgrade", "upload", "view",
     }
 )  # fmt: skip
+_PUBLISHING: Final = frozenset({"deploy", "publish", "push", "release", "send-email", "upload"})
+_PUBLISH_ALWAYS: Final = frozenset({"mail", "mailx", "msmtp", "mutt", "sendmail"})
+_PUBLISH_BY_VERB: Final = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("gh", "glab", "hub"),
+            _PUBLISHING | {"close", "comment", "create", "delete", "edit", "merge", "review", "set"},
+        ),
+        **dict.fromkeys(
+            ("helm", "kubectl", "terraform"), _PUBLISHING | {"apply", "create", "delete", "install"}
+        ),
+        **dict.fromkeys(
+            ("firebase", "flyctl", "heroku", "netlify", "twine", "vercel", "wrangler"), _PUBLISHING
+        ),
+    }
+)
+"""Programs that change something elsewhere, and the words of theirs that do."""
 _GROUPS: Final = frozenset({"compose", "image", "lfs", "mod", "package", "pip", "remote", "run", "tool"})
 """Subcommands that have subcommands themselves."""
 _GIT_LOCAL: Final = frozenset({"add", "apply"})
 _TAKE_VALUE: Final = frozenset({"-C", "-c", "--prefix", "--git-dir", "--work-tree", "--cwd", "-f"})
 _LOCAL: Final = frozenset({"echo", "egrep", "fgrep", "grep", "jq", "printf", "rg", "sed", "tee"})
 _DELETE_BY: Final = MappingProxyType({"git": "clean", "find": "-delete"})
+_REMOTE_PATH: Final = re.compile(r"rsync://|[\w.@-]+:")
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 
 
@@ -54,8 +73,22 @@ def uses_network(step: Step) -> bool:
     if step.program in _BY_SUBCOMMAND:
         names = _SUBCOMMANDS - _GIT_LOCAL if step.program == "git" else _SUBCOMMANDS
         return any(name in names for name in _subcommands(step.words[1:]))
+    if step.program == "rsync":
+        return any(word and _REMOTE_PATH.match(word) for word in step.words[1:])
     others = [host for host in step.hosts if not is_loopback(host)]
     return bool(others) or (step.program in _ALWAYS and not step.hosts)
+
+
+def publishes(step: Step) -> bool:
+    """Return whether a command step sends something to others, such as a push, as far as its words show."""
+    if step.judgement == "harmless":
+        return False
+    if verbs := _PUBLISH_BY_VERB.get(step.program):
+        plain = [word for word in step.words[1:] if word and not word.startswith("-")]
+        return any(word in verbs for word in plain[:2])
+    if step.program in _BY_SUBCOMMAND:
+        return any(name in _PUBLISHING for name in _subcommands(step.words[1:]))
+    return step.program in _PUBLISH_ALWAYS
 
 
 def deletes_files(step: Step) -> bool:

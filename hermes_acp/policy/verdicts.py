@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 class Verdict(Struct, frozen=True):
     """A decision and its reasons, worded for the user and the model; a plain approval needs no reason.
 
-    `confinement` is how the call's commands must be confined if they run without a question. `shown` is
-    the part of `why` that every question repeats because the call itself does not show it.
+    `confinement` is how the call's commands must be confined if they run without a question.
     """
 
     decision: Decision
     why: str = ""
     confinement: Confinement = "usual"
-    shown: str = ""
 
 
 class StepVerdict(Struct, frozen=True):
@@ -42,8 +40,7 @@ def strictest(verdicts: Iterable[Verdict]) -> Verdict:
     for decision in ("deny", "ask", "allow"):
         whys = [verdict.why for verdict in given if verdict.decision == decision]
         if whys:
-            shown = [verdict.shown for verdict in given if verdict.decision == decision]
-            return Verdict(decision, _joined(whys), _loosest(given), _joined(shown))
+            return Verdict(decision, _joined(whys), _loosest(given))
     return ALLOWED
 
 

@@ -155,8 +155,9 @@ async def test_the_question_shows_the_card_s_own_id_and_its_diff_or_command(scen
         told = ShownSession(editor, session)
         edit, command = (ask["toolCall"] for ask in editor.asks(ASK))
     assert [edit["toolCallId"], command["toolCallId"]] == list(told.cards) == ["c1", "c2"]
-    assert edit["content"] == told.of("tool_call")[0]["content"]
+    assert edit["content"][:1] == told.of("tool_call")[0]["content"]
     assert edit["content"][0]["newText"] == "x"
+    assert edit["content"][1]["content"]["text"] == "Asked because a would change."
     assert "true" in command["content"][0]["content"]["text"]
     offered = [(option["kind"], option["name"]) for option in editor.asks(ASK)[0]["options"]]
     assert offered == [
@@ -278,6 +279,6 @@ async def test_a_question_about_a_read_only_file_says_so_and_an_edit_keeps_its_m
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         read_only, ordinary = (json.dumps(ask["toolCall"].get("content", [])) for ask in editor.asks(ASK))
-    assert f"Asked because {made} is read-only (mode 0444)." in read_only
-    assert "Asked because" not in ordinary
+    assert "Asked because made.py is read-only (mode 0444)." in read_only
+    assert "Asked because plain.py would change." in ordinary
     assert (made.read_text(), made.stat().st_mode & 0o777) == ("x = 2\n", 0o444)

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from hermes_acp.agent.calls.call_edits import apply_call_edits, with_comment
 from hermes_acp.agent.calls.call_messages import DISMISSED, REFUSED, UNANSWERED, UNAVAILABLE, CallNote
-from hermes_acp.agent.calls.flow_tracking import exposure_of, policy_flow_of
+from hermes_acp.agent.calls.flow_tracking import policy_flow_of
 from hermes_acp.agent.turn.policy_timeout import within_timeout
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.context.context_search import is_context_file
@@ -22,7 +22,8 @@ from hermes_acp.core.flow_labels import Exposure
 from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.proposals import Effect, Proposal, Remembers
-from hermes_acp.policy.grants import confinement_note, describe_grants
+from hermes_acp.policy.call_effects import CallSummary
+from hermes_acp.policy.grants import can_be_kept, confinement_note, describe_grants
 from hermes_acp.policy.verdicts import Verdict
 
 TOO_HARD: Final = Verdict("ask", "the check timed out, so the effects are not known")
@@ -58,15 +59,13 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
         return proposal.unasked
     why = verdict.why
     grants = await _lasting_grants(turn, proposal)
-    words = describe_grants(grants, turn.record.cwd)
+    scope = _scope(grants, turn.record.cwd)
+    question = await _question(turn, card, proposal, why)
     turn.emit(PermissionAsked(card.call_id))
     await turn.ledger.drained()
     said: PermissionAnswer | PermissionResponse | None = None
     with anyio.move_on_after(turn.limits.question_timeout_s):
-        said = await turn.gate.ask(
-            _with_reason(turn, card, verdict),
-            permission_scope=PermissionScope(words, words, confinement_note(grants)),
-        )
+        said = await turn.gate.ask(question, permission_scope=scope)
     full = said if isinstance(said, PermissionResponse) else PermissionResponse(said or "unavailable")
     answer = full.answer if said is not None else None
     given = _given(turn, proposal, answer, grants)
@@ -75,7 +74,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
         _approved_contents(turn, proposal) if full.answer.startswith("allow") and not full.texts else ()
     )
     turn.emit(PermissionAnswered(card.call_id, answer or "unavailable", given, comment, contents))
-    if answer == "allow_workspace":
+    if answer == "allow_workspace" and scope.workspace:
         _remember(turn, given)
     match answer:
         case "allow_once" | "allow_always" | "allow_workspace":
@@ -92,10 +91,19 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
             return UNANSWERED.format(why=why, seconds=turn.limits.question_timeout_s)
 
 
-def _with_reason(turn: Turn, card: CallProposed, verdict: Verdict) -> CallProposed:
-    """Return a question's card: with all reasons if the session's exposure restricts the turn, else those shown."""
-    why = verdict.why if exposure_of(turn).restricts(turn.mode) else verdict.shown
-    return structs.replace(card, why=why) if why else card
+async def _question(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> CallProposed:
+    """Return a question's card: with what the call would do, and why the user is asked."""
+    policy, place, effects = turn.deps.policy, turn.record.cwd, proposal.effects
+    summary = await within_timeout(
+        effects, lambda: policy.summarize(effects, why, place), CallSummary(why=why)
+    )
+    return structs.replace(card, why=summary.why, effects=summary.effects)
+
+
+def _scope(grants: tuple[Grant, ...], place: str) -> PermissionScope:
+    """Return what the lasting answers would cover."""
+    words = describe_grants(grants, place)
+    return PermissionScope(words, words if can_be_kept(grants) else "", confinement_note(grants))
 
 
 def _approved_contents(turn: Turn, proposal: Proposal) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from hermes_acp.core.event_types import WarningKind
+
 # The command line
 
 COMMAND_DESCRIPTION: Final = (
@@ -232,9 +234,30 @@ OPEN_PAGE: Final = "Open the page"
 DECLINE: Final = "No"
 
 
-def approve(call: str, reason: str = "") -> str:
-    """Ask whether a call may run."""
-    return f"Hermes needs your approval: {call}" + (f"\nAsked because {reason}." if reason else "")
+WARNINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "deletes": "it deletes files",
+        "publishes": "it publishes or changes something elsewhere",
+        "reaches": "it contacts other machines",
+    }
+)
+
+
+def approve(call: str, text: str, reasons: Sequence[str]) -> str:
+    """Ask whether a call may run, with all that it would run or write."""
+    parts = [f"Hermes needs your approval: {call}", text]
+    parts += [f"Asked because {'; '.join(reasons)}."] if reasons else []
+    return "\n".join(part for part in parts if part)
+
+
+def text_opened(name: str) -> str:
+    """Say where the text to be approved is shown."""
+    return f"The whole text is open as {name}."
+
+
+def effect_reason(kind: WarningKind, targets: Sequence[str]) -> str:
+    """Name an effect of which the user is warned, as a reason for asking."""
+    return f"{WARNINGS[kind]}{': ' if targets else ''}{', '.join(targets)}"
 
 
 def visit(question: str, url: str) -> str:

@@ -46,8 +46,7 @@ def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret
     elif secret:
         verdict = Verdict("ask", f"{path} holds {secret}")
     elif not is_granted and not case.is_remote and (mode := write_protection(path)) is not None:
-        why = f"{path} is read-only (mode {mode:04o})"
-        verdict = Verdict("ask", why, shown=why)
+        verdict = Verdict("ask", f"{path} is read-only (mode {mode:04o})")
     elif case.mode in ("accept_edits", "auto") or is_granted:
         verdict = ALLOWED
     else:

@@ -64,6 +64,20 @@ async def test_an_answer_is_one_of_the_agents_options(
     assert "1 Allow once" in screen.written
 
 
+@pytest.mark.parametrize("is_warning", [True, False])
+async def test_a_question_says_why_it_is_asked_and_warns_of_what_cannot_be_undone(is_warning: bool) -> None:
+    told = {"approvalText": "rm -rf build", "reason": "Asked because it deletes files: build."}
+    call = v1.ToolCallUpdate(
+        tool_call_id="c", title="Clean", meta={"hermes": {**told, "isWarning": is_warning}}
+    )
+    asked = v1.RequestPermissionRequest(session_id="s", tool_call=call, options=OPTIONS)
+    screen = AnsweredScreen("n")
+    await ApprovalPrompt(screen, layout(), asked, CWD, accepts_partial_edits=True).put()
+    assert "│ rm -rf build" in screen.written
+    assert "Asked because it deletes files: build." in screen.written
+    assert ("⚠ Asked" in screen.written) is is_warning
+
+
 async def test_a_hunk_that_is_left_out_is_told() -> None:
     answer, _ = await judge("h", "y", "n")
     assert answer.permission is not None

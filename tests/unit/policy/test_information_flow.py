@@ -21,7 +21,9 @@ from hermes_acp.core.proposals import (
     Writes,
 )
 from hermes_acp.core.record.session_record import Record
+from hermes_acp.policy.grants import run_subject
 from hermes_acp.policy.information_flow import FlowState
+from hermes_acp.policy.judges.command_judge import fingerprint_steps
 from hermes_acp.policy.policy_engine import Policy
 
 PAGE: Final = Source("untrusted", "https://evil.example/page")
@@ -97,8 +99,10 @@ def test_a_tools_own_answers_do_not_keep_it_from_being_called_again() -> None:
 
 
 def test_a_standing_answer_to_push_holds_only_until_both_labels_are_held() -> None:
-    granted = Policy("/home").grants_for([PUSH], allowed=True, place=PLACE)
-    assert granted
+    # Such an answer is no longer offered, but those of earlier versions keep their meaning.
+    steps = Policy("/home").judge_steps(PUSH, "ask", ())[1]
+    granted = (Grant("run", run_subject(PUSH), True, fingerprint_steps(steps, PUSH)),)
+    assert Policy("/home").grants_for([PUSH], allowed=True, place=PLACE) == ()
     assert Policy("/home").judge([PUSH], "ask", granted, place=PLACE).decision == "allow"
     asked = Policy("/home").judge([PUSH], "ask", granted, place=PLACE, flow=FlowState(BOTH.including([KEYS])))
     assert asked.decision == "ask"

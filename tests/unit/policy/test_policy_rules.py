@@ -7,7 +7,7 @@ import pytest
 from hermes_acp.core.event_types import Grant, Mode
 from hermes_acp.core.policy_rules import Decision
 from hermes_acp.core.proposals import Calls, Deletes, Effect, Presses, Reaches, Reads, Recalls, Runs, Writes
-from hermes_acp.policy.grants import describe_grants, run_subject
+from hermes_acp.policy.grants import describe_grants, prefix_subject, run_subject
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.policy.sensitive_names import holds_secrets, is_protected
 
@@ -64,9 +64,8 @@ def test_a_write_protected_file_is_asked_about_wherever_edits_are_not(
     path.chmod(0o444)
     verdict = POLICY.judge([Writes(str(path))], mode, ())
     assert verdict.decision == decision
-    shown = f"{path} is read-only (mode 0444)"
-    assert verdict.shown == (shown if decision == "ask" else "")
-    assert not POLICY.judge([Writes(str(tmp_path / "other.py"))], mode, ()).shown
+    assert ("is read-only (mode 0444)" in verdict.why) == (decision == "ask")
+    assert "read-only (mode" not in POLICY.judge([Writes(str(tmp_path / "other.py"))], mode, ()).why
     granted = POLICY.judge([Writes(str(path))], mode, [Grant("write", str(path), allowed=True)])
     assert granted.decision == ("deny" if mode == "plan" else "allow")
     path.chmod(0o644)
@@ -188,9 +187,18 @@ def test_a_host_is_remembered_for_itself_alone() -> None:
     assert POLICY.judge([Reaches("evil.example", "https://evil.example/")], "ask", allowed).decision == "ask"
 
 
-def test_a_long_path_on_a_button_begins_with_the_name_of_a_folder() -> None:
-    path = f"/project/{'deep/' * 30}folder/a.py"
-    words = describe_grants([Grant("write", path, True)], "/project")
-    assert words.startswith("changes to …/deep/")
-    assert words.endswith("/folder/a.py")
-    assert describe_grants([Grant("write", "/project/a.py", True)], "/project") == "changes to a.py"
+def test_an_option_names_all_that_it_grants() -> None:
+    path = f"{'deep/' * 30}folder/a.py"
+    assert describe_grants([Grant("write", f"/project/{path}", True)], "/project") == f"changes to {path}"
+    files = [Grant("write", f"/project/{name}", True) for name in "abcde"]
+    assert describe_grants(files, "/project") == "changes to these 5 files"
+    commands = [Grant("run", prefix_subject("/project", name), True) for name in ("a", "b", "c", "d")]
+    assert describe_grants(commands, "/project") == "`a …` and `b …` and `c …` and `d …`"
+
+
+@pytest.mark.parametrize("command", ["make " + "x" * 80, "cat <<'EOF'\nrm -rf build\nEOF"])
+def test_an_option_never_shortens_a_command_and_refers_to_the_question_instead(command: str) -> None:
+    grant = Grant("run", f"/project/sub\0{command}", True)
+    assert describe_grants([grant], "/project") == "exactly this command in sub"
+    short = Grant("run", "/project\0python3 x.py", True)
+    assert describe_grants([short], "/project") == "`python3 x.py`"

@@ -1,6 +1,10 @@
 """What a user reads in a conversation: permission questions, forms, notices."""
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
+
+from hermes_acp.core.event_types import WarningKind
 
 ALLOW_ONCE: Final = "Allow once"
 REJECT_ONCE: Final = "Reject"
@@ -10,6 +14,15 @@ FORM_OTHER_ANSWER: Final = "Or in your own words"
 PAGE_DONE: Final = "Done"
 COMPACTING: Final = "The conversation is long, so its older part is being summarised for the model."
 ANSWER_RESTARTED: Final = " …\n\n*(interrupted; starting again)*\n\n"
+
+WARNINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "deletes": "it deletes files",
+        "publishes": "it publishes or changes something elsewhere",
+        "reaches": "it contacts other machines",
+    }
+)
+MAX_NAMED_TARGETS: Final = 10
 
 
 def allow_in_session(what: str, manner: str) -> str:
@@ -27,6 +40,13 @@ def reject_in_session(what: str) -> str:
     return f"Reject {what} for this session"
 
 
-def asked_because(reason: str) -> str:
+def asked_because(reasons: Sequence[str]) -> str:
     """Say why a call needs permission."""
-    return f"Asked because {reason}."
+    return f"Asked because {'; '.join(reasons)}."
+
+
+def effect_reason(kind: WarningKind, targets: Sequence[str]) -> str:
+    """Name an effect of which the user is warned, as a reason for asking."""
+    named = ", ".join(targets[:MAX_NAMED_TARGETS])
+    more = len(targets) - MAX_NAMED_TARGETS
+    return f"{WARNINGS[kind]}{f': {named}' if named else ''}{f' and {more} more' if more > 0 else ''}"

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.event_types import WARNING_EFFECTS, PermissionAnswer
 from hermes_acp.core.events import CallProposed
 from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.frontends.acp.messages import conversation
@@ -69,7 +69,13 @@ def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...
 
 def reason_for(call: CallProposed) -> str:
     """Return why a call needs permission, or an empty string if unknown."""
-    return conversation.asked_because(escape_invisible(call.why)) if call.why else ""
+    warned = [
+        conversation.effect_reason(effect.kind, effect.targets)
+        for effect in call.effects
+        if effect.kind in WARNING_EFFECTS
+    ]
+    reasons = [escape_invisible(reason) for reason in (*warned, call.why) if reason]
+    return conversation.asked_because(reasons) if reasons else ""
 
 
 def answer_of(option_id: str) -> PermissionAnswer:

@@ -4,10 +4,11 @@ from typing import Final
 
 from hermes_acp.core.events import CallProposed
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
-from hermes_acp.frontends.acp.questions.approval_text import approval_text, call_meta
+from hermes_acp.frontends.acp.questions.call_meta import call_meta
 from hermes_acp.frontends.acp.questions.editor_gate import EditorGate, QuestionTypes
 from hermes_acp.frontends.acp.questions.permission_options import AnswerOption, reason_for
 from hermes_acp.frontends.acp.v1.updates import to_diffs, to_locations, to_text
+from hermes_acp.tools.approval_text import approval_text
 from hermes_protocol import v1
 
 

@@ -37,7 +37,7 @@ from hermes_acp.core.events import (
 from hermes_acp.core.record.session_record import CUT_OFF
 from hermes_acp.frontends.acp.messages import conversation
 from hermes_acp.frontends.acp.questions.answer_extras import rejected
-from hermes_acp.frontends.acp.questions.approval_text import call_meta
+from hermes_acp.frontends.acp.questions.call_meta import call_meta
 from hermes_acp.frontends.acp.translation.call_results import raw_output
 from hermes_acp.frontends.acp.translation.output_markdown import fenced
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS

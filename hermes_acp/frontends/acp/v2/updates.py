@@ -37,12 +37,13 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.frontends.acp.questions.answer_extras import rejected
-from hermes_acp.frontends.acp.questions.approval_text import approval_text, call_meta
+from hermes_acp.frontends.acp.questions.call_meta import call_meta
 from hermes_acp.frontends.acp.translation.call_results import raw_output
 from hermes_acp.frontends.acp.translation.output_markdown import fenced
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS, failure_code
 from hermes_acp.frontends.acp.v2.content import part_to_block
 from hermes_acp.frontends.acp.v2.git_patches import git_patch
+from hermes_acp.tools.approval_text import approval_text
 from hermes_protocol import v2
 
 PLAN = "plan"

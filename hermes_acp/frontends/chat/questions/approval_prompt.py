@@ -84,11 +84,15 @@ class ApprovalPrompt:
 
     async def _show(self) -> None:
         title = sanitize_line(self._request.tool_call.title or self._request.tool_call.tool_call_id)
-        parts = [Text("? ", style="bold yellow").append(title, style="bold")]
+        is_warning = self._meta().get("isWarning") is True
+        parts = [Text("? ", style="bold yellow").append(title, style="bold yellow" if is_warning else "bold")]
         parts += [render_diff(diff, self._cwd) for diff in self._diffs]
         text = self._approval_text()
         if text and sanitize_line(text) not in title:
             parts.append(Text("  │ " + "\n  │ ".join(text.split("\n")), style="dim"))
+        if reason := sanitize_line(str(self._meta().get("reason", ""))):
+            mark, style = ("⚠ ", "bold yellow") if is_warning else ("", "dim")
+            parts.append(Text(f"  {mark}{reason}", style=style))
         await self._write(*parts, self._menu())
 
     def _menu(self) -> Text:
@@ -199,10 +203,13 @@ class ApprovalPrompt:
 
     def _approval_text(self) -> str:
         """Return the full text to approve, as the agent wrote it for a person; empty if diffs show it."""
+        return sanitize(str(self._meta().get("approvalText", "")))
+
+    def _meta(self) -> dict[str, object]:
+        """Return what the agent adds to the protocol's own fields."""
         meta = self._request.tool_call.meta
         said = meta.get("hermes") if isinstance(meta, dict) else None
-        text = cast("dict[str, object]", said).get("approvalText", "") if isinstance(said, dict) else ""
-        return sanitize(str(text))
+        return cast("dict[str, object]", said) if isinstance(said, dict) else {}
 
     async def _note(self, words: str, kind: str) -> None:
         await self._screen.write(

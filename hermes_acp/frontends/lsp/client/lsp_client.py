@@ -55,11 +55,16 @@ class LspClient:
         """Show a warning."""
         self.tell(text, types.MessageType.Warning)
 
-    async def choose(self, text: str, titles: Sequence[str]) -> str | None:
-        """Let the user choose one of the titles; return None if they dismiss the question. Raise ClientError."""
+    async def choose(
+        self, text: str, titles: Sequence[str], kind: types.MessageType = types.MessageType.Info
+    ) -> str | None:
+        """Let the user choose one of the titles; return None if they dismiss the question. Raise ClientError.
+
+        The text is sent in full, whatever its length: it may be what the user approves.
+        """
         params = types.ShowMessageRequestParams(
-            type=types.MessageType.Info,
-            message=text[:MAX_MESSAGE_LENGTH],
+            type=kind,
+            message=text,
             actions=[types.MessageActionItem(title=title) for title in titles],
         )
         answer = await self.ask(types.WINDOW_SHOW_MESSAGE_REQUEST, params)

@@ -96,7 +96,7 @@ async def _run_turn(
     lsp_session.session.ledger.admit(listener)
     outcome = EditResult()
     try:
-        gate = ClientGate(editor.client, lsp_session.makes_drafts)
+        gate = ClientGate(editor.client, lsp_session.makes_drafts, editor.scratch)
         end = await lsp_session.session.prompt(parts_of(action, selection), gate)
         if end.reason in FAILED:
             code = end.error_code or end.reason

@@ -43,7 +43,7 @@ class EditorConnection:
         self.settings = LspSettings()
         self.actions: PluginFolder[Action] = PluginFolder("hermes_acp.frontends.lsp.actions", "ACTION")
         self.is_initialized = anyio.Event()
-        self._scratch = ScratchFolder(environment.home)
+        self.scratch = ScratchFolder(environment.home)
         self._settings_error = ""
         self._app: App | None = None
         self._has_app = anyio.Event()
@@ -98,7 +98,7 @@ class EditorConnection:
         from hermes_acp.frontends.lsp.edits.edit_confirmation import EditConfirmation
 
         self._review = self._review or EditConfirmation(
-            self.client, self.documents, self.pending, self._scratch
+            self.client, self.documents, self.pending, self.scratch
         )
         return self._review
 
@@ -120,7 +120,7 @@ class EditorConnection:
 
     async def show_answer(self, text: str) -> str:
         """Open a text as a Markdown document, or show where it is; return its URI. Raise StorageError."""
-        path = await self._scratch.put(f"answer-{uuid.uuid4().hex[:8]}.md", text.rstrip() + "\n")
+        path = await self.scratch.put(f"answer-{uuid.uuid4().hex[:8]}.md", text.rstrip() + "\n")
         uri = path.as_uri()
         if not await self.client.show(uri):
             first = text.strip().partition("\n")[0][:MAX_FIRST_LINE_LENGTH]
