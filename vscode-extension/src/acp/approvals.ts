@@ -8,6 +8,7 @@ import { randomUUID } from "node:crypto";
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
+import type { CallNews } from "../state/events";
 import { isLong } from "../state/long_text";
 import type { AnswerOption, CallRef, FileDiff } from "../state/terms";
 import type { Store } from "../state/store";
@@ -65,8 +66,14 @@ export class Approvals {
         resolve(response);
       };
       this.open.set(requestId, { call: ref, options, isSeen: !isLong(call.command ?? ""), settle });
-      const reason = reasonIn(request.toolCall);
-      this.store.dispatch(request.sessionId, { type: "asked", call, requestId, options, reason });
+      const told = toldOf(request.toolCall);
+      this.store.dispatch(request.sessionId, {
+        type: "asked",
+        call: without(call, told.reason),
+        requestId,
+        options,
+        ...told,
+      });
       const diffs = (call.content ?? []).flatMap((each) => (each.type === "diff" ? [each.diff] : []));
       // Hunks are judged one by one only where the agent heeds it.
       if (this.takesParts && diffs.length > 0) this.hunks.begin(ref, diffs);
@@ -121,10 +128,19 @@ export class Approvals {
   }
 }
 
-/** Return the sentence that says why the agent asks; empty where it gives none. */
-function reasonIn({ _meta }: acp.ToolCallUpdate): string {
-  const hermes = _meta?.["hermes"] as { reason?: unknown } | null | undefined;
-  return typeof hermes?.reason === "string" ? hermes.reason : "";
+/** Return the sentence that says why the agent asks, empty where it gives none, and whether that is a warning. */
+function toldOf({ _meta }: acp.ToolCallUpdate): { readonly reason: string; readonly isWarning: boolean } {
+  const hermes = _meta?.["hermes"] as { reason?: unknown; isWarning?: unknown } | null | undefined;
+  return {
+    reason: typeof hermes?.reason === "string" ? hermes.reason : "",
+    isWarning: hermes?.isWarning === true,
+  };
+}
+
+/** Return a card without the reason among its content, where clients that know nothing of ours find it. */
+function without(call: CallNews, reason: string): CallNews {
+  if (!reason || !call.content) return call;
+  return { ...call, content: call.content.filter((each) => each.type !== "text" || each.text.trim() !== reason) };
 }
 
 function metaOf(outcomes: readonly Outcome[], comment: string): { _meta?: Record<string, unknown> } {

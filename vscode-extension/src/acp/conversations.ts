@@ -17,7 +17,7 @@ import type { Link } from "./link";
 import { ask, methods } from "./methods";
 import type { SessionsSearchResult } from "./own";
 import { toChildEvents, toEvents, toOptions } from "./translate";
-import { errorText, needsSetUp } from "./error_text";
+import { errorText, isToRetry, needsSetUp } from "./error_text";
 
 const PLAN = "plan";
 const MAX_FOUND = 30;
@@ -208,7 +208,7 @@ export class Conversations {
     } catch (error) {
       // What a lost connection means for its turns is told by whoever notes that the server is gone.
       if (!link.isClosed && this.store.get(id)?.turns.includes(turn)) {
-        const why = { text: errorText(error), needsSetUp: needsSetUp(error) };
+        const why = { text: errorText(error), needsSetUp: needsSetUp(error), isToRetry: isToRetry(error) };
         this.store.dispatch(id, { type: "ended", id: turn, reason: "failed", ...why, at: Date.now() });
       }
     }

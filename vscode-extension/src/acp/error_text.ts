@@ -14,6 +14,8 @@ const CANCELLED = -32800;
 const PROTOCOL_ERRORS: ReadonlySet<number> = new Set([-32700, -32600, -32602]);
 /** The server's names for such errors. It uses the same codes for errors with a sentence for people. */
 const PROTOCOL_ERROR_NAMES: ReadonlySet<unknown> = new Set(["bad_params", "not_initialized", "already_initialized"]);
+/** The server's names for refusals of a model's endpoint: the key, the quota, too many requests, nobody there. */
+const TO_RETRY: ReadonlySet<unknown> = new Set(["model_auth_failed", "quota_used_up", "rate_limited", "model_down"]);
 /** Messages that come from the protocol's libraries. They mean nothing to people. */
 const LIBRARY_MESSAGE = /^"?(internal error|invalid (params|request)|parse error|method not found|no such method)/i;
 
@@ -34,6 +36,11 @@ export function errorText(error: unknown): string {
 /** Return whether an agent refuses to work because no model is set up. */
 export function needsSetUp(error: unknown): boolean {
   return error instanceof Error && wireErrorIn(error)?.code === AUTH_REQUIRED;
+}
+
+/** Return whether a model's endpoint refused the request itself, so that nothing of it can be continued. */
+export function isToRetry(error: unknown): boolean {
+  return error instanceof Error && TO_RETRY.has(wireErrorIn(error)?.data["code"]);
 }
 
 /** Read an error that came over the wire; undefined for any other. */

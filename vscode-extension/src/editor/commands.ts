@@ -80,6 +80,11 @@ async function answerFirst({ store, front, actions, surfaces, approvals }: Engin
   const { requestId, options } = asking.approval;
   const option = options.find((each) => each.kind === kind);
   if (!option) return;
+  if (!surfaces.isShown) {
+    // Nobody answers what they do not see: the first press shows the question, the next one answers it.
+    await surfaces.reveal();
+    return;
+  }
   if (kind.startsWith("allow") && !approvals.canAllow(requestId)) {
     await surfaces.reveal();
     void vscode.window.showInformationMessage(READ_COMMAND_FIRST);

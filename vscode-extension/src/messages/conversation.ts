@@ -46,12 +46,19 @@ export const NO_OUTPUT_YET = "No output yet.";
 export const NO_OUTPUT = "No output.";
 
 export const PERMISSION_QUESTION = "Hermes asks";
+export const WARNING = "Warning";
 export const READ_TEXT_FIRST = "Read the text above to the end first";
 export const REJECT_WITH_REASON = "Reject and say why";
 export const LASTING_ANSWERS = "Always allow or reject";
 export const REJECT_REASON = "Why you reject this, or what to do instead";
-export const answered = (isAllowed: boolean, isLasting: boolean, comment: string) =>
-  `${isAllowed ? "Allowed" : "Rejected"}${isLasting ? " for later calls too" : ""}${comment ? `: ${comment}` : ""}`;
+export const answered = (isAllowed: boolean, comment: string) =>
+  `${isAllowed ? "Allowed" : "Rejected"}${comment ? `: ${comment}` : ""}`;
+export const answeredLastingly = (option: string, comment: string) => `${option}${comment ? `. ${comment}` : ""}`;
+export const allowedInPart = (accepted: number, changes: number) =>
+  `Allowed in part: ${accepted} of ${plural(changes, "change")}`;
+export const ANSWER_KEYS = { allow: "Ctrl+Alt+Enter", reject: "Ctrl+Alt+Backspace" } as const;
+export const MAC_ANSWER_KEYS = { allow: "⌥⌘⏎", reject: "⌥⌘⌫" } as const;
+export const optionWithKey = (option: string, key: string) => `${option} (${key})`;
 
 export const questionLabel = (question: string) => `Hermes asks: ${question}`;
 export const ANSWERED = "Done";

@@ -20,6 +20,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
   private view: vscode.WebviewView | undefined;
   /** The page that keys go to, where they go to one of the panel's. */
   private focused: vscode.Webview | undefined;
+  private readonly tabs = new Set<vscode.WebviewPanel>();
 
   constructor(
     private readonly extension: vscode.Uri,
@@ -52,6 +53,8 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
   private adoptTab(panel: vscode.WebviewPanel): void {
     const icon = (name: string) => vscode.Uri.joinPath(this.extension, "media", name);
     panel.iconPath = { light: icon("hermes.svg"), dark: icon("hermes-dark.svg") };
+    this.tabs.add(panel);
+    panel.onDidDispose(() => this.tabs.delete(panel));
     this.attach(panel.webview, "tab", (over) => panel.onDidDispose(over));
   }
 
@@ -74,6 +77,11 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
   private noteFocus(webview: vscode.Webview, isFocused: boolean): void {
     if (isFocused) this.focused = webview;
     else if (this.focused === webview) this.focused = undefined;
+  }
+
+  /** Whether the panel is on the screen somewhere. */
+  get isShown(): boolean {
+    return (this.view?.visible ?? false) || [...this.tabs].some((panel) => panel.visible);
   }
 
   /** Bring the panel to the front; where it is shown nowhere, in the side bar. */

@@ -73,6 +73,8 @@ export type SessionEvent =
       readonly text: string;
       readonly needsSetUp?: boolean;
       readonly at?: number;
+      /** Whether the same prompt is to be sent again, once what prevented it is mended. */
+      readonly isToRetry?: boolean;
     }
   | { readonly type: "call"; readonly call: CallNews }
   | {
@@ -81,6 +83,7 @@ export type SessionEvent =
       readonly requestId: string;
       readonly options: readonly AnswerOption[];
       readonly reason?: string;
+      readonly isWarning?: boolean;
     }
   | {
       readonly type: "answered";

@@ -106,6 +106,7 @@ function changeCard(session: Session, event: CardEvent): Session {
           requestId: event.requestId,
           options: event.options,
           ...(event.reason ? { reason: event.reason } : {}),
+          ...(event.isWarning ? { isWarning: true } : {}),
         },
       });
     case "answered":
@@ -228,7 +229,9 @@ function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "
     reason,
   );
   const isUnready = event.type === "ended" && event.needsSetUp;
-  const end: EndItem = { type: "end", id: event.id, reason, text: event.text, ...(isUnready && { needsSetUp: true }) };
+  const isToRetry = event.type === "ended" && event.isToRetry;
+  const marks = { ...(isUnready && { needsSetUp: true }), ...(isToRetry && { isToRetry }) };
+  const end: EndItem = { type: "end", id: event.id, reason, text: event.text, ...marks };
   const before = isSaidAlready(next, end) ? { ...next, items: next.items.slice(0, -1) } : next;
   if (turns.length > 0) return add({ ...before, turns }, end);
   const isLeft = session.plan.some((entry) => entry.status !== "completed");

@@ -57,6 +57,8 @@ export interface Approval {
   readonly options: readonly AnswerOption[];
   /** Why the agent asks, in a sentence. */
   readonly reason?: string;
+  /** Whether it deletes, publishes or reaches other machines, as the agent says. */
+  readonly isWarning?: boolean;
   readonly answer?: string;
   /** What the user said to it. */
   readonly comment?: string;
@@ -147,6 +149,8 @@ export interface EndItem {
   /** Whether it failed because no model is set up, or its key is refused. */
   readonly needsSetUp?: boolean;
   readonly tookMs?: number;
+  /** Whether to offer the same prompt again before anything else: a key was refused, or a quota is used up. */
+  readonly isToRetry?: boolean;
   readonly checkpoint?: Checkpoint;
   /** The plan, where the turn left something of it undone. */
   readonly plan?: readonly PlanEntry[];

@@ -7,29 +7,41 @@
 import { useState } from "preact/hooks";
 
 import * as messages from "../messages/conversation";
-import type { AnswerOption, Approval as Question } from "../state/terms";
+import type { AnswerOption, Approval as Question, Verdict } from "../state/terms";
 import { post } from "./bridge";
 import { readable } from "./paths";
+import { isOnce, receiptOf } from "./receipts";
 
 interface Props {
   /** Whether all that is asked about was on the screen; before that the answer cannot be yes. */
   readonly isSeen: boolean;
   readonly approval: Question;
   readonly roots: readonly string[];
+  /** What was decided of the hunks of its changes. */
+  readonly verdicts: readonly Verdict[];
 }
 
-export function Approval({ isSeen, approval, roots }: Props) {
+export function Approval({ isSeen, approval, roots, verdicts }: Props) {
   const [comment, setComment] = useState("");
   const [areMore, setMore] = useState(false);
-  if (approval.answer !== undefined) return <Answered approval={approval} />;
+  if (approval.answer !== undefined) return <Answered approval={approval} verdicts={verdicts} roots={roots} />;
   const [short, lasting] = [isOnce, (option: AnswerOption) => !isOnce(option)].map((is) => approval.options.filter(is));
   const { requestId } = approval;
   const answer = (option: string) => post({ type: "answer", requestId, option, comment: comment.trim() });
   const isBarred = ({ kind }: AnswerOption) => kind.startsWith("allow") && !isSeen;
   const no = approval.options.find((each) => each.kind === "reject_once");
   return (
-    <div class="approval" role="group" aria-label={messages.PERMISSION_QUESTION}>
-      {approval.reason && <div class="approval-reason">{approval.reason}</div>}
+    <div
+      class={`approval ${approval.isWarning ? "warning" : ""}`}
+      role="group"
+      aria-label={messages.PERMISSION_QUESTION}
+    >
+      {approval.reason && (
+        <div class="approval-reason">
+          {approval.isWarning && <i class="codicon codicon-warning" role="img" aria-label={messages.WARNING} />}
+          {approval.reason}
+        </div>
+      )}
       <div class="approval-options">
         {short?.map((option) => (
           <button
@@ -37,7 +49,7 @@ export function Approval({ isSeen, approval, roots }: Props) {
             type="button"
             class={classOf(option)}
             disabled={isBarred(option)}
-            title={isBarred(option) ? messages.READ_TEXT_FIRST : undefined}
+            title={isBarred(option) ? messages.READ_TEXT_FIRST : titleOf(option)}
             onClick={() => answer(option.id)}
           >
             {option === no && comment.trim() ? messages.REJECT_WITH_REASON : option.name}
@@ -101,29 +113,37 @@ function Lasting({ options, isBarred, answer, roots }: LastingProps) {
   );
 }
 
-/** Return whether an answer is for this time only, or of a kind that is not known. */
-function isOnce({ kind }: AnswerOption): boolean {
-  return !kind.endsWith("_always");
-}
-
 function classOf({ kind }: AnswerOption): string {
   if (kind === "allow_once") return "button primary";
   return kind.startsWith("reject") ? "button quiet" : "button";
 }
 
-function Answered({ approval }: { approval: Question }) {
+/** Return the name of an answer with its key, for the answers that have one. */
+function titleOf({ kind, name }: AnswerOption): string | undefined {
+  const keys = navigator.platform.startsWith("Mac") ? messages.MAC_ANSWER_KEYS : messages.ANSWER_KEYS;
+  const key = kind === "allow_once" ? keys.allow : kind === "reject_once" ? keys.reject : "";
+  return key ? messages.optionWithKey(name, key) : undefined;
+}
+
+interface AnsweredProps {
+  readonly approval: Question;
+  readonly verdicts: readonly Verdict[];
+  readonly roots: readonly string[];
+}
+
+function Answered({ approval, verdicts, roots }: AnsweredProps) {
   const option = approval.options.find((each) => each.id === approval.answer);
   if (!option) return null;
-  const { kind } = option;
-  return <Said isYes={kind.startsWith("allow")} isLasting={!isOnce(option)} comment={approval.comment ?? ""} />;
+  const isYes = option.kind.startsWith("allow");
+  const name = readable({ title: option.name, kind: "edit" }, roots);
+  return <Said isYes={isYes} words={receiptOf({ ...option, name }, verdicts, approval.comment ?? "")} />;
 }
 
 /** What the user answered, and their own word on it. */
-export function Said({ isYes, isLasting, comment }: { isYes: boolean; isLasting?: boolean; comment: string }) {
+export function Said({ isYes, words }: { isYes: boolean; words: string }) {
   return (
     <div class={`answered ${isYes ? "yes" : "no"}`}>
-      <i class={`codicon codicon-${isYes ? "pass" : "circle-slash"}`} />{" "}
-      {messages.answered(isYes, isLasting ?? false, comment)}
+      <i class={`codicon codicon-${isYes ? "pass" : "circle-slash"}`} /> {words}
     </div>
   );
 }

@@ -97,9 +97,14 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBe
         </div>
       )}
       {item.approval ? (
-        <Approval isSeen={isSeen} approval={item.approval} roots={roots} />
+        <Approval
+          isSeen={isSeen}
+          approval={item.approval}
+          roots={roots}
+          verdicts={Object.values(item.verdicts).flat()}
+        />
       ) : (
-        item.rejected !== undefined && <Said isYes={false} comment={item.rejected} />
+        item.rejected !== undefined && <Said isYes={false} words={messages.answered(false, item.rejected)} />
       )}
     </section>
   );

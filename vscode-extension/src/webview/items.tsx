@@ -8,7 +8,6 @@ import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 
-import { CONTINUE_TURN } from "../messages/agent";
 import * as messages from "../messages/conversation";
 import type { Shell } from "../panel/protocol";
 import { filesSince } from "../state/rewinding";
@@ -29,6 +28,7 @@ import { ChildCard } from "./child";
 import { Elapsed } from "./elapsed";
 import { Markdown } from "./markdown/markdown";
 import { PlanList, progressOf } from "./plan";
+import { waysOn } from "./receipts";
 import { QuestionCard } from "./question";
 import { Rewind } from "./rewind";
 
@@ -217,16 +217,17 @@ const End = ({ sessionId, item, isLast, asked }: EndProps) => {
               {messages.SET_UP_MODEL}
             </button>
           )}
-          {canGoOn && (
-            <button type="button" class="button small" onClick={() => say(CONTINUE_TURN)}>
-              {messages.CONTINUE}
-            </button>
-          )}
-          {canGoOn && asked && (
-            <button type="button" class="button small quiet" onClick={() => say(asked)}>
-              {messages.RETRY}
-            </button>
-          )}
+          {canGoOn &&
+            waysOn(item.isToRetry === true, asked).map(({ name, prompt }, at) => (
+              <button
+                key={name}
+                type="button"
+                class={`button small ${at > 0 ? "quiet" : ""}`}
+                onClick={() => say(prompt)}
+              >
+                {name}
+              </button>
+            ))}
         </div>
       )}
       {item.plan && (

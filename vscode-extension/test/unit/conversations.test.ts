@@ -337,3 +337,51 @@ describe("approvals", () => {
     expect(store.get("s")?.items[0]).toMatchObject({ approval: { answer: "" } });
   });
 });
+
+describe("a request for permission", () => {
+  const ask = (scene: Scene, meta: object) =>
+    void scene.approvals.ask(
+      {
+        sessionId: "s",
+        toolCall: {
+          toolCallId: "c",
+          title: "Run rm",
+          content: [{ type: "content", content: { type: "text", text: "Asked because it deletes files: a." } }],
+          _meta: { hermes: meta },
+        },
+        options: [{ optionId: "y", name: "Allow once", kind: "allow_once" }],
+      } as never,
+      new AbortController().signal,
+    );
+
+  it("shows its reason once, with what it warns of", async () => {
+    const scene = new Scene();
+    await scene.sessions.begin();
+    ask(scene, { reason: "Asked because it deletes files: a.", isWarning: true });
+    expect(scene.store.get("s")?.items.at(-1)).toMatchObject({
+      content: [],
+      approval: { reason: "Asked because it deletes files: a.", isWarning: true },
+    });
+  });
+});
+
+describe("a turn that failed", () => {
+  const refuse = (code: string) => Object.assign(new Error("The key was refused."), { code: -32603, data: { code } });
+
+  it("is to be tried again where the endpoint refused it", async () => {
+    for (const [code, isToRetry] of [
+      ["model_auth_failed", true],
+      ["quota_used_up", true],
+      ["bad_reply", false],
+    ] as const) {
+      const scene = new Scene();
+      await scene.sessions.begin();
+      scene.on["session/prompt"] = () => {
+        throw refuse(code);
+      };
+      await scene.sessions.prompt("s", text("go"));
+      const end = scene.store.get("s")?.items.find((item) => item.type === "end");
+      expect(end?.type === "end" && end.isToRetry === true).toBe(isToRetry);
+    }
+  });
+});

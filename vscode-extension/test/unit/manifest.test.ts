@@ -16,6 +16,14 @@ describe("keys", () => {
     expect(contributes.keybindings.filter(({ command }) => !commands.has(command))).toEqual([]);
   });
 
+  it("answer a question only while one is open, and never by typing", () => {
+    const answers = contributes.keybindings.filter(({ command }) => /^hermes\.(allow|reject)Once$/.test(command));
+    expect(answers.map(({ command, key, when }) => [command, key, when])).toEqual([
+      ["hermes.allowOnce", "ctrl+alt+enter", "hermes.isAsking"],
+      ["hermes.rejectOnce", "ctrl+alt+backspace", "hermes.isAsking"],
+    ]);
+  });
+
   it("of the inline command depend on the cursor alone: what the window says of a file comes later than the file", () => {
     const inline = contributes.keybindings.find(({ command }) => command === "hermes.editInline");
     expect(inline?.when?.match(/\w+/g)?.sort()).toEqual(["editorReadonly", "editorTextFocus"]);

@@ -24,6 +24,17 @@ const asked: SessionEvent = {
   options: [{ id: "yes", name: "Yes", kind: "allow_once" }],
 };
 
+describe("a question", () => {
+  it("keeps why it is asked and whether that is a warning", () => {
+    const [item] = after({
+      ...asked,
+      reason: "Asked because it deletes files: a.",
+      isWarning: true,
+    } as SessionEvent).items;
+    expect(item).toMatchObject({ approval: { reason: "Asked because it deletes files: a.", isWarning: true } });
+  });
+});
+
 describe("a session folded from what happened", () => {
   it("joins words of one message and goes on behind what came between", () => {
     const session = after(
