@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
@@ -144,8 +144,9 @@ describe("what the extension says", () => {
   });
 
   it("is written in src/messages, not where it is shown", () => {
-    const found = globSync("src/**/*.{ts,tsx}", { cwd: ROOT })
-      .filter((path) => !path.startsWith("src/messages/"))
+    const found = readdirSync(`${ROOT}/src`, { recursive: true, encoding: "utf8" })
+      .map((path) => `src/${path}`)
+      .filter((path) => /\.tsx?$/.test(path) && !path.startsWith("src/messages/"))
       .flatMap((path) =>
         literalsIn(path, readFileSync(`${ROOT}/${path}`, "utf8"))
           .filter(({ text, isMarkup }) => (isMarkup ? /\p{L}/u.test(text) : looksLikeASentence(text)))
