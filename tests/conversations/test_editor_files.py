@@ -67,7 +67,7 @@ async def test_unsaved_changes_win_when_reading_and_in_the_diff(scene: Scene) ->
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         (question,) = editor.asks(ASK)
-        (diff,) = question["toolCall"]["content"]
+        diff, _ = question["toolCall"]["content"]
         assert (diff["oldText"], diff["newText"]) == ("in the buffer, unsaved\n", "in the buffer, saved\n")
         (written,) = editor.asks("fs/write_text_file")
         assert written == {"sessionId": session, "path": path, "content": "in the buffer, saved\n"}

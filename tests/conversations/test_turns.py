@@ -36,7 +36,7 @@ async def test_a_full_turn_from_the_thought_to_the_end(scene: Scene) -> None:
     diff = {"type": "diff", "path": str(path), "oldText": "hello\n", "newText": "goodbye\n"}
     assert diff in told.cards["c3"]["content"]
     assert [ask["toolCall"]["toolCallId"] for ask in editor.asks("session/request_permission")] == ["c3"]
-    assert editor.asks("session/request_permission")[0]["toolCall"]["content"] == [diff]
+    assert editor.asks("session/request_permission")[0]["toolCall"]["content"][0] == diff
     assert path.read_text(encoding="utf-8") == "goodbye\n"
     assert told.cards["c4"]["rawOutput"]["exit_code"] == 0
     assert "goodbye" in told.cards["c4"]["rawOutput"]["text"]
