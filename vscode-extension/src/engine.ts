@@ -22,10 +22,14 @@ import { DocumentReviews } from "./edits/documents";
 import { ReviewPages } from "./edits/pages";
 import { cleanUpPainted } from "./edits/painted";
 import { WrittenEdits } from "./edits/written";
+import { ContextTracker } from "./editor/context";
 import { diagnosesOf } from "./editor/diagnoses";
 import { readText, writeText } from "./editor/documents";
+import { Mentions } from "./editor/mentions";
+import { transcriptOf } from "./editor/past_session";
 import { NOT_TRUSTED } from "./messages/agent";
 import * as messages from "./messages/server";
+import { ApartSessions } from "./panel/apart";
 import { PanelActions } from "./panel/actions";
 import { Front } from "./panel/front";
 import { Surfaces } from "./panel/surfaces";
@@ -41,6 +45,7 @@ export interface Engine {
   readonly life: ServerLife;
   readonly installer: Installer;
   readonly actions: PanelActions;
+  readonly apart: ApartSessions;
   readonly front: Front;
   readonly surfaces: Surfaces;
   readonly approvals: Approvals;
@@ -71,10 +76,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
       front.setAbilities(link);
       await conversations.adopt(link);
     },
-    onLost: (why) => {
-      log.warn(why);
-      conversations.lose(why);
-    },
+    onLost: (why) => (log.warn(why), conversations.lose(why)),
   });
   const conversations = new Conversations(
     store,
@@ -83,19 +85,12 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
     () => life.link(),
   );
   const written = new WrittenEdits(reviews, showsWritten, (warning) => log.warn(warning));
-  conversations.onLoaded = (sessionId) => {
-    void written.refresh(sessionId);
-    void checkpoints.recall(sessionId);
-  };
+  conversations.onLoaded = (sessionId) => void Promise.all([written.refresh(sessionId), checkpoints.recall(sessionId)]);
   conversations.onClosed = (sessionId) => written.drop(sessionId);
   const saved = vscode.workspace.onDidSaveTextDocument(({ uri }) => written.noteSaved(uri.fsPath));
   const bridge = new ReviewBridge(store, reviews, approvals, documents, written);
   const answerers: Answerers = {
-    onUpdate: (notification) => {
-      if (conversations.takeUpdate(notification) === "live") bridge.receive(notification);
-    },
-    onDraft: (draft) => bridge.draft(draft),
-    onJudged: (judged) => written.receive(judged),
+    ...news({ conversations, bridge, written }),
     askPermission: (request, signal) => approvals.ask(request, signal),
     inquire: (request, signal) => inquiries.ask(request, signal),
     onInquiryDone: () => undefined,
@@ -104,20 +99,52 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
     ...filesThrough(documents),
   };
   const front = new Front(store, surfaces, memory);
-  const actions = new PanelActions({ store, conversations, approvals, inquiries, reviews, checkpoints }, front);
+  const extras = promptExtras(memory, conversations, surfaces);
+  const parts = { store, conversations, approvals, inquiries, reviews, checkpoints, ...extras };
+  const actions = new PanelActions(parts, front);
+  const apart = new ApartSessions(parts, front);
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
-  const installer = new Installer(
-    context.globalStorageUri.fsPath,
-    () => undefined,
-    (line) => log.info(line),
-  );
+  const note = (line: string) => log.info(line);
+  const installer = new Installer(context.globalStorageUri.fsPath, () => undefined, note);
   const dispose = async () => {
     front.dispose();
     terminals.dispose();
-    saved.dispose();
+    for (const each of [saved, extras.mentions, extras.context]) each.dispose();
     await life.stop();
   };
-  return { life, installer, actions, front, surfaces, approvals, reviews, documents, store, dispose };
+  return { life, installer, actions, apart, front, surfaces, approvals, reviews, documents, store, dispose };
+}
+
+/** Return what can go along with a prompt: mentions, and what the user looks at. */
+function promptExtras(
+  memory: Memory,
+  conversations: Conversations,
+  surfaces: Surfaces,
+): { readonly mentions: Mentions; readonly context: ContextTracker } {
+  const mentions = new Mentions({
+    list: () => conversations.pastTitles(),
+    read: async (id, cwd) => transcriptOf(await conversations.read(id, cwd)),
+  });
+  const context = new ContextTracker(memory);
+  context.onChange = () => surfaces.audience.post({ type: "context", context: context.shown });
+  return { mentions, context };
+}
+
+interface Newsreaders {
+  readonly conversations: Conversations;
+  readonly bridge: ReviewBridge;
+  readonly written: WrittenEdits;
+}
+
+/** Pass on what an agent tells without a question. */
+function news({ conversations, bridge, written }: Newsreaders): Pick<Answerers, "onUpdate" | "onDraft" | "onJudged"> {
+  return {
+    onUpdate: (notification) => {
+      if (conversations.takeUpdate(notification) === "live") bridge.receive(notification);
+    },
+    onDraft: (draft) => bridge.draft(draft),
+    onJudged: (judged) => written.receive(judged),
+  };
 }
 
 /** Return whether edits that were written without asking are reviewed too. */

@@ -43,7 +43,7 @@ function registerEdits(context: vscode.ExtensionContext, { reviews, documents }:
   return [
     documents,
     new Marks(documents, vscode.Uri.joinPath(context.extensionUri, "media")),
-    vscode.window.createTreeView("hermes.edits", { treeDataProvider: tree, showCollapseAll: true }),
+    tree.createView(),
     ...new EditCommands(reviews, documents, tree).register(),
   ];
 }

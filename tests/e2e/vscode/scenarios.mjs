@@ -14,6 +14,7 @@ import {
   tellsWhatItTriesAgain,
   tellsWhyATurnFailed,
 } from "./failures.mjs";
+import { attachesWhatIsDropped, bringsAlongWhatIsOpen, mentionsTerminalsPagesAndSessions, writesACommitMessage } from "./composing.mjs";
 import { keepsFilesWholeWhateverIsUndone } from "./undoing.mjs";
 import {
   followsLinksToLines,
@@ -204,7 +205,10 @@ async function editsTheSelectionInPlace(scene) {
   await lens(page, /^\W*Accept$/).first().waitFor();
   await page.locator('.monaco-editor.focused[data-uri^="hermes-review:"][data-uri$="inline.py"]').waitFor();
   await pressUntil(page, "Control+Alt+y", async () => (await scene.text("inline.py")) === LOUDER, "the line is changed");
-  await window.panel.getByText("Louder now.").waitFor();
+  // It was asked for in a session of its own, which is closed when it is done.
+  await until(async () => (await scene.heardByModel()).includes("volume = 11"), "the model is told");
+  await until(async () => (await window.panel.getByRole("tablist", { name: "Sessions" }).count()) === 0, "its session is closed");
+  expect(await window.panel.getByText("make it louder").count(), 0, "requests of the inline edit in the conversation");
 }
 
 async function offersActionsOfTheLanguageServer(scene) {
@@ -481,11 +485,15 @@ export const SCENARIOS = [
   findsPastSessions,
   opensAsAnEditorToo,
   offersMentionsAndCommands,
+  bringsAlongWhatIsOpen,
+  attachesWhatIsDropped,
+  mentionsTerminalsPagesAndSessions,
   offersActionsOfTheLanguageServer,
   suggestsWhileOneTypes,
   canBeUsedByKeysAlone,
   looksRightEverywhere,
   goesBackToAnEarlierPrompt,
+  writesACommitMessage,
   worksInTwoFolders,
   tellsWhatItTriesAgain,
   onlyLooksWhereNothingIsTrusted,

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect, pressUntil, SHOP, until } from "./scene.mjs";
-import { NEXT_TAB_KEY, REVERT_KEY } from "./window.mjs";
+import { NEXT_TAB_KEY, REJECT_KEY, REVERT_KEY } from "./window.mjs";
 
 const SEED = 16;
 const CYCLES = 4;
@@ -90,7 +90,7 @@ async function playProposal(scene, random) {
   await lens(page, /Accept all 3/).waitFor();
   await tab(page, "Review: shop.py").click();
   await page.locator('.monaco-editor.focused[data-uri^="hermes-review:"]').waitFor();
-  const judges = random() < 0.5 ? ["Control+Alt+y", "Control+Alt+n"] : [];
+  const judges = random() < 0.5 ? ["Control+Alt+y", REJECT_KEY] : [];
   await pressAtRandom(scene, random, { rounds: ROUNDS_WHILE_PENDING, besides: [NEXT_TAB_KEY, NEXT_TAB_KEY, ...judges] });
   const allow = panel.getByRole("button", { name: "Allow once" });
   if (judges.length === 0) {

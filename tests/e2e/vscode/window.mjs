@@ -21,7 +21,13 @@ const MOST_RELOADS = 6;
 /** Keys for what VS Code has a command for and no key, or one that a browser takes. */
 export const REVERT_KEY = "Control+Alt+F10";
 export const NEXT_TAB_KEY = "Control+Alt+F9";
-const KEYS = { [REVERT_KEY]: "workbench.action.files.revert", [NEXT_TAB_KEY]: "workbench.action.nextEditorInGroup" };
+/** In a browser the key of this command opens a new file wherever there is nothing to reject. */
+export const REJECT_KEY = "Control+Alt+F8";
+const KEYS = {
+  [REVERT_KEY]: "workbench.action.files.revert",
+  [NEXT_TAB_KEY]: "workbench.action.nextEditorInGroup",
+  [REJECT_KEY]: "hermes.edits.rejectHunk",
+};
 
 const CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"];
 const SETTINGS = {

@@ -172,8 +172,26 @@ export class Conversations {
 
   /** Keep to looking where the user trusts nothing: the agent may read and plan there. */
   private async restrain(link: Link, id: string): Promise<void> {
+    if (!this.workspace.isTrusted()) await this.plan(link, id);
+  }
+
+  /** Set the options of a session as they are in another one: its mode, its model. */
+  async likeIn(id: string, otherId: string): Promise<void> {
+    for (const option of this.store.get(otherId)?.options ?? []) {
+      const own = this.store.get(id)?.options.find((each) => each.id === option.id);
+      if (option.type === "select" && own?.type === "select" && own.value !== option.value)
+        await this.setOption(id, option.id, option.value);
+    }
+  }
+
+  /** Let a session only look, where its agent has a mode for that. */
+  async onlyLook(id: string): Promise<void> {
+    await this.plan(await this.connected(), id);
+  }
+
+  private async plan(link: Link, id: string): Promise<void> {
     const mode = this.store.get(id)?.options.find((each) => each.type === "select" && each.category === "mode");
-    if (this.workspace.isTrusted() || mode?.type !== "select" || mode.value === PLAN) return;
+    if (mode?.type !== "select" || mode.value === PLAN) return;
     if (mode.choices.some((choice) => choice.value === PLAN)) await this.set(link, id, mode.id, PLAN);
   }
 
@@ -247,6 +265,27 @@ export class Conversations {
     const link = await this.connected();
     const cwd = this.workspace.folders()?.cwd;
     return link.agent.request(methods.list, { ...(cwd ? { cwd } : {}), ...(cursor ? { cursor } : {}) });
+  }
+
+  /** Return the sessions of the past by their titles, newest first. */
+  async pastTitles(): Promise<readonly { id: string; cwd: string; title: string }[]> {
+    const { sessions } = await this.past();
+    return sessions.map(({ sessionId, cwd, title }) => ({ id: sessionId, cwd, title: title ?? "" }));
+  }
+
+  /** Return a session as it stands, opened for the moment where it is not open. */
+  async read(id: string, cwd: string): Promise<Session> {
+    const open = this.store.get(id);
+    if (open) return open;
+    const link = await this.connected();
+    this.replayed.set(id, emptySession(id, cwd));
+    try {
+      await link.agent.request(methods.load, { sessionId: id, ...this.placeOf(link, cwd), mcpServers: [] });
+      return this.replayed.get(id) ?? emptySession(id, cwd);
+    } finally {
+      this.replayed.delete(id);
+      await link.agent.request(methods.close, { sessionId: id }).catch(() => undefined);
+    }
   }
 
   /** Find what was said in sessions of this folder, the best find first. */

@@ -10,7 +10,9 @@ import type { Engine } from "../engine";
 import { READ_COMMAND_FIRST } from "../messages/editor";
 import { installFailed, INSTALLING_SERVER, NO_PACKAGE, SETUP_TERMINAL, SHOW_LOG } from "../messages/server";
 import { wantedServer } from "../server/located";
-import { fileOf, selectionOf } from "./mentions";
+import { fileOf, selectionOf } from "./mention_of";
+import { writeCommitMessage } from "./commit_message";
+import { enableFeature } from "./language";
 import { registerInline } from "./inline";
 
 type Work = (...given: never[]) => unknown;
@@ -60,6 +62,10 @@ export function registerCommands(
       const kind = stat.type & vscode.FileType.Directory ? "folder" : "file";
       surfaces.audience.postSurely({ type: "insert", mention: fileOf(uri, kind) });
     },
+    "hermes.commitMessage": (given?: vscode.SourceControl) =>
+      writeCommitMessage((text, token) => engine.apart.ask(text, token), given),
+    "hermes.enableCodeActions": () => enableFeature("enabled"),
+    "hermes.enableCompletion": () => enableFeature("inlineCompletion"),
     "hermes.allowOnce": () => answerFirst(engine, "allow_once"),
     "hermes.rejectOnce": () => answerFirst(engine, "reject_once"),
   };

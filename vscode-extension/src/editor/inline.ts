@@ -11,9 +11,9 @@ import * as vscode from "vscode";
 import type { Engine } from "../engine";
 import { editOnlySelection } from "../messages/agent";
 import * as messages from "../messages/editor";
-import { selectionOf } from "./mentions";
+import { selectionOf } from "./mention_of";
 
-export function registerInline({ actions, front, documents }: Engine): readonly vscode.Disposable[] {
+export function registerInline({ apart, documents }: Engine): readonly vscode.Disposable[] {
   const edit = async () => {
     const editor = vscode.window.activeTextEditor;
     // Of texts that are no files the agent knows nothing: there the key does what it does without us.
@@ -25,6 +25,8 @@ export function registerInline({ actions, front, documents }: Engine): readonly 
       editor.selection = new vscode.Selection(line.range.start, line.range.end);
     }
     const mention = selectionOf(editor);
+    // The box for the instruction lies over the top of the editor.
+    editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenter);
     const instruction = await vscode.window.showInputBox({
       title: messages.editInlineTitle(mention.label),
       prompt: messages.EDIT_INLINE_PROMPT,
@@ -36,7 +38,7 @@ export function registerInline({ actions, front, documents }: Engine): readonly 
     documents.expect(editor.document.uri.fsPath);
     const aside = editOnlySelection(mention.detail, mention.label);
     await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: messages.EDITING }, () =>
-      actions.prompt(front.shown, instruction.trim(), [mention], [], aside),
+      apart.prompt(instruction.trim(), { mentions: [mention], aside }),
     );
   };
   return [vscode.commands.registerCommand("hermes.editInline", edit)];

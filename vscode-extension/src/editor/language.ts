@@ -8,10 +8,19 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 
+import { CODE_ACTIONS_ON, COMPLETION_ON, TRUST_FIRST } from "../messages/editor";
 import { languageServerFailed } from "../messages/server";
 import type { Command } from "../server/command";
+import type { Features } from "./language_client";
 
 const STOP_MS = 5_000;
+
+/** Turn one of the features on, for every folder, and say what can be done now. */
+export async function enableFeature(setting: "enabled" | "inlineCompletion"): Promise<void> {
+  await vscode.workspace.getConfiguration("hermes.lsp").update(setting, true, vscode.ConfigurationTarget.Global);
+  const said = setting === "enabled" ? CODE_ACTIONS_ON : COMPLETION_ON;
+  void vscode.window.showInformationMessage(vscode.workspace.isTrusted ? said : `${said} ${TRUST_FIRST}`);
+}
 
 export class LanguageFeatures implements vscode.Disposable {
   private client: LanguageClient | undefined;
@@ -35,22 +44,26 @@ export class LanguageFeatures implements vscode.Disposable {
   /** Restart or stop it as the settings say. It runs only in a trusted workspace. */
   private refresh(): void {
     const settings = vscode.workspace.getConfiguration("hermes.lsp");
-    const isWanted = vscode.workspace.isTrusted && settings.get<boolean>("enabled", false);
+    const features = {
+      acts: settings.get<boolean>("enabled", false),
+      completes: settings.get<boolean>("inlineCompletion", false),
+    };
+    const isWanted = vscode.workspace.isTrusted && (features.acts || features.completes);
     if (!isWanted && !this.client) return;
     this.queue = this.queue
       .then(async () => {
         await this.stop();
-        if (isWanted) await this.start(settings.get<boolean>("inlineCompletion", false));
+        if (isWanted) await this.start(features);
       })
       .catch((error: unknown) => this.log.error(languageServerFailed(String(error))));
   }
 
-  private async start(completes: boolean): Promise<void> {
+  private async start(features: Features): Promise<void> {
     const command = await this.locate();
     if (!command) return;
     // The client is larger than the rest of this extension.
     const { languageClient } = await import("./language_client");
-    const client = languageClient(command, completes, this.log);
+    const client = languageClient(command, features, this.log);
     this.client = client;
     await client.start();
   }

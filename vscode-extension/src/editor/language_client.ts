@@ -11,12 +11,19 @@ import { LanguageClient } from "vscode-languageclient/node";
 import { LANGUAGE_CLIENT } from "../messages/editor";
 import type { Command } from "../server/command";
 
+/** What the user wants of it: code actions, suggestions while they type. */
+export interface Features {
+  readonly acts: boolean;
+  readonly completes: boolean;
+}
+
 /** Make a client that is not started yet. */
-export function languageClient(command: Command, completes: boolean, log: LogOutputChannel): LanguageClient {
+export function languageClient(command: Command, { acts, completes }: Features, log: LogOutputChannel): LanguageClient {
   const run = { command: command.path, args: [...command.args, "lsp"] };
   return new LanguageClient("hermes.lsp", LANGUAGE_CLIENT, run, {
     documentSelector: [{ scheme: "file" }],
     outputChannel: log,
+    ...(acts ? {} : { middleware: { provideCodeActions: () => [] } }),
     initializationOptions: { inlineCompletion: { enabled: completes } },
   });
 }

@@ -1,7 +1,7 @@
 /**
  * What a prompt can mention, found and turned into what the agent reads.
  *
- * Knows: files, folders, symbols, the selection, problems, changes. Does not know: the panel, the agent.
+ * Knows: files, folders, symbols, the selection, problems, changes, terminals, pages, past sessions. Does not know: the panel, the agent.
  */
 
 import { execFile } from "node:child_process";
@@ -12,89 +12,159 @@ import type * as acp from "@agentclientprotocol/sdk/unstable";
 import * as vscode from "vscode";
 
 import { gitFailed, NO_GIT_CHANGES, REST_LEFT_OUT } from "../messages/agent";
-import { GIT_CHANGES, PROBLEMS, problemsInWorkspace, UNCOMMITTED } from "../messages/editor";
+import {
+  GIT_CHANGES,
+  lastCommandIn,
+  PAST_SESSION,
+  PROBLEMS,
+  problemsInWorkspace,
+  TERMINAL,
+  UNCOMMITTED,
+} from "../messages/editor";
 import type { Mention } from "../panel/protocol";
+import { fileOf, selectionOf } from "./mention_of";
+import { ranked } from "./ranking";
+import { RecentFiles } from "./recent_files";
+import { TerminalOutput } from "./terminal_output";
 
+const SESSION = "session";
+const MAX_SESSIONS = 8;
+const MAX_FILES_FIRST = 6;
 const MAX_FOUND = 30;
+const MAX_PASSAGE = 100_000;
 const MAX_DIFF = 200_000;
 const LEAVE_OUT = "**/{node_modules,.git,__pycache__,.venv,dist,build}/**";
 
-/** Find what the words behind an @ may mean, the likeliest first. */
-export async function findMentions(query: string): Promise<readonly Mention[]> {
-  const word = query.toLowerCase();
-  const special = specials().filter((each) => each.token.toLowerCase().startsWith(word));
-  const [files, symbols] = await Promise.all([findFiles(query), query.length > 1 ? findSymbols(query) : []]);
-  return [...special, ...files, ...symbols].slice(0, MAX_FOUND);
+/** Where past sessions come from. */
+export interface PastSessions {
+  list(): Promise<readonly { readonly id: string; readonly cwd: string; readonly title: string }[]>;
+  read(id: string, cwd: string): Promise<string>;
 }
 
-function specials(): readonly Mention[] {
-  const found: Mention[] = [];
-  const editor = vscode.window.activeTextEditor;
-  if (editor && !editor.selection.isEmpty) found.push(selectionOf(editor));
-  const count = problems().length;
-  if (count > 0)
-    found.push({ kind: "problems", token: "problems", label: PROBLEMS, detail: problemsInWorkspace(count) });
-  if (vscode.workspace.workspaceFolders?.length)
-    found.push({ kind: "changes", token: "changes", label: GIT_CHANGES, detail: UNCOMMITTED });
-  return found;
+export class Mentions implements vscode.Disposable {
+  private readonly recent = new RecentFiles();
+  private readonly terminal = new TerminalOutput();
+
+  constructor(private readonly past: PastSessions) {}
+
+  dispose(): void {
+    this.recent.dispose();
+    this.terminal.dispose();
+  }
+
+  /** Find what the words behind an @ may mean, the likeliest first. */
+  async find(query: string): Promise<readonly Mention[]> {
+    if (/^https?:\/\/\S/i.test(query)) return [pageOf(query)];
+    const word = query.toLowerCase();
+    const [files, symbols, sessions] = await Promise.all([
+      this.findFiles(query),
+      query.length > 1 ? findSymbols(query) : [],
+      isMeant(SESSION, word) ? this.findSessions(word.slice(SESSION.length + 1)) : [],
+    ]);
+    const special = this.specials().filter((each) => isMeant(each.token.toLowerCase(), word));
+    const [selected, others] = [special.filter(isSelection), special.filter((each) => !isSelection(each))];
+    // Before anything is typed a file is what is meant most often.
+    const found = word
+      ? [...selected, ...others, ...sessions, ...files, ...symbols]
+      : [...selected, ...files.slice(0, MAX_FILES_FIRST), ...others, ...files.slice(MAX_FILES_FIRST)];
+    return found.slice(0, MAX_FOUND);
+  }
+
+  private specials(): readonly Mention[] {
+    const found: Mention[] = [];
+    const editor = vscode.window.activeTextEditor;
+    if (editor?.document.uri.scheme === "file" && !editor.selection.isEmpty) found.push(selectionOf(editor));
+    const count = problems().length;
+    if (count > 0)
+      found.push({ kind: "problems", token: "problems", label: PROBLEMS, detail: problemsInWorkspace(count) });
+    if (vscode.workspace.workspaceFolders?.length)
+      found.push({ kind: "changes", token: "changes", label: GIT_CHANGES, detail: UNCOMMITTED });
+    const { name } = this.terminal;
+    if (name) found.push({ kind: "terminal", token: "terminal", label: TERMINAL, detail: lastCommandIn(name) });
+    return found;
+  }
+
+  private async findSessions(words: string): Promise<readonly Mention[]> {
+    const all = await this.past.list().catch(() => []);
+    const wanted = all.filter(({ title }) => title && title.toLowerCase().replace(/\W+/g, "-").includes(words));
+    return wanted.slice(0, MAX_SESSIONS).map(({ id, cwd, title }) => ({
+      kind: "session",
+      token: `${SESSION}:${title.toLowerCase().replace(/\W+/g, "-").replace(/^-|-$/g, "")}`,
+      label: title,
+      detail: PAST_SESSION,
+      uri: vscode.Uri.from({ scheme: "hermes-session", path: `/${id}`, query: cwd }).toString(),
+    }));
+  }
+
+  private async findFiles(query: string): Promise<readonly Mention[]> {
+    const letters = [...query.replace(/[^\p{L}\p{N}._/-]/gu, "")];
+    const glob = letters.length > 0 ? `**/*${letters.map(eitherCase).join("*")}*` : "**/*";
+    const open = this.recent.open();
+    const isOpen = new Set(open.map(String));
+    const found = [...open, ...this.recent.recent(), ...(await vscode.workspace.findFiles(glob, LEAVE_OUT, 400))];
+    const uris = new Map(found.map((uri) => [uri.toString(), uri]));
+    const candidates = [...uris].map(([key, uri]) => {
+      const seenAgo = this.recent.seenAgo(uri);
+      const path = vscode.workspace.asRelativePath(uri, false);
+      return { uri, path, isOpen: isOpen.has(key), ...(seenAgo === undefined ? {} : { seenAgo }) };
+    });
+    const files = ranked(candidates, letters.join("")).map(({ uri }) => uri);
+    return [...foldersOf(files, query.toLowerCase()), ...files.slice(0, MAX_FOUND).map((uri) => fileOf(uri))];
+  }
+
+  /** Return a mention as what the agent reads; undefined where there is nothing any more. */
+  async blockOf(mention: Mention): Promise<acp.ContentBlock | undefined> {
+    if (mention.text !== undefined) return textBlock(mention.uri ?? `hermes://${mention.token}`, mention.text);
+    switch (mention.kind) {
+      case "file":
+      case "folder":
+      case "url":
+        return mention.uri ? { type: "resource_link", uri: mention.uri, name: mention.detail } : undefined;
+      case "selection":
+      case "symbol":
+        return passageOf(mention);
+      case "problems":
+        return textBlock("hermes://problems", problems().join("\n"));
+      case "changes":
+        return textBlock("hermes://git-changes", await changes());
+      case "terminal": {
+        const output = await this.terminal.read();
+        return output === undefined ? undefined : textBlock("hermes://terminal", output);
+      }
+      case "session": {
+        const { path, query } = vscode.Uri.parse(mention.uri ?? "");
+        return textBlock(`hermes://session${path}`, await this.past.read(path.slice(1), query));
+      }
+    }
+  }
 }
 
-/** Mention the selected lines of an editor. */
-export function selectionOf(editor: vscode.TextEditor): Mention {
-  const { start, end } = editor.selection;
-  const last = end.character === 0 && end.line > start.line ? end.line : end.line + 1;
-  const name = vscode.workspace.asRelativePath(editor.document.uri, false);
-  const lines = start.line + 1 === last ? `${last}` : `${start.line + 1}-${last}`;
-  const uri = editor.document.uri.with({ fragment: `L${start.line + 1}-L${last}` }).toString();
-  return {
-    kind: "selection",
-    token: `${basename(name)}:${lines}`,
-    label: `${basename(name)}:${lines}`,
-    detail: name,
-    uri,
-  };
+/** Whether a word that is being typed may become this token, or is one that begins with it. */
+function isMeant(token: string, word: string): boolean {
+  return token.startsWith(word) || (token === SESSION && word.startsWith(`${SESSION}:`));
 }
 
-/** Mention a whole file or folder. */
-export function fileOf(uri: vscode.Uri, kind: "file" | "folder" = "file"): Mention {
-  const name = vscode.workspace.asRelativePath(uri, false);
-  return {
-    kind,
-    token: kind === "folder" ? `${name}/` : name,
-    label: basename(name),
-    detail: name,
-    uri: uri.toString(),
-  };
+const isSelection = ({ kind }: Mention): boolean => kind === "selection";
+
+/** Mention a web page; the agent reads it with its own tool, by its own rules. */
+function pageOf(url: string): Mention {
+  return { kind: "url", token: url, label: url.replace(/^https?:\/\//i, ""), detail: url, uri: url };
 }
 
-async function findFiles(query: string): Promise<readonly Mention[]> {
-  const letters = [...query.replace(/[^\p{L}\p{N}._/-]/gu, "")];
-  const glob = letters.length > 0 ? `**/*${letters.map(eitherCase).join("*")}*` : "**/*";
-  const uris = await vscode.workspace.findFiles(glob, LEAVE_OUT, 400);
-  const wanted = query.toLowerCase();
-  const ranked = uris
-    .map((uri) => ({ uri, rank: rankOf(vscode.workspace.asRelativePath(uri, false).toLowerCase(), wanted) }))
-    .sort((one, other) => one.rank - other.rank);
+function foldersOf(files: readonly vscode.Uri[], wanted: string): readonly Mention[] {
   const folders = new Map<string, Mention>();
-  for (const { uri } of ranked) {
+  for (const uri of files) {
     const folder = vscode.Uri.joinPath(uri, "..");
     if (wanted && basename(folder.path).toLowerCase().includes(wanted))
       folders.set(folder.toString(), fileOf(folder, "folder"));
   }
-  return [...[...folders.values()].slice(0, 3), ...ranked.slice(0, MAX_FOUND).map(({ uri }) => fileOf(uri))];
+  return [...folders.values()].slice(0, 3);
 }
 
 const eitherCase = (letter: string): string => {
   const [lower, upper] = [letter.toLowerCase(), letter.toUpperCase()];
   return lower === upper ? letter : `[${lower}${upper}]`;
 };
-
-function rankOf(path: string, wanted: string): number {
-  const name = basename(path);
-  if (name.startsWith(wanted)) return path.length;
-  if (name.includes(wanted)) return 1000 + path.length;
-  return (path.includes(wanted) ? 2000 : 3000) + path.length;
-}
 
 async function findSymbols(query: string): Promise<readonly Mention[]> {
   const found = await vscode.commands.executeCommand<vscode.SymbolInformation[]>(
@@ -123,29 +193,14 @@ function problems(): readonly string[] {
     );
 }
 
-/** Return a mention as what the agent reads; undefined where there is nothing any more. */
-export async function blockOf(mention: Mention): Promise<acp.ContentBlock | undefined> {
-  switch (mention.kind) {
-    case "file":
-    case "folder":
-      return mention.uri ? { type: "resource_link", uri: mention.uri, name: mention.detail } : undefined;
-    case "selection":
-    case "symbol":
-      return passageOf(mention);
-    case "problems":
-      return textBlock("hermes://problems", problems().join("\n"));
-    case "changes":
-      return textBlock("hermes://git-changes", await changes());
-  }
-}
-
 async function passageOf(mention: Mention): Promise<acp.ContentBlock | undefined> {
   if (!mention.uri) return undefined;
   const uri = vscode.Uri.parse(mention.uri);
   const lines = /^L(\d+)-L(\d+)$/.exec(uri.fragment);
   const document = await vscode.workspace.openTextDocument(uri.with({ fragment: "" }));
   const [first, last] = lines ? [Number(lines[1]) - 1, Number(lines[2])] : [0, document.lineCount];
-  return textBlock(mention.uri, document.getText(new vscode.Range(first, 0, last, 0)));
+  const text = document.getText(new vscode.Range(first, 0, last, 0));
+  return textBlock(mention.uri, text.length > MAX_PASSAGE ? `${text.slice(0, MAX_PASSAGE)}\n${REST_LEFT_OUT}` : text);
 }
 
 function textBlock(uri: string, text: string): acp.ContentBlock {

@@ -41,6 +41,7 @@ export class EditCommands {
       on("previous", () => this.go(-1)),
       on("show", (given) => this.show(this.targetOf(given))),
       on("compare", (given) => this.compare(given)),
+      on("list", () => vscode.commands.executeCommand("hermes.edits.focus")),
       on("save", () => this.save()),
       on("openFile", (given) => this.openFile(given)),
       this.documents.onDidChange(() => this.setContext()),

@@ -8,7 +8,7 @@ import { basename } from "node:path";
 
 import * as vscode from "vscode";
 
-import { SHOW_HUNK, toReview } from "../messages/editor";
+import { pendingEdits, SHOW_HUNK, toReview } from "../messages/editor";
 import { describe } from "./hunks";
 import { targetOf, type Target } from "./marks";
 import type { Review, Reviews } from "./reviews";
@@ -25,6 +25,16 @@ export class EditTree implements vscode.TreeDataProvider<Node> {
       void vscode.commands.executeCommand("setContext", "hermes.hasEdits", this.pending().length > 0);
     };
     reviews.listen({ onReview: refresh, onOver: refresh, onDecided: () => undefined });
+  }
+
+  /** Make the view, which shows on the icon of Source Control how much there is to review. */
+  createView(): vscode.Disposable {
+    const view = vscode.window.createTreeView("hermes.edits", { treeDataProvider: this, showCollapseAll: true });
+    const count = () => {
+      const open = this.pending().flatMap(({ verdicts }) => verdicts.filter((verdict) => verdict === "open")).length;
+      view.badge = open > 0 ? { value: open, tooltip: pendingEdits(open) } : undefined;
+    };
+    return vscode.Disposable.from(view, this.onDidChangeTreeData(count));
   }
 
   /** Return the reviews in which something is open. */

@@ -8,6 +8,10 @@ export const applyCode = (code: string, open: string | undefined) => {
   const where = open ? ` to the file it is for (${open} is open)` : " to the file it is for";
   return `Apply this code${where}. Change nothing else.\n\n${ticks}\n${code.trimEnd()}\n${ticks}`;
 };
+export const USER_SAID = "User:";
+export const AGENT_SAID = "Agent:";
+export const commitMessageFor = (diff: string) =>
+  `Write a commit message for the staged changes below. Answer with the message alone, without a code block: a subject of at most 72 characters in the imperative, then, where it helps, an empty line and why it was changed. Use no tools.\n\n${diff}`;
 export const REST_LEFT_OUT = "[the rest is left out]";
 export const NO_GIT_CHANGES = "There are no changes.";
 export const gitFailed = (why: string) => `git diff failed: ${why}`;

@@ -33,8 +33,22 @@ export const EDITING = "Hermes is editing";
 export const UNTRUSTED_NO_EDITS = "Hermes does not edit files in a folder that you have not trusted.";
 export const MANAGE_TRUST = "Manage trust";
 
+export const ATTACH = "Attach";
+export const tooLargePicture = (file: string) => `${file} is larger than 5 MB. Attach a smaller picture.`;
+
+export const NOTHING_STAGED = "Nothing is staged. Stage the changes that the commit message is for.";
+export const WRITING_COMMIT_MESSAGE = "Hermes is writing a commit message";
+export const CODE_ACTIONS_ON =
+  "Code actions are on. Select code and press Ctrl+. to explain, fix, refactor or test it.";
+export const COMPLETION_ON = "Suggestions are on. Type, pause, and press Tab to take one. Each pause asks the model.";
+export const TRUST_FIRST = "They start once you trust this folder.";
+export const pendingEdits = (count: number) => `${plural(count, "edit")} to review`;
+
 export const PROBLEMS = "Problems";
 export const problemsInWorkspace = (count: number) => `${count} in the workspace`;
+export const TERMINAL = "Terminal";
+export const lastCommandIn = (terminal: string) => `last command in ${terminal}`;
+export const PAST_SESSION = "past session";
 export const GIT_CHANGES = "Git changes";
 export const UNCOMMITTED = "uncommitted changes";
 

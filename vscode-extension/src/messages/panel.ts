@@ -14,7 +14,7 @@ export const TAB_STATES = { idle: "", working: "working", asking: "waiting for y
 
 export const WELCOME_TITLE = "Hermes";
 export const WELCOME = "What would you like to do? Hermes asks before it changes anything.";
-export const HINT_MENTIONS = "files, symbols, problems, changes";
+export const HINT_MENTIONS = "files, symbols, problems, terminal, past sessions";
 export const HINT_COMMANDS = "commands";
 export const HINT_INLINE = "edit the selected lines";
 export const INLINE_KEY = "Ctrl+I";
@@ -39,6 +39,11 @@ export const STOP_BY_KEY = "Stop (Escape)";
 export const IMAGE = "image";
 export const REMOVE_IMAGE = "Remove the image";
 export const removeMention = (label: string) => `Remove ${label}`;
+export const ATTACH = "Attach files or pictures";
+export const CONTEXT = "What you are looking at";
+export const contextChip = (label: string) => `Send ${label} along`;
+export const contextTaken = (label: string) => `${label} goes along. Click to leave it out.`;
+export const contextLeftOut = (label: string) => `${label} is left out. Click to send it along.`;
 export const SUGGESTIONS = "Suggestions";
 export const SELECTED_LINES = "selected lines";
 

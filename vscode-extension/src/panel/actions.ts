@@ -4,7 +4,6 @@
  * Knows: every message of the panel and who serves it. Does not know: how anything is drawn.
  */
 
-import type * as acp from "@agentclientprotocol/sdk/unstable";
 import * as vscode from "vscode";
 
 import type { Conversations } from "../acp/conversations";
@@ -14,16 +13,17 @@ import { errorText, needsSetUp } from "../acp/error_text";
 import type { Checkpoints } from "../edits/checkpoints";
 import { compare } from "../edits/compare";
 import type { Reviews } from "../edits/reviews";
-import { blockOf, findMentions } from "../editor/mentions";
+import { attachFiles, pickFiles } from "../editor/attach";
+import type { ContextTracker } from "../editor/context";
+import type { Mentions } from "../editor/mentions";
 import { codeTarget, insertCode, runCode } from "../editor/code";
 import { applyCode } from "../messages/agent";
 import { noSuchFile } from "../messages/errors";
-import { IMAGE } from "../messages/panel";
 import { SET_UP_MODEL, SHOW_LOG } from "../messages/server";
 import { ServerError } from "../server/life";
-import type { Attachment } from "../state/terms";
 import type { Store } from "../state/store";
 import { findPlace } from "./place";
+import { promptContent, type Extras } from "./prompt_content";
 import { PromptQueue } from "./prompt_queue";
 import { Rewinds } from "./rewinds";
 import type { Mention, Passage, Picture, ToHost, ToView, Banner } from "./protocol";
@@ -40,6 +40,8 @@ export interface Parts {
   readonly inquiries: Inquiries;
   readonly reviews: Reviews;
   readonly checkpoints: Checkpoints;
+  readonly mentions: Mentions;
+  readonly context: ContextTracker;
 }
 
 export interface Stage {
@@ -51,16 +53,6 @@ export interface Stage {
   setBanner(banner: Banner | undefined): void;
   /** Send everything to a panel that just opened. */
   welcome(answer: Answer): void;
-}
-
-/** What goes along with a prompt besides its text. */
-export interface Extras {
-  readonly mentions?: readonly Mention[];
-  readonly pictures?: readonly Picture[];
-  /** What only the agent sees. */
-  readonly aside?: string;
-  /** Whether it joins the running turn. */
-  readonly steers?: boolean;
 }
 
 export class PanelActions {
@@ -88,16 +80,10 @@ export class PanelActions {
     const { conversations, approvals, inquiries, reviews, checkpoints, store } = this.parts;
     switch (message.type) {
       case "ready":
-        return this.front.welcome(answer);
+        this.front.welcome(answer);
+        return answer({ type: "context", context: this.parts.context.shown });
       case "prompt":
-        if (this.queue.take(message.sessionId, message)) return;
-        return this.prompt(message.sessionId, message.text, message.mentions, message.pictures).catch(
-          (error: unknown) => {
-            const { text, mentions, pictures } = message;
-            answer({ type: "refill", text, mentions, pictures });
-            throw error;
-          },
-        );
+        return this.promptFromPanel(message, answer);
       case "queue":
       case "reword":
         return this.queue.change(message);
@@ -115,7 +101,7 @@ export class PanelActions {
       case "option":
         return conversations.setOption(message.sessionId, message.option, message.value);
       case "mentions":
-        return answer({ type: "mentions", query: message.query, mentions: await findMentions(message.query) });
+        return answer({ ...message, mentions: await this.parts.mentions.find(message.query) });
       case "locate":
         return answer({ type: "located", places: await located(message.places) });
       case "compare":
@@ -125,7 +111,8 @@ export class PanelActions {
           ? checkpoints.undo(message.sessionId, message.endId)
           : checkpoints.compare(message.sessionId, message.endId);
       default:
-        if (!(await this.manage(message, answer))) await this.leave(message);
+        if ((await this.manage(message, answer)) || (await this.attach(message, answer))) return;
+        await this.leave(message);
     }
   }
 
@@ -176,6 +163,25 @@ export class PanelActions {
     }
   }
 
+  /** Serve what puts something into the prompt; undefined for anything else. */
+  private async attach(message: ToHost, answer: Answer): Promise<true | undefined> {
+    switch (message.type) {
+      case "takeContext":
+        this.parts.context.take(message.kind, message.isTaken);
+        return true;
+      case "attach":
+        await attachFiles(await pickFiles(), answer);
+        return true;
+      case "dropped": {
+        const uris = message.uris.map((uri) => vscode.Uri.parse(uri));
+        await attachFiles(uris, answer);
+        return true;
+      }
+      default:
+        return undefined;
+    }
+  }
+
   /** Serve what leads out of the panel. */
   private async leave(message: ToHost): Promise<void> {
     switch (message.type) {
@@ -205,6 +211,18 @@ export class PanelActions {
     }
   }
 
+  /** Send what was written in the panel, with what its user looks at; what cannot be sent is given back. */
+  private async promptFromPanel(message: Extract<ToHost, { type: "prompt" }>, answer: Answer): Promise<void> {
+    const { sessionId, text, mentions, pictures } = message;
+    const looked = this.parts.context.taken.filter(({ uri }) => !mentions.some((each) => each.uri === uri));
+    const all = [...mentions, ...looked];
+    if (this.queue.take(sessionId, { ...message, mentions: all })) return;
+    await this.prompt(sessionId, text, all, pictures).catch((error: unknown) => {
+      answer({ type: "refill", text, mentions, pictures });
+      throw error;
+    });
+  }
+
   /** Begin a session; when that works, nothing stands in the way any more. */
   async begin(): Promise<string> {
     const id = await this.parts.conversations.begin();
@@ -227,21 +245,7 @@ export class PanelActions {
 
   /** Send a prompt to a session that is open, whichever is shown. */
   private async send(id: string, text: string, extras: Extras): Promise<void> {
-    const { mentions = [], pictures = [], aside = "", steers = false } = extras;
-    const blocks: acp.ContentBlock[] = [{ type: "text", text: aside ? `${text}\n\n${aside}` : text }];
-    const attachments: Attachment[] = [];
-    for (const mention of mentions) {
-      const block = await blockOf(mention);
-      if (!block) continue;
-      blocks.push(block);
-      const kind = mention.kind === "file" || mention.kind === "folder" ? mention.kind : "text";
-      attachments.push({ kind, label: mention.label, ...(mention.uri ? { uri: mention.uri } : {}) });
-    }
-    for (const { mimeType, data } of pictures) {
-      blocks.push({ type: "image", mimeType, data });
-      attachments.push({ kind: "image", label: IMAGE, data: `data:${mimeType};base64,${data}` });
-    }
-    await this.parts.conversations.prompt(id, { text, blocks, attachments, steers });
+    await this.parts.conversations.prompt(id, await promptContent(this.parts.mentions, text, extras));
   }
 
   /** Do with a block of code what its user wants; an edit of a file goes the way of all edits, to be reviewed. */

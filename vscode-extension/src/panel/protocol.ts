@@ -59,13 +59,19 @@ export interface Passage extends PastSession {
 
 /** Something a prompt can mention. `token` is what stands behind the @ in the text. */
 export interface Mention {
-  readonly kind: "file" | "folder" | "symbol" | "selection" | "problems" | "changes";
+  readonly kind: "file" | "folder" | "symbol" | "selection" | "problems" | "changes" | "terminal" | "url" | "session";
   readonly token: string;
   readonly label: string;
   readonly detail: string;
   readonly uri?: string;
   readonly line?: number;
+  /** The text itself, of a file that was dropped and has no address. */
+  readonly text?: string;
 }
+
+export type ContextKind = "file" | "selection";
+/** What the user looks at, and whether it goes along with a prompt. */
+export type EditorContext = readonly { readonly mention: Mention; readonly isTaken: boolean }[];
 
 export interface Picture {
   readonly mimeType: string;
@@ -85,6 +91,8 @@ export type ToView =
   | { readonly type: "passages"; readonly query: string; readonly passages: readonly Passage[] }
   | { readonly type: "mentions"; readonly query: string; readonly mentions: readonly Mention[] }
   | { readonly type: "insert"; readonly mention: Mention }
+  | { readonly type: "insertPicture"; readonly picture: Picture }
+  | { readonly type: "context"; readonly context: EditorContext }
   | {
       readonly type: "refill";
       readonly text: string;
@@ -144,6 +152,9 @@ export type ToHost =
   | { readonly type: "compare"; readonly sessionId: string; readonly callId: string; readonly path: string }
   | { readonly type: "browse"; readonly url: string }
   | { readonly type: "mentions"; readonly query: string }
+  | { readonly type: "takeContext"; readonly kind: ContextKind; readonly isTaken: boolean }
+  | { readonly type: "attach" }
+  | { readonly type: "dropped"; readonly uris: readonly string[] }
   | { readonly type: "copy"; readonly text: string }
   | { readonly type: "code"; readonly action: "insert" | "apply" | "run"; readonly text: string }
   | { readonly type: "rewind"; readonly sessionId: string; readonly itemId: string; readonly withFiles: boolean }

@@ -43,6 +43,7 @@ export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean
         session={session}
         found={model.found}
         inserted={model.inserted}
+        context={model.context}
         refill={model.refill}
         focused={model.focused}
         isHidden={model.isPastShown}

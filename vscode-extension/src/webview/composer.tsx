@@ -8,9 +8,11 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import * as messages from "../messages/panel";
-import type { Picture, Shell } from "../panel/protocol";
+import type { Shell } from "../panel/protocol";
 import { activityOf, type Session } from "../state/session";
+import { dropOn, picturesOf } from "./attachments";
 import { post } from "./bridge";
+import { Chips, Context } from "./chips";
 import { useDraft, type Draft } from "./draft";
 import { Menu, optionsFor, wordBefore, type MenuOption } from "./menu";
 import type { Model } from "./model";
@@ -21,6 +23,7 @@ interface Props {
   readonly session: Session | undefined;
   readonly found: Model["found"];
   readonly inserted: Model["inserted"];
+  readonly context: Model["context"];
   readonly refill: Model["refill"];
   readonly focused: number;
   /** Something else has the page; what is written stays. */
@@ -29,7 +32,7 @@ interface Props {
 
 const MAX_HEIGHT_PX = 260;
 
-export function Composer({ shell, session, found, inserted, refill, focused, isHidden }: Props) {
+export function Composer({ shell, session, found, inserted, context, refill, focused, isHidden }: Props) {
   const id = session?.id ?? "";
   const draft = useDraft(id, inserted, refill);
   const [caret, setCaret] = useState(0);
@@ -37,7 +40,6 @@ export function Composer({ shell, session, found, inserted, refill, focused, isH
   const area = useRef<HTMLTextAreaElement>(null);
   useFocus(area, focused + inserted.count, isHidden);
   useLayoutEffect(() => grow(area.current), [draft.text]);
-
   const word = wordBefore(draft.text, caret);
   useEffect(() => {
     if (word?.sign === "@") post({ type: "mentions", query: word.text });
@@ -65,9 +67,10 @@ export function Composer({ shell, session, found, inserted, refill, focused, isH
   };
   const field = { area, chosen: menu.chosen, hasMenu: options.length > 0, takesImages: shell.takesImages };
   return (
-    <div class="composer" hidden={isHidden}>
+    <div class="composer" hidden={isHidden} {...dropOn(draft, shell.takesImages)}>
       {options.length > 0 && <Menu options={options} chosen={menu.chosen} onTake={take} />}
       <div class="composer-box">
+        <Context context={context} />
         <Chips draft={draft} />
         <Field
           {...field}
@@ -166,7 +169,7 @@ function Field(props: FieldProps) {
       onBlur={props.onLeave}
       onKeyDown={props.onKeyDown}
       onPaste={(event) => {
-        if (props.takesImages) void picturesOf(event).then(draft.addPictures);
+        if (props.takesImages) void picturesOf(event, event.clipboardData).then(draft.addPictures);
       }}
     />
   );
@@ -187,6 +190,15 @@ function Bar({ shell, session, isWorking, canSend, onSend }: BarProps) {
     <div class="composer-bar">
       {session && <Pickers session={session} isTrusted={shell.isTrusted} />}
       <span class="composer-actions">
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={messages.ATTACH}
+          title={messages.ATTACH}
+          onClick={() => post({ type: "attach" })}
+        >
+          <i class="codicon codicon-attach" />
+        </button>
         <Meter usage={session?.usage} />
         {isWorking && (
           <button
@@ -212,52 +224,4 @@ function Bar({ shell, session, isWorking, canSend, onSend }: BarProps) {
       </span>
     </div>
   );
-}
-
-function Chips({ draft }: { draft: Draft }) {
-  const { mentions, pictures } = draft;
-  if (mentions.length + pictures.length === 0) return null;
-  return (
-    <div class="chips">
-      {mentions.map((mention, at) => (
-        <button
-          key={mention.token}
-          type="button"
-          class="chip"
-          title={mention.detail}
-          aria-label={messages.removeMention(mention.label)}
-          onClick={() => draft.dropMention(at)}
-        >
-          {mention.label} <i class="codicon codicon-close" />
-        </button>
-      ))}
-      {pictures.map((picture, at) => (
-        <button
-          key={at}
-          type="button"
-          class="chip"
-          aria-label={messages.REMOVE_IMAGE}
-          onClick={() => draft.dropPicture(at)}
-        >
-          <img class="chip-picture" src={`data:${picture.mimeType};base64,${picture.data}`} alt="" />{" "}
-          <i class="codicon codicon-close" />
-        </button>
-      ))}
-    </div>
-  );
-}
-
-const PICTURES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-
-async function picturesOf(event: ClipboardEvent): Promise<readonly Picture[]> {
-  const files = [...(event.clipboardData?.files ?? [])].filter((file) => PICTURES.includes(file.type));
-  if (files.length > 0) event.preventDefault();
-  return Promise.all(files.map(pictureOf));
-}
-
-async function pictureOf(file: File): Promise<Picture> {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return { mimeType: file.type, data: btoa(binary) };
 }

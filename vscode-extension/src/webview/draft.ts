@@ -4,7 +4,7 @@
  * Knows: what goes along when it is sent. Does not know: how it is written.
  */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { Mention, Picture } from "../panel/protocol";
 import { draftOf, keepDraft, keepMentions, keptMentions, post } from "./bridge";
@@ -29,6 +29,7 @@ export interface Draft {
 export function useDraft(id: string, inserted: Model["inserted"], refill: Model["refill"]): Draft {
   const [text, setText] = useState(() => draftOf(id));
   const [all, setAll] = useState<AllExtras>(() => extrasFrom(keptMentions()));
+  const seen = useRef(0);
   const { mentions, pictures } = all[id] ?? NOTHING;
   const change = (make: (extras: Extras) => Extras) =>
     setAll((before) => ({ ...before, [id]: make(before[id] ?? NOTHING) }));
@@ -43,7 +44,12 @@ export function useDraft(id: string, inserted: Model["inserted"], refill: Model[
   }, [id]);
   useEffect(() => keepMentions(mentionsIn(all)), [all]);
   useEffect(() => {
-    if (inserted.mention) mention(inserted.mention);
+    const fresh = inserted.count - seen.current;
+    seen.current = inserted.count;
+    for (const { mention: one, picture } of fresh > 0 ? inserted.latest.slice(-fresh) : []) {
+      if (one) mention(one);
+      if (picture) change((each) => ({ ...each, pictures: [...each.pictures, picture] }));
+    }
   }, [inserted.count]);
   useEffect(() => {
     if (refill.count === 0 || text) return;
@@ -74,7 +80,8 @@ export function useDraft(id: string, inserted: Model["inserted"], refill: Model[
 
 /** What was put in from the editor goes along by itself; anything else as long as the text names it. */
 function isMeant({ kind, token }: Mention, text: string): boolean {
-  return kind === "selection" || kind === "file" || kind === "folder" || text.includes(`@${token}`);
+  const isOfEditor = kind === "selection" || kind === "file" || kind === "folder";
+  return isOfEditor || text.includes(`@${token}`);
 }
 
 function withMention(all: readonly Mention[], mention: Mention): readonly Mention[] {

@@ -42,6 +42,9 @@ const ICONS: Readonly<Record<Mention["kind"], string>> = {
   selection: "list-selection",
   problems: "warning",
   changes: "git-commit",
+  terminal: "terminal",
+  url: "globe",
+  session: "history",
 };
 
 export function optionsFor(

@@ -4,9 +4,17 @@
  * Knows: messages of the host. Does not know: how anything is drawn.
  */
 
-import type { Mention, Passage, PastSession, Shell, ToView } from "../panel/protocol";
+import type { EditorContext, Mention, Passage, PastSession, Picture, Shell, ToView } from "../panel/protocol";
 import { reduce } from "../state/reduce";
 import type { Session } from "../state/session";
+
+/** What is put into the prompt from elsewhere. */
+export interface Inserted {
+  readonly mention?: Mention;
+  readonly picture?: Picture;
+}
+/** So many may come within a frame. */
+const MAX_INSERTED = 20;
 
 export interface Model {
   readonly shell: Shell | undefined;
@@ -17,8 +25,10 @@ export interface Model {
   /** What was found in past sessions, and by which words. */
   readonly passages: { readonly query: string; readonly found: readonly Passage[] };
   readonly found: { readonly query: string; readonly mentions: readonly Mention[] };
-  /** What was put into the prompt from elsewhere, counted so that the same thing can come twice. */
-  readonly inserted: { readonly count: number; readonly mention: Mention | undefined };
+  /** What was put into the prompt from elsewhere: the latest of it, and how much it was in all. */
+  readonly inserted: { readonly count: number; readonly latest: readonly Inserted[] };
+  /** What the user looks at. */
+  readonly context: EditorContext;
   /** A prompt that could not be sent, given back. */
   readonly refill: Pick<Extract<ToView, { type: "refill" }>, "text" | "mentions" | "pictures"> & {
     readonly count: number;
@@ -36,11 +46,16 @@ export const EMPTY: Model = {
   isPastShown: false,
   passages: { query: "", found: [] },
   found: { query: "", mentions: [] },
-  inserted: { count: 0, mention: undefined },
+  inserted: { count: 0, latest: [] },
+  context: [],
   refill: { count: 0, text: "", mentions: [], pictures: [] },
   focused: 0,
   toQuestion: 0,
 };
+
+function withInserted({ inserted }: Model, one: Inserted): Model["inserted"] {
+  return { count: inserted.count + 1, latest: [...inserted.latest, one].slice(-MAX_INSERTED) };
+}
 
 export function fold(model: Model, message: ToView): Model {
   switch (message.type) {
@@ -66,7 +81,11 @@ export function fold(model: Model, message: ToView): Model {
     case "mentions":
       return { ...model, found: { query: message.query, mentions: message.mentions } };
     case "insert":
-      return { ...model, isPastShown: false, inserted: { count: model.inserted.count + 1, mention: message.mention } };
+      return { ...model, isPastShown: false, inserted: withInserted(model, { mention: message.mention }) };
+    case "insertPicture":
+      return { ...model, isPastShown: false, inserted: withInserted(model, { picture: message.picture }) };
+    case "context":
+      return { ...model, context: message.context };
     case "refill":
       return {
         ...model,

@@ -25,7 +25,7 @@ export function declareExtensionTests(): void {
     it("starts nothing before it is asked to", () => {
       const settings = vscode.workspace.getConfiguration("hermes");
       assert.strictEqual(settings.get("trace"), false);
-      assert.strictEqual(settings.get("server.package"), "hermes-acp-server");
+      assert.strictEqual(settings.get("server.package"), "");
     });
   });
 }

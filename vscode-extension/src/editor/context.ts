@@ -1,0 +1,82 @@
+/**
+ * What the user looks at, which goes along with a prompt unless they leave it out: the open file, the selection.
+ *
+ * Knows: the active editor, what is left out. Does not know: how it is shown.
+ */
+
+import * as vscode from "vscode";
+
+import type { ContextKind, EditorContext, Mention } from "../panel/protocol";
+import type { Memory } from "../state/memory";
+import { fileOf, selectionOf } from "./mention_of";
+
+const LEFT_OUT = "contextLeftOut";
+/** A selection grows with every key; what is shown of it follows when it rests. */
+const REST_MS = 120;
+
+export class ContextTracker implements vscode.Disposable {
+  private readonly subscriptions: readonly vscode.Disposable[];
+  private editor: vscode.TextEditor | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  onChange: () => void = () => undefined;
+
+  constructor(private readonly memory: Memory) {
+    this.note(vscode.window.activeTextEditor);
+    this.subscriptions = [
+      vscode.window.onDidChangeActiveTextEditor((editor) => this.note(editor)),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
+        if (textEditor === this.editor) this.changeSoon();
+      }),
+      vscode.window.tabGroups.onDidChangeTabs(() => this.note(vscode.window.activeTextEditor)),
+    ];
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const subscription of this.subscriptions) subscription.dispose();
+  }
+
+  /** Return what there is, and whether it goes along. */
+  get shown(): EditorContext {
+    const leftOut = this.leftOut;
+    return this.all().map((mention) => ({ mention, isTaken: !leftOut.includes(kindOf(mention)) }));
+  }
+
+  /** Return what goes along with a prompt now. */
+  get taken(): readonly Mention[] {
+    return this.shown.filter(({ isTaken }) => isTaken).map(({ mention }) => mention);
+  }
+
+  /** Take a kind of context along from now on, or leave it out. */
+  take(kind: ContextKind, isTaken: boolean): void {
+    const others = this.leftOut.filter((each) => each !== kind);
+    this.memory.set(LEFT_OUT, isTaken ? others : [...others, kind]);
+    this.onChange();
+  }
+
+  private get leftOut(): readonly ContextKind[] {
+    return this.memory.get<readonly ContextKind[]>(LEFT_OUT) ?? [];
+  }
+
+  private all(): readonly Mention[] {
+    const { editor } = this;
+    if (!editor) return [];
+    return [fileOf(editor.document.uri), ...(editor.selection.isEmpty ? [] : [selectionOf(editor)])];
+  }
+
+  /** The panel as an editor is no reason to forget the file beside it; a closed file is. */
+  private note(editor: vscode.TextEditor | undefined): void {
+    if (editor && editor.document.uri.scheme === "file") this.editor = editor;
+    else if (!vscode.window.visibleTextEditors.includes(this.editor as vscode.TextEditor)) this.editor = undefined;
+    this.changeSoon();
+  }
+
+  private changeSoon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.onChange();
+    }, REST_MS);
+  }
+}
+
+const kindOf = ({ kind }: Mention): ContextKind => (kind === "selection" ? "selection" : "file");

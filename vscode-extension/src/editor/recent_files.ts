@@ -1,0 +1,47 @@
+/**
+ * The files that are open, and those that were looked at lately.
+ *
+ * Knows: tabs and editors. Does not know: what anybody wants with the files.
+ */
+
+import * as vscode from "vscode";
+
+const MAX_RECENT = 50;
+
+export class RecentFiles implements vscode.Disposable {
+  /** The newest first. */
+  private seen: readonly string[] = [];
+  private readonly subscription: vscode.Disposable;
+
+  constructor() {
+    this.note(vscode.window.activeTextEditor);
+    this.subscription = vscode.window.onDidChangeActiveTextEditor((editor) => this.note(editor));
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+  }
+
+  open(): readonly vscode.Uri[] {
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    return tabs.flatMap(({ input }) =>
+      input instanceof vscode.TabInputText && input.uri.scheme === "file" ? [input.uri] : [],
+    );
+  }
+
+  recent(): readonly vscode.Uri[] {
+    return this.seen.map((each) => vscode.Uri.parse(each));
+  }
+
+  /** Return how many files were looked at since this one; undefined where it was not looked at. */
+  seenAgo(uri: vscode.Uri): number | undefined {
+    const at = this.seen.indexOf(uri.toString());
+    return at < 0 ? undefined : at;
+  }
+
+  private note(editor: vscode.TextEditor | undefined): void {
+    if (editor?.document.uri.scheme !== "file") return;
+    const uri = editor.document.uri.toString();
+    this.seen = [uri, ...this.seen.filter((each) => each !== uri)].slice(0, MAX_RECENT);
+  }
+}

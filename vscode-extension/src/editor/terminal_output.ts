@@ -1,0 +1,75 @@
+/**
+ * What commands in the user's terminals wrote, as far as shell integration tells.
+ *
+ * Knows: executions, their output. Does not know: who wants to read it.
+ */
+
+import * as vscode from "vscode";
+
+const MAX_OUTPUT = 30_000;
+/** Sequences that colour, move and title; and what a program writes over a line again. */
+// eslint-disable-next-line no-control-regex
+const SEQUENCES =
+  /\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|[\u0000-\u0008\u000b-\u001a]/g;
+
+interface Execution {
+  readonly command: string;
+  output: string;
+}
+
+export class TerminalOutput implements vscode.Disposable {
+  private readonly last = new WeakMap<vscode.Terminal, Execution>();
+  private readonly subscription: vscode.Disposable;
+
+  constructor() {
+    this.subscription = vscode.window.onDidStartTerminalShellExecution(({ terminal, execution }) => {
+      const kept: Execution = { command: execution.commandLine.value, output: "" };
+      this.last.set(terminal, kept);
+      void this.follow(kept, execution).catch(() => undefined);
+    });
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+  }
+
+  private async follow(kept: Execution, execution: vscode.TerminalShellExecution): Promise<void> {
+    for await (const data of execution.read()) kept.output = (kept.output + data).slice(-2 * MAX_OUTPUT);
+  }
+
+  /** Return the name of the active terminal, where it has something to read. */
+  get name(): string | undefined {
+    const terminal = vscode.window.activeTerminal;
+    return terminal && this.last.has(terminal) ? terminal.name : undefined;
+  }
+
+  /** Return the last command of the active terminal and the end of what it wrote. */
+  async read(): Promise<string | undefined> {
+    const terminal = vscode.window.activeTerminal;
+    const kept = terminal && this.last.get(terminal);
+    if (!kept) return undefined;
+    const output = plainText(kept.output).trim() || (await copiedOutput());
+    return `$ ${kept.command}\n${output.slice(-MAX_OUTPUT)}`;
+  }
+}
+
+/**
+ * Of a command that ends at once VS Code may tell that it ran and nothing of what it wrote; then it can only be copied. A browser
+ * asks before anybody reads its clipboard: there it is left alone.
+ */
+async function copiedOutput(): Promise<string> {
+  if (vscode.env.uiKind !== vscode.UIKind.Desktop) return "";
+  const { clipboard } = vscode.env;
+  const before = await clipboard.readText();
+  try {
+    await clipboard.writeText("");
+    await vscode.commands.executeCommand("workbench.action.terminal.copyLastCommandOutput");
+    return await clipboard.readText();
+  } finally {
+    await clipboard.writeText(before);
+  }
+}
+
+function plainText(output: string): string {
+  return output.replace(/\r\n/g, "\n").replace(SEQUENCES, "");
+}

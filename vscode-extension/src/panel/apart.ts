@@ -1,0 +1,75 @@
+/**
+ * Requests in sessions of their own, beside the conversation that is shown.
+ *
+ * Knows: how such a session begins and ends. Does not know: who asks, what becomes of an answer.
+ */
+
+import type { CancellationToken } from "vscode";
+
+import type { Conversations } from "../acp/conversations";
+import type { Mentions } from "../editor/mentions";
+import type { Reviews } from "../edits/reviews";
+import type { EndItem } from "../state/terms";
+import type { Store } from "../state/store";
+import { promptContent, type Extras } from "./prompt_content";
+
+interface Parts {
+  readonly store: Store;
+  readonly conversations: Conversations;
+  readonly reviews: Reviews;
+  readonly mentions: Mentions;
+}
+
+interface Shown {
+  readonly shown: string;
+  select(sessionId: string): void;
+}
+
+export class ApartSessions {
+  constructor(
+    private readonly parts: Parts,
+    private readonly front: Shown,
+  ) {}
+
+  /**
+   * Let something be done with the options of the session that is shown. The session is closed when it ended well and left
+   * nothing to review; else it stays, and is shown where it failed.
+   */
+  async prompt(text: string, extras: Extras): Promise<void> {
+    const { conversations, reviews, mentions } = this.parts;
+    const id = await conversations.begin();
+    await conversations.likeIn(id, this.front.shown);
+    await conversations.prompt(id, await promptContent(mentions, text, extras));
+    const reason = this.endOf(id)?.reason;
+    if (reason === "failed") this.front.select(id);
+    if (reason !== "end_turn" || this.front.shown === id) return;
+    if (reviews.all().some(({ sessionId }) => sessionId === id)) return;
+    await conversations.close(id);
+    this.front.select(this.front.shown);
+  }
+
+  /** Ask for an answer in words, in a session that only looks and is deleted; undefined where its user stopped it. */
+  async ask(text: string, token: CancellationToken): Promise<string | undefined> {
+    const { conversations, store, mentions } = this.parts;
+    const id = await conversations.begin();
+    const stop = token.onCancellationRequested(() => conversations.cancel(id));
+    try {
+      await conversations.onlyLook(id);
+      if (!token.isCancellationRequested) await conversations.prompt(id, await promptContent(mentions, text, {}));
+      if (token.isCancellationRequested) return undefined;
+      const end = this.endOf(id);
+      if (end?.reason === "failed") throw new Error(end.text);
+      const items = store.get(id)?.items ?? [];
+      return items.flatMap((item) => (item.type === "agent" ? [item.text] : [])).at(-1);
+    } finally {
+      stop.dispose();
+      await conversations.delete(id).catch(() => undefined);
+      this.front.select(this.front.shown);
+    }
+  }
+
+  private endOf(id: string): EndItem | undefined {
+    const end = this.parts.store.get(id)?.items.findLast(({ type }) => type === "end");
+    return end?.type === "end" ? end : undefined;
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * A prompt with all that goes along with it, as the agent reads it and as the conversation shows it.
+ *
+ * Knows: mentions, pictures, asides. Does not know: where a prompt is sent.
+ */
+
+import type * as acp from "@agentclientprotocol/sdk/unstable";
+
+import type { Prompt } from "../acp/conversations";
+import type { Mentions } from "../editor/mentions";
+import { IMAGE } from "../messages/panel";
+import type { Attachment } from "../state/terms";
+import type { Mention, Picture } from "./protocol";
+
+/** What goes along with a prompt besides its text. */
+export interface Extras {
+  readonly mentions?: readonly Mention[];
+  readonly pictures?: readonly Picture[];
+  /** What only the agent sees. */
+  readonly aside?: string;
+  /** Whether it joins the running turn. */
+  readonly steers?: boolean;
+}
+
+/** Read what a prompt mentions, as it is now. */
+export async function promptContent(
+  reader: Pick<Mentions, "blockOf">,
+  text: string,
+  { mentions = [], pictures = [], aside = "", steers = false }: Extras,
+): Promise<Prompt> {
+  const blocks: acp.ContentBlock[] = [{ type: "text", text: aside ? `${text}\n\n${aside}` : text }];
+  const attachments: Attachment[] = [];
+  for (const mention of mentions) {
+    const block = await reader.blockOf(mention);
+    if (!block) continue;
+    blocks.push(block);
+    const kind = mention.kind === "file" || mention.kind === "folder" ? mention.kind : "text";
+    attachments.push({ kind, label: mention.label, ...(mention.uri ? { uri: mention.uri } : {}) });
+  }
+  for (const { mimeType, data } of pictures) {
+    blocks.push({ type: "image", mimeType, data });
+    attachments.push({ kind: "image", label: IMAGE, data: `data:${mimeType};base64,${data}` });
+  }
+  return { text, blocks, attachments, steers };
+}
