@@ -137,3 +137,25 @@ async def test_mentions_carry_what_the_files_hold(place: Place) -> None:
         sent = str(server.requests[0].body)
         assert "four\\nfive" in repr(server.requests[0].body)
         assert PIXEL in sent
+
+
+async def test_a_conversation_goes_back_to_before_a_prompt(place: Place) -> None:
+    replies = [Reply("Apples."), Reply("Pears."), Reply("Plums.")]
+    async with serve(replies) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type(f"/rewind{ENTER}")
+        await terminal.see("There is no prompt to go back to.")
+        for word, answer in (("one", "Apples."), ("two", "Pears.")):
+            terminal.type(f"{word}{ENTER}")
+            await terminal.see(answer)
+            await terminal.see("Ask anything")
+        terminal.type(f"/rewind{ENTER}")
+        await terminal.see("Go back to before which prompt?")
+        await terminal.see("1 two")
+        terminal.type(f"1{ENTER}")
+        await terminal.see("a copy of the session that ends before that prompt")
+        await terminal.until(lambda: "❯ two" in terminal.lines, "the prompt in the line")
+        terminal.type(f" again{ENTER}")
+        await terminal.see("Plums.")
+        said = [message["content"] for message in server.requests[-1].body["messages"][1:]]
+        assert said == ["one", "Apples.", "two again"]

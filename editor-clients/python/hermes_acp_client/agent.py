@@ -97,9 +97,13 @@ class Agent:
         answer = await self.call("session/resume", request, v1.ResumeSessionResponse, ANSWER_TIMEOUT_S)
         return self._session(session_id, answer)
 
-    async def fork_session(self, session_id: str, cwd: str) -> Session:
-        """Open a copy of a session; the agent offers it only with the protocol's unstable half."""
-        request = v1.ForkSessionRequest(session_id=session_id, cwd=cwd, mcp_servers=[])
+    async def fork_session(self, session_id: str, cwd: str, *, before: str = "") -> Session:
+        """Open a copy of a session; the agent offers it only with the protocol's unstable half.
+
+        The copy ends `before` the prompt with that message ID, if one is given.
+        """
+        meta = {"hermes": {"beforeMessage": before}} if before else v1.UNSET
+        request = v1.ForkSessionRequest(session_id=session_id, cwd=cwd, mcp_servers=[], meta=meta)
         answer = await self.call("session/fork", request, v1.ForkSessionResponse, ANSWER_TIMEOUT_S)
         return self._session(answer.session_id, answer)
 

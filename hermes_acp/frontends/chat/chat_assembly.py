@@ -20,7 +20,10 @@ from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayo
 from hermes_acp.frontends.chat.screens.screen import Screen, ScreenWidgets
 
 CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
-    {"session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}}}
+    {
+        "_meta": {"hermes": {"edits": True, "turnMarks": True}},
+        "session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}},
+    }
 )
 NAME: Final = "hermes-acp-chat"
 

@@ -51,17 +51,19 @@ class CommandContext:
         """Show something drawn by the caller."""
         await self.screen.write(self.layout.drawing(*parts))
 
-    async def switch(self, request: SessionRequest) -> None:
-        """Open another session, or report why it could not be opened."""
+    async def switch(self, request: SessionRequest) -> bool:
+        """Open another session, or report why it could not be opened; return whether it is open."""
         try:
             await self.link.switch(request)
         except AgentError as error:
             await self.tell(messages.session_not_opened(error.sentence), "red")
+            return False
+        return True
 
     async def begin_session(self) -> None:
         """Open a new session."""
-        await self.switch(SessionRequest())
-        await self.tell(messages.NEW_SESSION)
+        if await self.switch(SessionRequest()):
+            await self.tell(messages.NEW_SESSION)
 
     async def set_option(self, name: str, wanted: str) -> None:
         """Set an option by name or number; without a value, list the values and ask."""

@@ -13,6 +13,7 @@ from hermes_acp.frontends.chat.agent.chat_events import (
     EventQueue,
     QueueMarker,
     Remark,
+    SessionLeft,
     SessionOpened,
     TurnFinished,
     UpdateReceived,
@@ -86,6 +87,7 @@ class EventPresenter:
     async def begin(self, prompt: str) -> None:
         """Note a prompt that is being sent; one that waits is shown once its turn begins."""
         self._running += 1
+        self._link.marks.sent(prompt)
         if self._running > 1 and not self._is_sequential:
             self._queued_prompts.append(prompt)
         elif not self._is_sequential or not self._attached_screen.can_ask:
@@ -159,10 +161,14 @@ class EventPresenter:
                 return self._render_opening(event)
             case Remark(text=text, style=style):
                 return self._session_renderer.settle() + self._layout.remark(text, style)
+            case SessionLeft():
+                self._link.marks.clear()
+                return ""
             case QueueMarker():
                 return ""
 
     def _render_update(self, event: UpdateReceived) -> str:
+        self._link.marks.take(event.update)
         update = self._link.seen.fresh(event.update) if event.is_replay else event.update
         if update is None:
             return ""
@@ -189,6 +195,7 @@ class EventPresenter:
 
     def _render_turn_end(self, event: TurnFinished) -> str:
         self._running -= 1
+        self._link.marks.finished(event.prompt)
         if event.prompt in self._taken_back:
             self._taken_back.remove(event.prompt)
             return ""

@@ -230,6 +230,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "quit": "Quit; you can resume the session later",
         "resume": "Resume a stored session",
         "review": "Review edits made without asking, hunk by hunk",
+        "rewind": "Go back to before one of your prompts",
         "sessions": "List the sessions of this folder; resume or copy one",
         "thoughts": "Show the model's last thoughts in full",
     }
@@ -237,13 +238,14 @@ DESCRIPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 HINT_VALUE: Final = "name or number"
 HINT_OPTION: Final = "name value"
 HINT_SESSION: Final = "number or ID"
+HINT_PROMPT: Final = "number"
 HINT_ALL: Final = "all"
 HELP_CHAT: Final = "**Chat**"
 HELP_AGENT: Final = "**Agent**"
 HELP_KEYS: Final = """**Keys**
 
 - Enter sends; Ctrl+J or Alt+Enter starts a new line
-- Tab completes; `/` lists commands, `@` names a file
+- Tab completes; `/` lists commands, `@` names a file, `!` runs a command
 - Esc stops the turn; so does Ctrl+C, which quits when pressed twice; Ctrl+D quits
 - Shift+Tab switches the mode; Ctrl+G opens your editor; Ctrl+O shows full output
 - Ctrl+R searches your earlier prompts
@@ -253,6 +255,12 @@ NO_OPTIONS: Final = "This session has no options."
 NO_OUTPUT: Final = "No tool call has printed anything yet."
 NO_THOUGHTS: Final = "The model has shown no thoughts yet."
 NO_SESSIONS: Final = "There are no sessions yet."
+NOTHING_TO_REWIND: Final = "There is no prompt to go back to."
+PICK_PROMPT: Final = "Go back to before which prompt? (number · Enter to stay)"
+REWOUND: Final = (
+    "This is a copy of the session that ends before that prompt. Files are as they are now; "
+    "/undo in the earlier session reverts them."
+)
 NEW_SESSION: Final = "New session."
 NO_ANSWER: Final = "There is no answer to copy yet."
 COPIED: Final = "Sent the last answer to your terminal's clipboard."

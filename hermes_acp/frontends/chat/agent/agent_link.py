@@ -10,7 +10,8 @@ from hermes_acp_client.session import Session
 from msgspec import Struct
 
 from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
-from hermes_acp.frontends.chat.agent.chat_events import EventQueue, SessionOpened, UpdateReceived
+from hermes_acp.frontends.chat.agent.chat_events import EventQueue, SessionLeft, SessionOpened, UpdateReceived
+from hermes_acp.frontends.chat.agent.prompt_marks import PromptMarks
 from hermes_acp.frontends.chat.agent.shown_updates import ShownUpdates
 from hermes_protocol import v1
 
@@ -18,10 +19,14 @@ MAX_RESTARTS: Final = 3
 
 
 class SessionRequest(Struct, frozen=True):
-    """Which session to open: a new one, the latest of the folder, a stored one, or a copy of one."""
+    """Which session to open: a new one, the latest of the folder, a stored one, or a copy of one.
+
+    A copy ends `before` the prompt with that message ID, if one is given.
+    """
 
     kind: Literal["new", "newest", "stored", "fork"] = "new"
     session_id: str = ""
+    before: str = ""
 
 
 class AgentLost(Exception):
@@ -43,6 +48,7 @@ class AgentLink:
         self._restarts = 0
         self._openings = 0
         self.seen = ShownUpdates()
+        self.marks = PromptMarks()
         self.failure: AgentError | None = None
 
     @property
@@ -122,6 +128,7 @@ class AgentLink:
         if request.kind == "stored" and request.session_id == before.id:
             return
         self._session = None
+        self._events.put(SessionLeft())
         try:
             opened = await self._opened(agent, request)
         except AgentError:
@@ -159,7 +166,7 @@ class AgentLink:
             case "new":
                 return await agent.new_session(self._cwd)
             case "fork":
-                return await self._forked(agent, request.session_id)
+                return await self._forked(agent, request)
             case "stored":
                 return await agent.load_session(request.session_id, self._cwd)
             case "newest":
@@ -168,9 +175,9 @@ class AgentLink:
                     return await agent.new_session(self._cwd)
                 return await agent.load_session(newest.session_id, self._cwd)
 
-    async def _forked(self, agent: Agent, session_id: str) -> Session:
+    async def _forked(self, agent: Agent, request: SessionRequest) -> Session:
         """Open a copy and load it, because a fork alone does not replay its past."""
-        copy = await agent.fork_session(session_id, self._cwd)
+        copy = await agent.fork_session(request.session_id, self._cwd, before=request.before)
         await agent.close_session(copy.id)
         return await agent.load_session(copy.id, self._cwd)
 

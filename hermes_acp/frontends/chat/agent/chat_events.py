@@ -16,6 +16,10 @@ class UpdateReceived(Struct, frozen=True):
     is_replay: bool = False
 
 
+class SessionLeft(Struct, frozen=True):
+    """Another session is about to be opened; what follows belongs to that one."""
+
+
 class SessionOpened(Struct, frozen=True):
     """A session is open, and its past was replayed."""
 
@@ -45,7 +49,7 @@ class QueueMarker(Struct, frozen=True):
     reached: anyio.Event
 
 
-ChatEvent = UpdateReceived | SessionOpened | TurnFinished | Remark | QueueMarker
+ChatEvent = UpdateReceived | SessionLeft | SessionOpened | TurnFinished | Remark | QueueMarker
 
 
 class EventQueue:

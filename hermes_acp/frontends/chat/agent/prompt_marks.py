@@ -1,0 +1,57 @@
+"""The prompts of the open session, with the IDs under which the agent recorded them."""
+
+from collections import deque
+from typing import Any, cast
+
+from msgspec import Struct
+
+from hermes_protocol import v1
+
+
+class RecordedPrompt(Struct, frozen=True):
+    """A prompt to which the session can go back."""
+
+    message_id: str
+    text: str
+
+
+class PromptMarks:
+    """Follows what is sent and recorded, in one session at a time."""
+
+    def __init__(self) -> None:
+        self.recorded: list[RecordedPrompt] = []
+        self._sent: deque[str] = deque()
+
+    def clear(self) -> None:
+        """Forget the session that was open."""
+        self.recorded.clear()
+        self._sent.clear()
+
+    def sent(self, text: str) -> None:
+        """Note a prompt that is being sent."""
+        self._sent.append(text)
+
+    def finished(self, text: str) -> None:
+        """Forget a prompt that ended without being recorded, such as a slash command."""
+        if text in self._sent:
+            self._sent.remove(text)
+
+    def take(self, update: v1.SessionUpdate) -> None:
+        """Note a prompt that the agent recorded now, or replays."""
+        match update:
+            case v1.UserMessageChunk(message_id=str(message_id), content=v1.TextContent(text=text)):
+                self._add(message_id, text)
+            case v1.SessionInfoUpdate(meta=dict(meta)) if message_id := _recorded_id(meta):
+                self._add(message_id, self._sent.popleft() if self._sent else "")
+            case _:
+                pass
+
+    def _add(self, message_id: str, text: str) -> None:
+        if text and all(prompt.message_id != message_id for prompt in self.recorded):
+            self.recorded.append(RecordedPrompt(message_id, text))
+
+
+def _recorded_id(meta: dict[str, Any]) -> str:
+    own = meta.get("hermes")
+    mark = cast("dict[str, Any]", own).get("promptRecorded") if isinstance(own, dict) else None
+    return str(cast("dict[str, Any]", mark).get("messageId", "")) if isinstance(mark, dict) else ""
