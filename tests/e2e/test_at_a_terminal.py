@@ -128,6 +128,16 @@ async def test_a_chat_without_a_model_offers_the_setup_and_begins_after_it(tmp_p
             await person.wait_for_next("/help for commands and keys")
 
 
+async def test_a_chat_with_broken_settings_offers_to_mend_them(tmp_path: Path) -> None:
+    (tmp_path / ".hermes").mkdir()
+    (tmp_path / ".hermes" / "config.yaml").write_text("provider: none\n")
+    with terminal("chat", home=tmp_path) as person:
+        await person.wait_for_next("line 1: `provider`")
+        await person.wait_for_next("Mend the settings now?")
+        person.type("\n")
+        await person.wait_for_next("keep a copy of the file")
+
+
 async def test_a_run_whose_two_outputs_are_one_pipe_still_says_what_went_wrong(tmp_path: Path) -> None:
     (tmp_path / ".hermes").mkdir()
     (tmp_path / ".hermes" / "config.yaml").write_text("modle: x\n")

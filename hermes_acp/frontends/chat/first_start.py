@@ -1,23 +1,31 @@
-"""Offer the setup to somebody who starts a chat without a model."""
+"""Offer the setup to somebody who starts a chat without a model, or with settings that cannot be used."""
 
 import subprocess
 import sys
+from typing import Final
 
-from hermes_acp_client.errors import AgentError, SignInNeeded
+from hermes_acp_client.errors import AgentError, AgentRefused, SignInNeeded
 
 from hermes_acp.frontends.chat import messages
 
+BAD_CONFIG: Final = "bad_config"
+"""The agent's name for settings that cannot be used."""
+
 
 class SetupWanted(Exception):
-    """The user wants to set up a model, and then to chat."""
+    """The user wants to run the setup, and then to chat."""
 
 
 def offer_setup(failure: AgentError | None) -> None:
     """Ask whether to start the setup if that is what a chat at a terminal failed for. Raise SetupWanted."""
-    if not isinstance(failure, SignInNeeded):
+    if isinstance(failure, SignInNeeded):
+        question = messages.OFFER_SETUP
+    elif isinstance(failure, AgentRefused) and failure.reason == BAD_CONFIG:
+        question = messages.OFFER_MENDING
+    else:
         return
     try:
-        answer = input(messages.OFFER_SETUP).strip().lower()
+        answer = input(question).strip().lower()
     except EOFError:
         answer = "n"
     if answer in ("", "y", "yes"):

@@ -23,6 +23,7 @@ FLAG_RESUME: Final = "resume session ID"
 FLAG_CONTINUE: Final = "resume the latest session of this folder"
 NOT_A_FOLDER_HINT: Final = "Name an existing folder with --cwd."
 OFFER_SETUP: Final = "Set up a model now? [Y/n] "
+OFFER_MENDING: Final = "Mend the settings now? [Y/n] "
 MISSING_PACKAGES_HINT: Final = (
     "Reinstall hermes-acp with its dependencies: run `pip install .` in a clone of it."
 )
