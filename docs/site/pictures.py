@@ -1,6 +1,7 @@
-"""Make the pictures of the documentation: `python docs/site/pictures.py demo|chat|vscode`.
+"""Make the pictures of the documentation: `python docs/site/pictures.py demo|chat|full-chat|vscode`.
 
-Each one shows a real run, so that it stays true: the demo, `hermes-acp chat` on a terminal, and VS Code in a browser.
+Each one shows a real run, so that it stays true: the demo, `hermes-acp chat` on a terminal, the same with `--full`,
+and VS Code in a browser.
 Only the model is scripted. `vscode` needs what `bash tests/install.sh all` installs.
 """
 
@@ -15,7 +16,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 def main() -> int:
     """Make one picture and say where it is."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("picture", choices=("demo", "chat", "vscode"))
+    parser.add_argument("picture", choices=("demo", "chat", "full-chat", "vscode"))
     sys.path[:0] = [str(ROOT), str(ROOT / "protocol")]  # for the parts of the tests that run an agent
     picture = _make(parser.parse_args().picture)
     print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size:,} bytes")
@@ -32,6 +33,10 @@ def _make(name: str) -> Path:
             from chat_picture import draw_chat
 
             return draw_chat()
+        case "full-chat":
+            from full_chat_picture import draw_full_chat
+
+            return draw_full_chat()
         case _:
             from vscode_picture import draw_vscode
 

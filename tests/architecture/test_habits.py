@@ -128,6 +128,18 @@ def test_only_the_chat_draws_on_terminals() -> None:
     assert found == []
 
 
+def test_only_the_full_screen_knows_textual() -> None:
+    folder = "hermes_acp/frontends/chat/full_screen/"
+    found = [
+        f"{name_of(path)}: {module}"
+        for path in SOURCES
+        if not name_of(path).startswith(folder)
+        for module in imports(path)
+        if module.partition(".")[0] == "textual"
+    ]
+    assert found == []
+
+
 def test_tests_wait_for_events_and_never_for_the_clock() -> None:
     found = [
         f"{name_of(path)}:{line}"

@@ -74,6 +74,7 @@ def test_a_chat_starts_its_agent_before_it_imports_what_draws() -> None:
     assert not loaded_by(CHAT) & {
         "rich",
         "prompt_toolkit",
+        "textual",
         "anyio",
         "asyncio",
         "logging",

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from hermes_acp.config.environment import read_environment
+from hermes_acp.config.installation import extra_hint
 from hermes_acp.core.errors import BadRequest, ConfigError, HermesError
 from hermes_acp.frontends.chat import messages
 
@@ -22,7 +23,7 @@ def chat_command(arguments: Sequence[str]) -> int:
     """Run a chat in the terminal; return the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        _require_packages()
+        _require_packages(is_full=options.full)
         cwd = os.path.abspath(options.cwd)
         if not os.path.isdir(cwd):
             raise BadRequest(messages.not_a_folder(options.cwd), hint=messages.NOT_A_FOLDER_HINT)
@@ -48,10 +49,12 @@ def _agent_flags(options: argparse.Namespace) -> Sequence[str]:
     return ["--allow-bypass"] if options.allow_bypass or options.mode == "bypass" else []
 
 
-def _require_packages() -> None:
+def _require_packages(*, is_full: bool) -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ConfigError(messages.missing_packages(missing), hint=messages.MISSING_PACKAGES_HINT)
+    if is_full and find_spec("textual") is None:
+        raise ConfigError(messages.FULL_NEEDS_TEXTUAL, hint=extra_hint("tui"))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,7 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--allow-bypass", action="store_true", help=messages.FLAG_ALLOW_BYPASS)
     parser.add_argument("--private", action="store_true", help=messages.FLAG_PRIVATE)
-    parser.add_argument("--plain", action="store_true", help=messages.FLAG_PLAIN)
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--plain", action="store_true", help=messages.FLAG_PLAIN)
+    kind.add_argument("--full", action="store_true", help=messages.FLAG_FULL)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--resume", metavar="ID", default="", help=messages.FLAG_RESUME)
     which.add_argument("--continue", dest="goes_on", action="store_true", help=messages.FLAG_CONTINUE)

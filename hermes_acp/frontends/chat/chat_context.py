@@ -53,9 +53,11 @@ class CommandContext:
 
     async def switch(self, request: SessionRequest) -> bool:
         """Open another session, or report why it could not be opened; return whether it is open."""
+        await self.screen.write(self.layout.change_session())
         try:
             await self.link.switch(request)
         except AgentError as error:
+            await self.screen.write(self.layout.change_session(is_undone=True))
             await self.tell(messages.session_not_opened(error.sentence), "red")
             return False
         return True

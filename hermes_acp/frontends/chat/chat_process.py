@@ -7,11 +7,12 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
 from hermes_acp.config.environment import Environment
+from hermes_acp.core.errors import ConfigError
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
@@ -26,6 +27,9 @@ from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayo
 from hermes_acp.frontends.chat.screens.plain_screen import PlainScreen
 from hermes_acp.frontends.chat.screens.screen import Screen
 from hermes_acp.garbage_collection import enable_garbage_collection
+
+if TYPE_CHECKING:
+    from prompt_toolkit.history import History
 
 DUMB_TERMINALS: Final = frozenset({"dumb", "unknown", ""})
 MAX_REPORT_LINES: Final = 6
@@ -42,6 +46,8 @@ async def _hold(
 ) -> int:
     is_terminal_attached = sys.stdin.isatty() and sys.stdout.isatty()
     style = terminal_style_of(environment.variables, is_terminal=is_terminal_attached and not options.plain)
+    if options.full:
+        return await _hold_full(environment, cwd, options, launch, style)
     layout = TranscriptLayout(TextRenderer(style, _columns))
     parts = ChatAssembly(launch, cwd, layout, is_sequential=style.is_plain)
     screen = _screen(parts, environment, style, is_private=options.private)
@@ -61,6 +67,27 @@ async def _hold(
     _report_end(parts.link, layout, is_terminal_attached=is_terminal_attached)
     if is_terminal_attached:
         offer_setup(parts.link.failure)
+    return code
+
+
+async def _hold_full(
+    environment: Environment,
+    cwd: str,
+    options: argparse.Namespace,
+    launch: AgentLauncher,
+    style: TerminalStyle,
+) -> int:
+    """Run the full-screen chat. Raise ConfigError without a terminal that can be drawn on."""
+    if style.is_plain:
+        raise ConfigError(messages.FULL_NEEDS_TERMINAL, hint=messages.FULL_NEEDS_TERMINAL_HINT)
+    from hermes_acp.frontends.chat.full_screen.full_chat import FullChat
+    from hermes_acp.frontends.chat.screens.external_editor import editor_of
+
+    history = _history(environment, cwd, is_private=options.private)
+    initial = InitialOptions(options.model, options.mode)
+    chat = FullChat(launch, cwd, style, initial, history, editor_of(environment.variables))
+    code = await chat.run(_requested_session(options))
+    _report_end(chat.parts.link, TranscriptLayout(TextRenderer(style, _columns)), is_terminal_attached=True)
     return code
 
 
@@ -85,20 +112,25 @@ def _screen(
 ) -> Screen:
     if style.is_plain:
         return PlainScreen(sys.stdin.fileno(), sys.stdout.fileno())
-    from prompt_toolkit.history import InMemoryHistory
-
     from hermes_acp.frontends.chat.input.completion_source import CompletionSource
     from hermes_acp.frontends.chat.input.line_completion import LineCompleter
-    from hermes_acp.frontends.chat.input.prompt_history import PromptHistory
     from hermes_acp.frontends.chat.screens.external_editor import editor_of
     from hermes_acp.frontends.chat.screens.live_screen import LiveScreen
 
     cwd = parts.cwd
     offering = CompletionSource(parts.session_status, COMMANDS)
     completer = LineCompleter(cwd, offering.commands, offering.values, time.monotonic)
-    history = InMemoryHistory() if is_private else PromptHistory(environment.home, cwd)
+    history = _history(environment, cwd, is_private=is_private)
     editor = editor_of(environment.variables)
     return LiveScreen(parts.widgets(), completer, history, style.colours, time.monotonic, editor)
+
+
+def _history(environment: Environment, cwd: str, *, is_private: bool) -> "History":
+    from prompt_toolkit.history import InMemoryHistory
+
+    from hermes_acp.frontends.chat.input.prompt_history import PromptHistory
+
+    return InMemoryHistory() if is_private else PromptHistory(environment.home, cwd)
 
 
 def _close(screen: Screen) -> None:

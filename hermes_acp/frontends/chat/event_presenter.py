@@ -50,7 +50,7 @@ class EventPresenter:
         self._is_sequential = is_sequential
         self._screen: Screen | None = None
         self._running = 0
-        self._queued_prompts: deque[str] = deque()
+        self.queued_prompts: deque[str] = deque()
         self._taken_back: list[str] = []
         self._change = anyio.Event()
         self.hint = ""
@@ -89,14 +89,14 @@ class EventPresenter:
         self._running += 1
         self._link.marks.sent(prompt)
         if self._running > 1 and not self._is_sequential:
-            self._queued_prompts.append(prompt)
+            self.queued_prompts.append(prompt)
         elif not self._is_sequential or not self._attached_screen.can_ask:
             await self._attached_screen.write(self._layout.prompt(prompt))
 
     def take_back_queued(self) -> list[str]:
         """Return the prompts that no turn has used, which are no longer shown as waiting."""
-        prompts = list(self._queued_prompts)
-        self._queued_prompts.clear()
+        prompts = list(self.queued_prompts)
+        self.queued_prompts.clear()
         self._taken_back.extend(prompts)
         return prompts
 
@@ -120,7 +120,7 @@ class EventPresenter:
             self._layout.transient(
                 Text(f"❯ {clip(sanitize_line(prompt), columns - 16)}  ({fate})", style="dim")
             )
-            for prompt in self._queued_prompts
+            for prompt in self.queued_prompts
         ]
         moving = self._session_renderer.live(max(1, rows - len(waiting)), columns)
         if not moving and self.is_busy:
@@ -180,7 +180,7 @@ class EventPresenter:
         return steered + self._session_renderer.take(update)
 
     def _show_queued_prompts(self) -> str:
-        said = [self._queued_prompts.popleft() for _ in range(len(self._queued_prompts))]
+        said = [self.queued_prompts.popleft() for _ in range(len(self.queued_prompts))]
         return self._session_renderer.settle() + "".join(map(self._layout.prompt, said)) if said else ""
 
     def _render_opening(self, event: SessionOpened) -> str:
@@ -189,6 +189,7 @@ class EventPresenter:
         rest = self._session_renderer.end_turn()
         self._session_renderer.take_unasked_count()
         if not event.has_past:
+            self._session_status.begin()
             return rest
         title = self._session_status.title or event.session_id
         return rest + self._layout.remark(messages.resumed(title))
@@ -199,7 +200,11 @@ class EventPresenter:
         if event.prompt in self._taken_back:
             self._taken_back.remove(event.prompt)
             return ""
-        text = self._session_renderer.end_turn()
+        text = ""
+        if event.prompt in self.queued_prompts:  # the finished turn has used it
+            self.queued_prompts.remove(event.prompt)
+            text += self._layout.prompt(event.prompt)
+        text += self._session_renderer.end_turn()
         self.hint = ""
         if event.error is not None:
             self.has_failed = True
@@ -210,9 +215,6 @@ class EventPresenter:
             text += self._layout.remark(messages.STOP_REASONS[event.stop_reason])
         if (count := self._session_renderer.take_unasked_count()) and self._link.supports_reviews:
             text += self._layout.remark(messages.changed_without_asking(count))
-        if event.prompt in self._queued_prompts:  # the finished turn has used it
-            self._queued_prompts.remove(event.prompt)
-            text = self._layout.prompt(event.prompt) + text
-        if self._queued_prompts:
-            text += self._layout.prompt(self._queued_prompts.popleft())
+        if self.queued_prompts:
+            text += self._layout.prompt(self.queued_prompts.popleft())
         return text

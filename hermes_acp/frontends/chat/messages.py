@@ -19,6 +19,7 @@ FLAG_MODE: Final = "what runs without asking (default: from your configuration)"
 FLAG_ALLOW_BYPASS: Final = "allow the mode `bypass`, which asks about nothing"
 FLAG_PRIVATE: Final = "do not save what you type in the history"
 FLAG_PLAIN: Final = "print plain lines, as in a pipe"
+FLAG_FULL: Final = "use the whole screen, with panes for changes, sessions and what runs (extra: tui)"
 FLAG_RESUME: Final = "resume session ID"
 FLAG_CONTINUE: Final = "resume the latest session of this folder"
 NOT_A_FOLDER_HINT: Final = "Name an existing folder with --cwd."
@@ -27,6 +28,9 @@ OFFER_MENDING: Final = "Mend the settings now? [Y/n] "
 MISSING_PACKAGES_HINT: Final = (
     "Reinstall hermes-acp with its dependencies: run `pip install .` in a clone of it."
 )
+FULL_NEEDS_TEXTUAL: Final = "The full-screen chat needs the package textual, which is not installed."
+FULL_NEEDS_TERMINAL: Final = "The full-screen chat needs a terminal for input and output."
+FULL_NEEDS_TERMINAL_HINT: Final = "Leave out --full in a pipe, or where TERM is dumb."
 
 
 def not_a_folder(path: str) -> str:

@@ -47,6 +47,10 @@ class SessionStatus:
                 await self._change.wait()
         return self.commands
 
+    def begin(self) -> None:
+        """Forget the title and the usage of the session before; the options are those of the new one already."""
+        self.title, self._used, self._size, self._cost = "", 0, 0, None
+
     def take(self, update: v1.SessionUpdate) -> None:
         """Apply an update."""
         self._change.set()

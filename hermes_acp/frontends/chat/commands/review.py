@@ -1,16 +1,22 @@
 """/review: review edits that were made without asking, hunk by hunk."""
 
-from typing import Final, Literal
+from typing import Final
 
 from hermes_acp_client.agent import Agent
 from hermes_acp_client.errors import AgentError
 
-from hermes_acp.core.hunks import Hunk
 from hermes_acp.frontends.chat import messages
+from hermes_acp.frontends.chat.agent.edit_reviews import (
+    Verdict,
+    diff_of,
+    hunk_of,
+    open_edits,
+    submit_verdict,
+)
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 from hermes_acp.frontends.chat.rendering.diff_rendering import headline, render_hunk
 from hermes_acp.frontends.chat.screens.screen import Choice, Gesture
-from hermes_protocol import own, v1
+from hermes_protocol import own
 
 CHOICES: Final = tuple(map(Choice, ("y", "n", "s", "a", "d", "q")))
 
@@ -30,7 +36,7 @@ async def review(context: CommandContext, words: str) -> None:
                 if not await _review_file(context, agent, file.path):
                     return
         else:
-            await context.draw(*(headline(_diff(file), context.cwd) for file in files))
+            await context.draw(*(headline(diff_of(file), context.cwd) for file in files))
     except AgentError as error:
         await context.tell(error.sentence, "red")
 
@@ -45,8 +51,8 @@ async def _review_file(context: CommandContext, agent: Agent, path: str) -> bool
         file = next((each for each in await _open_files(context, agent) if each.path == path), None)
         if file is None or number >= len(file.hunks):
             return True
-        diff = _diff(file)
-        shown = render_hunk(diff, _hunk(file.hunks[number]))
+        diff = diff_of(file)
+        shown = render_hunk(diff, hunk_of(file.hunks[number]))
         await context.draw(headline(diff, context.cwd), shown)
         count = reviewed + len(file.hunks)
         question = messages.keep_hunk(reviewed + number + 1, count)
@@ -65,33 +71,14 @@ async def _review_file(context: CommandContext, agent: Agent, path: str) -> bool
 
 
 async def _submit_verdict(
-    context: CommandContext,
-    agent: Agent,
-    file: own.EditsListFile,
-    hunks: list[int],
-    verdict: Literal["accepted", "rejected"],
+    context: CommandContext, agent: Agent, file: own.EditsListFile, hunks: list[int], verdict: Verdict
 ) -> None:
     session = await context.link.session()
-    params = own.EditsJudgeParams(
-        session_id=session.id, verdict=verdict, path=file.path, hunks=hunks, revision=file.revision
-    )
-    await agent.call("_hermes/edits/judge", params, own.EditsJudgeResult)
+    await submit_verdict(agent, session.id, file, hunks, verdict)
 
 
 async def _open_files(context: CommandContext, agent: Agent) -> list[own.EditsListFile]:
-    session = await context.link.session()
-    listed = await agent.call(
-        "_hermes/edits/list", own.EditsListParams(session_id=session.id), own.EditsListResult
-    )
-    return listed.files
-
-
-def _diff(file: own.EditsListFile) -> v1.Diff:
-    return v1.Diff(path=file.path, old_text=file.old_text, new_text=file.new_text or "")
-
-
-def _hunk(hunk: own.EditsListFileHunk) -> Hunk:
-    return Hunk(hunk.old_start, tuple(hunk.old_lines), hunk.new_start, tuple(hunk.new_lines))
+    return await open_edits(agent, (await context.link.session()).id)
 
 
 COMMAND = ChatCommand(messages.DESCRIPTIONS["review"], review)

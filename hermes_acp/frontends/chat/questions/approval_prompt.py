@@ -1,7 +1,7 @@
 """A permission question: shown with its diff, answered with one of the agent's options."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, cast
 
@@ -12,6 +12,7 @@ from rich.text import Text
 from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.diff_rendering import (
+    MAX_LINES,
     headline,
     hunks_of,
     old_text,
@@ -29,6 +30,10 @@ STYLES: Final[Mapping[str, str]] = MappingProxyType(
 )
 YES, NO, COMMENT, HUNKS, ALL, EDIT = "y", "n", "c", "h", "v", "e"
 HUNK_CHOICES: Final = tuple(map(Choice, (YES, NO, "a", "d", "q")))
+
+ProposedHunks = Sequence[tuple[v1.Diff, Hunk]]
+ChooseHunks = Callable[[ProposedHunks], Awaitable[ProposedHunks | None]]
+"""Returns the hunks to write, some of them perhaps changed, or None to go back to the question."""
 
 
 class ApprovalAnswer(Struct, frozen=True):
@@ -49,11 +54,16 @@ class ApprovalPrompt:
         cwd: str,
         *,
         accepts_partial_edits: bool,
+        max_lines: int = MAX_LINES,
+        choose_hunks: ChooseHunks | None = None,
     ) -> None:
+        """Create a question; diffs beyond `max_lines` are cut, and `choose_hunks` replaces asking hunk by hunk."""
         self._screen = screen
         self._layout = layout
         self._request = request
         self._cwd = cwd
+        self._max_lines = max_lines
+        self._choose_hunks = choose_hunks or self._ask_hunk_by_hunk
         content = request.tool_call.content
         self._diffs = (
             [part for part in content if isinstance(part, v1.Diff)] if isinstance(content, list) else []
@@ -86,14 +96,15 @@ class ApprovalPrompt:
         title = sanitize_line(self._request.tool_call.title or self._request.tool_call.tool_call_id)
         is_warning = self._meta().get("isWarning") is True
         parts = [Text("? ", style="bold yellow").append(title, style="bold yellow" if is_warning else "bold")]
-        parts += [render_diff(diff, self._cwd) for diff in self._diffs]
+        parts += [render_diff(diff, self._cwd, self._max_lines) for diff in self._diffs]
         text = self._approval_text()
         if text and sanitize_line(text) not in title:
             parts.append(Text("  │ " + "\n  │ ".join(text.split("\n")), style="dim"))
         if reason := sanitize_line(str(self._meta().get("reason", ""))):
             mark, style = ("⚠ ", "bold yellow") if is_warning else ("", "dim")
             parts.append(Text(f"  {mark}{reason}", style=style))
-        await self._write(*parts, self._menu())
+        await self._write(*parts)
+        await self._screen.write(self._layout.choices(self._menu()))
 
     def _menu(self) -> Text:
         menu = Text()
@@ -117,9 +128,14 @@ class ApprovalPrompt:
             choices.append(Choice(COMMENT, messages.REJECT_AND_SAY_WHY))
         if self._offers_hunks:
             choices.append(Choice(HUNKS, messages.REVIEW_BY_HUNK))
-        if self._diffs:
+        if self._is_cut:
             choices.append(Choice(ALL, messages.FULL_DIFF))
         return choices
+
+    @property
+    def _is_cut(self) -> bool:
+        """Whether diffs may have been cut, so that the whole of them is offered."""
+        return bool(self._diffs) and self._max_lines < WHOLE_DIFF_LINES
 
     def _option(self, key: str) -> str | None:
         if key == YES:
@@ -147,8 +163,13 @@ class ApprovalPrompt:
         return ApprovalAnswer(Permission(self._reject_option(), comment=words.strip()))
 
     async def _review_hunks(self) -> ApprovalAnswer | None:
-        """Ask about every hunk; return None if the person goes back to the question."""
+        """Let the person choose hunks; return None if they go back to the question."""
         hunks = [(diff, hunk) for diff in self._diffs for hunk in hunks_of(diff)]
+        kept = await self._choose_hunks(hunks)
+        return None if kept is None else await self._answer_for_hunks(hunks, kept)
+
+    async def _ask_hunk_by_hunk(self, hunks: ProposedHunks) -> ProposedHunks | None:
+        """Ask about every hunk; return None if the person goes back."""
         kept: list[tuple[v1.Diff, Hunk]] = []
         for number, (diff, hunk) in enumerate(hunks, 1):
             await self._write(headline(diff, self._cwd), render_hunk(diff, hunk))
@@ -166,7 +187,7 @@ class ApprovalPrompt:
                 break
             elif key == "d":
                 break
-        return await self._answer_for_hunks(hunks, kept)
+        return kept
 
     async def _changed(self, diff: v1.Diff, hunk: Hunk) -> list[Hunk]:
         """Let the person edit a hunk; return no hunk if the result equals the old text or the editor fails."""

@@ -8,6 +8,7 @@ from rich.text import Text
 from hermes_acp.core.hunks import Hunk, diff_hunks
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
+from hermes_acp.frontends.chat.rendering.word_marks import changed_words
 from hermes_protocol import v1
 
 CONTEXT_LINES: Final = 3
@@ -15,6 +16,10 @@ MAX_LINES: Final = 60
 REMOVED_STYLE: Final = "red"
 ADDED_STYLE: Final = "green"
 FAINT_STYLE: Final = "dim"
+MARKED_STYLE: Final = "reverse"
+MAX_MARKED_LINES: Final = 40
+SIGN_COLUMNS: Final = 8
+"""The columns before a line's text: its number, a space, its sign, a space."""
 
 
 def old_text(diff: v1.Diff) -> str:
@@ -96,16 +101,27 @@ def _context(lines: Sequence[str], start: int, end: int, shift: int) -> list[Tex
     """Return unchanged lines, with the numbers that they have after the change."""
     last = len(lines) - (not lines[-1])  # a final line end starts no line
     return [
-        _line(number + shift + 1, " ", lines[number], FAINT_STYLE) for number in range(start, min(end, last))
+        _line(number + shift + 1, " ", _shown(lines[number]), FAINT_STYLE)
+        for number in range(start, min(end, last))
     ]
 
 
 def _changed(hunk: Hunk) -> list[Text]:
-    gone = [_line(hunk.old_start + i + 1, "-", line, REMOVED_STYLE) for i, line in enumerate(hunk.old_lines)]
-    come = [_line(hunk.new_start + i + 1, "+", line, ADDED_STYLE) for i, line in enumerate(hunk.new_lines)]
+    """Render the lines of a hunk; where as many lines come as go, the words that differ are marked."""
+    old, new = [_shown(line) for line in hunk.old_lines], [_shown(line) for line in hunk.new_lines]
+    gone = [_line(hunk.old_start + i + 1, "-", line, REMOVED_STYLE) for i, line in enumerate(old)]
+    come = [_line(hunk.new_start + i + 1, "+", line, ADDED_STYLE) for i, line in enumerate(new)]
+    for at in range(len(old) if len(old) == len(new) <= MAX_MARKED_LINES else 0):
+        for text, spans in zip((gone[at], come[at]), changed_words(old[at], new[at]), strict=True):
+            for start, end in spans:
+                text.stylize(MARKED_STYLE, SIGN_COLUMNS + start, SIGN_COLUMNS + end)
     return [*gone, *come]
+
+
+def _shown(line: str) -> str:
+    return sanitize(line).expandtabs(4)
 
 
 def _line(number: int, sign: str, line: str, style: str) -> Text:
     text = Text(f"{number:>5} ", style=FAINT_STYLE)
-    return text.append(f"{sign} {sanitize(line).expandtabs(4)}", style=style)
+    return text.append(f"{sign} {line}", style=style)

@@ -71,6 +71,14 @@ class TranscriptLayout:
         """Return an entry with a summary; a layout that can unfold it shows the whole on request."""
         return self.entry(kind, summary)
 
+    def change_session(self, *, is_undone: bool = False) -> str:
+        """Return what separates the sessions, or undoes that; nothing on a terminal that scrolls."""
+        return ""
+
+    def choices(self, *parts: RenderableType) -> str:
+        """Return the choices of the question above."""
+        return self.continuation(*parts)
+
     def transient(self, *parts: RenderableType) -> str:
         """Return something that is redrawn, without its last line ending."""
         return self._renderer.render(*parts).rstrip("\n")

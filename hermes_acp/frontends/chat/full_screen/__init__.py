@@ -1,0 +1,1 @@
+"""The full-screen chat: the third kind of terminal, drawn with textual."""

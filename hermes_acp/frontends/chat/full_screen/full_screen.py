@@ -1,0 +1,101 @@
+"""The screen of the full-screen chat, as the chat's main loop sees it."""
+
+from collections.abc import Callable, Sequence
+
+from textual.app import App
+
+from hermes_acp.frontends.chat.full_screen.pending_read import PendingRead
+from hermes_acp.frontends.chat.full_screen.prompt_area import PromptArea
+from hermes_acp.frontends.chat.full_screen.question_panel import QuestionPanel
+from hermes_acp.frontends.chat.full_screen.retained_layout import RetainedLayout
+from hermes_acp.frontends.chat.screens.external_editor import ExternalEditor
+from hermes_acp.frontends.chat.screens.screen import CALLED_AWAY, Asking, Choice, Gesture
+
+
+class FullScreen:
+    """Reads from the input area and from the question panel; `changed` is called when something is to be redrawn."""
+
+    def __init__(
+        self,
+        app: App[None],
+        reads: PendingRead,
+        panel: QuestionPanel,
+        prompt: PromptArea,
+        layout: RetainedLayout,
+        changed: Callable[[], None],
+        editor: ExternalEditor | None,
+    ) -> None:
+        self._app = app
+        self._reads = reads
+        self._panel = panel
+        self._prompt = prompt
+        self._layout = layout
+        self._changed = changed
+        self._editor = editor
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a person is there."""
+        return True
+
+    async def write(self, text: str) -> None:
+        """Show text that was rendered elsewhere; entries are kept by the layout and come here empty."""
+        if text:
+            self._layout.written(text)
+        self._changed()
+
+    def refresh(self) -> None:
+        """Have the moving parts drawn again."""
+        self._changed()
+
+    async def read_prompt(self) -> str | Gesture:
+        """Wait for a prompt."""
+        return _line(await self._reads.wait("prompt"))
+
+    async def read_key(
+        self, question: str, choices: Sequence[Choice], asking: Asking = "unexpected"
+    ) -> str | Gesture:
+        """Ask a question that one key answers."""
+        self._panel.ask_key(question, [choice.key for choice in choices])
+        self._changed()
+        try:
+            return _line(await self._reads.wait("key"))
+        finally:
+            self._panel.close()
+
+    async def read_line(
+        self, question: str, *, is_secret: bool = False, is_expected: bool = False
+    ) -> str | Gesture:
+        """Ask a question that a line answers."""
+        self._panel.ask_line(question, is_secret=is_secret)
+        self._changed()
+        try:
+            return _line(await self._reads.wait("line"))
+        finally:
+            self._panel.close()
+
+    def put_back(self, text: str) -> None:
+        """Put text that was not used into the input area, before what is there."""
+        self._prompt.put_back(text)
+
+    @property
+    def can_edit(self) -> bool:
+        """Whether the person has an editor."""
+        return self._editor is not None
+
+    async def edit(self, text: str, name: str) -> str | None:
+        """Let the person edit a text; the screen is theirs meanwhile."""
+        if self._editor is None:
+            return None
+        with self._app.suspend():
+            changed = await self._editor.change(text, name)
+        self._app.refresh(layout=True)
+        return changed
+
+    def cancel_read(self) -> None:
+        """Make the pending read return."""
+        self._reads.cancel()
+
+
+def _line(answer: object) -> str | Gesture:
+    return answer if isinstance(answer, str | Gesture) else CALLED_AWAY

@@ -1,0 +1,51 @@
+"""What the chat waits for from the person; one thing at a time."""
+
+from typing import Literal
+
+import anyio
+from msgspec import Struct
+
+from hermes_acp.frontends.chat.screens.screen import CALLED_AWAY, Gesture
+
+ReadKind = Literal["prompt", "key", "line", "hunks"]
+Answer = str | Gesture | tuple[int, ...] | None
+
+
+class _Read(Struct):
+    kind: ReadKind
+    is_settled: anyio.Event
+    answer: Answer = None
+
+
+class PendingRead:
+    """The wait of the one task that reads the screen."""
+
+    def __init__(self) -> None:
+        self._read: _Read | None = None
+
+    @property
+    def kind(self) -> ReadKind | None:
+        """What is waited for, or None."""
+        return self._read.kind if self._read else None
+
+    async def wait(self, kind: ReadKind) -> Answer:
+        """Wait until somebody settles it."""
+        read = self._read = _Read(kind, anyio.Event())
+        try:
+            await read.is_settled.wait()
+        finally:
+            self._read = None
+        return read.answer
+
+    def settle(self, kind: ReadKind, answer: Answer) -> bool:
+        """Answer, if exactly this is waited for and has no answer yet; return whether it was."""
+        if self._read is None or self._read.kind != kind or self._read.is_settled.is_set():
+            return False
+        self._read.answer = answer
+        self._read.is_settled.set()
+        return True
+
+    def cancel(self) -> None:
+        """End the wait with CALLED_AWAY."""
+        if self._read is not None:
+            self.settle(self._read.kind, CALLED_AWAY)

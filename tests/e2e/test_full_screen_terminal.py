@@ -1,0 +1,96 @@
+"""`hermes-acp chat --full` on a real terminal: a whole session as a person has it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.e2e.agent_process import WAIT_S, agent_environment
+from tests.e2e.chat_environment import BEFORE, REWRITING, Place
+from tests.e2e.chat_terminal import CTRL_D, ENTER
+from tests.model_server import Reply, serve
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX"),
+]
+F2, F4, F6 = "\x1bOQ", "\x1bOS", "\x1b[17~"
+COLOURS = re.compile(rb"\x1b\[[0-9;]*\b(3[0-7]|9[0-7]|4[0-7]|38|48)\b[0-9;]*m")
+WITHOUT_TEXTUAL = """
+import sys
+sys.modules["textual"] = None
+from hermes_acp.frontends.chat.chat_command import chat_command
+sys.exit(chat_command(["--full"]))
+"""
+
+
+@pytest.mark.slow
+async def test_a_whole_session(place: Place) -> None:
+    replies = [Reply("Hello. ☂"), *REWRITING, Reply("Second session here.")]
+    async with serve(replies) as server, place.chat(server, "--full") as terminal:
+        await terminal.see("scripted-large · ask")
+        terminal.type(f"first things{ENTER}")
+        await terminal.see("Hello. ☂")
+        terminal.type(f"change it{ENTER}")
+        await terminal.see("F2 answers the question")
+        assert terminal.colours_of("- one") == {"red"}
+        assert terminal.colours_of("+ ONE") == {"green"}
+        terminal.type(f"{F2}h")
+        await terminal.see("Waiting for your approval")
+        terminal.type("nys")
+        await terminal.see("Accepted 1 of 2 hunks")
+        await terminal.see("All done.")
+        terminal.type(f"/new{ENTER}")
+        await terminal.see("All done.", gone=True)
+        terminal.type(f"again{ENTER}")
+        await terminal.see("Second session here.")
+        terminal.resize(20, 70)
+        terminal.type(F4)
+        await terminal.see("Enter open")
+        await terminal.see("first things")
+        terminal.type(f"j{ENTER}")
+        await terminal.see("Resumed session first things.")
+        await terminal.see("Accepted 1 of 2 hunks", gone=True)
+        terminal.type(F6)
+        await terminal.see("The terminal selects text now.")
+        assert b"\x1b[?1000l" in terminal.raw
+        terminal.type(CTRL_D)
+        assert await terminal.end() == 0
+        await terminal.see("chat --resume ses_")
+        assert b"\x1b[?1049l" in terminal.raw
+    assert (place.project / "a.txt").read_text() == BEFORE.replace("ten", "TEN")
+
+
+async def test_no_colour_is_drawn_where_none_is_wanted(place: Place) -> None:
+    async with serve(REWRITING) as server, place.chat(server, "--full", NO_COLOR="1") as terminal:
+        await terminal.see("scripted-large · ask")
+        terminal.type(f"change it{ENTER}")
+        await terminal.see("F2 answers the question")
+        await terminal.see("+ ONE")
+        assert not COLOURS.search(terminal.raw)
+
+
+async def test_a_pipe_is_refused_with_the_way_out(place: Place) -> None:
+    async with serve([]) as server:
+        done = await place.piped(server, b"hello\n", "--full")
+    assert done.returncode == 2
+    assert b"needs a terminal" in done.stderr
+
+
+def test_without_textual_it_says_how_to_install_it(place: Place) -> None:
+    environment = agent_environment(place.home, None, PYTHONPATH=":".join(sys.path))
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TEXTUAL],
+        env=environment,
+        capture_output=True,
+        timeout=WAIT_S,
+        check=False,
+        text=True,
+    )
+    assert "needs the package textual" in done.stderr
+    assert "pip install" in done.stderr
+    assert "[tui]" in done.stderr
+    assert done.returncode == 2
