@@ -187,6 +187,8 @@ class FallbackSettings(Section):
 class McpServerSettings(Section):
     """How to reach an MCP server: a program to start, or an address. Set `command` or `url`."""
 
+    enabled: bool = True
+    """Whether sessions use the server."""
     command: str | None = Field(default=None, min_length=1)
     """Program to start. It is not looked up inside the opened project."""
     args: tuple[str, ...] = ()

@@ -131,7 +131,7 @@ class _Reader:
         if any(server.name == name for server in self._servers):
             self._notices.append(f"{file}: another file also has a server {name[:40]!r}; that one is used.")
             return
-        digest = hashlib.sha256(settings.model_dump_json(exclude={"tools"}).encode())
+        digest = hashlib.sha256(settings.model_dump_json(exclude={"enabled", "tools"}).encode())
         if settings.command:
             digest.update(
                 digest_dependencies(

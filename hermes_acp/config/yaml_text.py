@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 if TYPE_CHECKING:
     from yaml.nodes import MappingNode, Node
 
+YamlScalar = str | bool
 STEP: Final = 2
 """The indentation of a new mapping."""
 
@@ -35,7 +36,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
     return line
 
 
-def with_value(text: str, path: tuple[str, ...], value: str | None) -> str:
+def with_value(text: str, path: tuple[str, ...], value: YamlScalar | None) -> str:
     """Return a document with `value` at a path of keys; None removes the key.
 
     Comments, order and layout stay as they are, or the document is rewritten if that is impossible.
@@ -57,7 +58,7 @@ def with_value(text: str, path: tuple[str, ...], value: str | None) -> str:
     return edited if is_right else yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
 
 
-def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: str | None) -> dict[str, Any]:
+def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: YamlScalar | None) -> dict[str, Any]:
     """Return the document's new content; a mapping that loses its last entry is removed too."""
     key, *rest = path
     after = dict(document)
@@ -74,13 +75,13 @@ def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: str | No
     return after
 
 
-def _edited(text: str, path: tuple[str, ...], value: str | None) -> str:
+def _edited(text: str, path: tuple[str, ...], value: YamlScalar | None) -> str:
     """Change the text where the path ends, or as deep as the path exists."""
     import yaml
 
     node = yaml.compose(text, Loader=yaml.SafeLoader)
     if node is None:
-        return _ended(text) + _entry(path, value or "", 0)
+        return _ended(text) + _entry(path, "" if value is None else value, 0)
     going: tuple[Node, Node] | None = None
     for depth, key in enumerate(path):
         if not isinstance(node, yaml.MappingNode):
@@ -102,7 +103,7 @@ def _without(text: str, pair: "tuple[Node, Node]") -> str:
     return text[:begin] + (text[end + 1 :] if end >= 0 else "")
 
 
-def _with_scalar(text: str, pair: "tuple[Node, Node]", rest: tuple[str, ...], value: str) -> str:
+def _with_scalar(text: str, pair: "tuple[Node, Node]", rest: tuple[str, ...], value: YamlScalar) -> str:
     """Replace a scalar with a value, or with a mapping if keys remain."""
     key, old = pair
     begin, end = old.start_mark.index, old.end_mark.index
@@ -114,7 +115,7 @@ def _with_scalar(text: str, pair: "tuple[Node, Node]", rest: tuple[str, ...], va
     return f"{text[:begin].rstrip(' ')}{text[end:line_end]}\n{inner}{text[line_end + 1 :]}"
 
 
-def _with_entry(text: str, node: "MappingNode", path: tuple[str, ...], value: str) -> str:
+def _with_entry(text: str, node: "MappingNode", path: tuple[str, ...], value: YamlScalar) -> str:
     """Add an entry at the end of a mapping."""
     if node.flow_style or not node.value:
         at = node.end_mark.index - 1
@@ -144,7 +145,7 @@ def _last_end(node: "Node") -> int:
     )
 
 
-def _entry(path: tuple[str, ...], value: str, column: int) -> str:
+def _entry(path: tuple[str, ...], value: YamlScalar, column: int) -> str:
     lines = [f"{' ' * (column + STEP * depth)}{_scalar(key)}:" for depth, key in enumerate(path)]
     return "\n".join(lines) + f" {_scalar(value)}\n"
 
@@ -153,7 +154,7 @@ def _ended(text: str) -> str:
     return text if not text or text.endswith("\n") else text + "\n"
 
 
-def _scalar(value: str) -> str:
+def _scalar(value: YamlScalar) -> str:
     """Write a string as one scalar on one line."""
     import yaml
 

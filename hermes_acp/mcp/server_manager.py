@@ -205,6 +205,8 @@ def _specs_of(sections: "Mapping[str, McpServerSettings]") -> "tuple[ServerSpec,
 
     specs: list[ServerSpec] = []
     for name, section in sorted(sections.items()):
+        if not section.enabled:
+            continue
         if section.command:
             variables = tuple(section.env.items())
             specs.append(StdioServer(name, section.command, section.args, variables, section.tools))

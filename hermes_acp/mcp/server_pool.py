@@ -12,6 +12,8 @@ from hermes_acp.mcp.server_definitions import ServerContext, ServerSpec, ServerT
 from hermes_acp.mcp.sign_in.server_login import ServerLogin
 
 SHUTDOWN_TIMEOUT_S: Final = 1.0
+CONNECTED: Final = "connected"
+"""The state of a server to which calls can be sent."""
 
 
 class ServerState(Struct, frozen=True):
@@ -22,6 +24,7 @@ class ServerState(Struct, frozen=True):
     tools: tuple[str, ...]
     prompts: int
     server_login: ServerLogin | None = None
+    is_connected: bool = False
 
 
 class McpServerPool:
@@ -92,7 +95,14 @@ class McpServerPool:
     def states(self) -> Sequence[ServerState]:
         """Return the state of each server."""
         return [
-            ServerState(each.name, each.stands, tuple(each.tools), len(each.prompts), each.server_login)
+            ServerState(
+                each.name,
+                each.stands,
+                tuple(each.tools),
+                len(each.prompts),
+                each.server_login,
+                each.stands == CONNECTED,
+            )
             for each in self._connections
         ]
 

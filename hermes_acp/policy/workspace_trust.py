@@ -86,6 +86,10 @@ class WorkspaceTrust:
             lambda kept: (*(each for each in kept if (each.kind, each.subject) not in fresh), *grants),
         )
 
+    def is_distrusted(self, place: str) -> bool:
+        """Return whether the editor does not trust a folder, so that nothing in it is used."""
+        return os.path.realpath(place) in self._distrusted
+
     def is_trusted(self, place: str, item: TrustItem) -> bool:
         """Return whether an item may be used with exactly its current content."""
         place = os.path.realpath(place)

@@ -80,7 +80,11 @@ def render_python(schema: Shape) -> str:
 
 
 def _python_class(each: Object) -> str:
-    lines = [f'class {each.name}(Struct, rename="camel", kw_only=True):', f'    """{each.summary}"""', ""]
+    lines = [
+        f'class {each.name}(Struct, rename="camel", kw_only=True):',
+        f'    """{each.summary}"""',
+        *([""] if each.members else []),
+    ]
     for member in each.members:
         annotation, default = _python_type(member.shape, member), ""
         if not member.is_required:
@@ -147,6 +151,8 @@ def render_typescript(schema: Shape) -> str:
 
 
 def _interface(each: Object) -> str:
+    if not each.members:
+        return f"/** {each.summary} */\nexport interface {each.name} {{}}\n"
     lines = [f"/** {each.summary} */", f"export interface {each.name} {{"]
     for member in each.members:
         if description := member.shape.get("description"):

@@ -247,3 +247,138 @@ class SessionsSearchResult(Struct, rename="camel", kw_only=True):
     found: list[SessionsSearchFound]
     unread_sessions: int
     note: str | UnsetType = UNSET
+
+
+class McpListParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/mcp/list."""
+
+    cwd: str
+    session_id: str | UnsetType = UNSET
+
+
+class McpListServer(Struct, rename="camel", kw_only=True):
+    """One of the servers in `McpListResult`."""
+
+    name: str
+    scope: Literal["user", "editor", "workspace"]
+    file: str
+    target: str
+    state: str
+    is_connected: bool
+    is_enabled: bool
+    is_trusted: bool
+    can_sign_in: bool
+    needs_sign_in: bool
+    tools: list[str]
+    prompts: int
+
+
+class McpListResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/mcp/list."""
+
+    servers: list[McpListServer]
+    config_file: str
+    notices: list[str]
+
+
+class McpChangeParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/mcp/change."""
+
+    name: str
+    action: Literal["reconnect", "signIn", "signOut", "enable", "disable"]
+    session_id: str | UnsetType = UNSET
+
+
+class McpChangeResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/mcp/change."""
+
+    text: str
+    link: str | UnsetType = UNSET
+
+
+class ContextListParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/context/list."""
+
+    cwd: str
+    roots: list[str] | UnsetType = UNSET
+    session_id: str | UnsetType = UNSET
+
+
+class ContextListFileFinding(Struct, rename="camel", kw_only=True):
+    """One of the findings in `ContextListFile`."""
+
+    severity: str
+    line: int
+    rule: str
+    why: str
+
+
+class ContextListFile(Struct, rename="camel", kw_only=True):
+    """One of the files in `ContextListResult`."""
+
+    path: str
+    file: str
+    size_bytes: int
+    tokens: int
+    cut_bytes: int
+    is_used: bool
+    is_allowed: bool
+    findings: list[ContextListFileFinding]
+
+
+class ContextListRefusal(Struct, rename="camel", kw_only=True):
+    """One of the refusals in `ContextListResult`."""
+
+    path: str
+    file: str
+    why: str
+
+
+class ContextListResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/context/list."""
+
+    files: list[ContextListFile]
+    refusals: list[ContextListRefusal]
+    note: str | UnsetType = UNSET
+
+
+class TrustListParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/trust/list."""
+
+    cwd: str
+
+
+class TrustListItem(Struct, rename="camel", kw_only=True):
+    """One of the items in `TrustListResult`."""
+
+    kind: str
+    name: str
+    about: str
+    is_trusted: bool
+
+
+class TrustListGrant(Struct, rename="camel", kw_only=True):
+    """One of the grants in `TrustListResult`."""
+
+    about: str
+    is_allowed: bool
+
+
+class TrustListResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/trust/list."""
+
+    items: list[TrustListItem]
+    grants: list[TrustListGrant]
+    is_distrusted: bool
+    notices: list[str]
+
+
+class TrustRevokeParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/trust/revoke."""
+
+    cwd: str
+    what: Literal["items", "grants"]
+
+
+class TrustRevokeResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/trust/revoke."""

@@ -7,7 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("hermes_acp", "protocol", "scanner", "editor-clients", "tests", "bench", "examples")
-GENERATED = frozenset(f"protocol/hermes_protocol/{name}.py" for name in ("v1", "methods", "v2", "v2_methods"))
+GENERATED = frozenset(
+    f"protocol/hermes_protocol/{name}.py" for name in ("v1", "methods", "v2", "v2_methods", "own")
+)
 
 
 @cache

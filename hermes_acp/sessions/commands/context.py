@@ -1,6 +1,5 @@
 """`/context`: show which context files are used."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -8,6 +7,7 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.builtin_commands import CommandServices, RecordCommand
+from hermes_acp.sessions.context_overview import session_context
 
 if TYPE_CHECKING:
     from hermes_acp.context.context_approvals import ContextApprovals
@@ -30,20 +30,9 @@ async def answer(services: CommandServices, record: Record) -> str:
 def _context_text(
     record: Record, home: Path, unread: "tuple[DeniedPath, ...]", context: "ContextApprovals"
 ) -> str:
-    from hermes_acp.context.context_file_monitor import consent_for
-    from hermes_acp.context.context_files import collect_context, collect_context_below
-    from hermes_acp.context.context_search import SearchScope, folders_below
     from hermes_acp.sessions.command_answers import context_text
-    from hermes_acp.storage.allowed_texts import read_allowed
 
-    place = SearchScope(record.cwd, record.roots[1:], str(home), unread)
-    allowed = read_allowed(home)
-    folders = folders_below(place, map(os.path.dirname, tuple(record.seen)))
-    admits = consent_for(record, context).admits
-    return context_text(
-        collect_context(place, allowed=allowed, admits=admits),
-        collect_context_below(place, folders, allowed, admits),
-    )
+    return context_text(*session_context(record, home, unread, context))
 
 
 COMMAND = RecordCommand("Show which context files are used and what the scanner found", answer)

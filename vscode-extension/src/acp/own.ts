@@ -278,6 +278,164 @@ export interface SessionsSearchResult {
   readonly note?: string;
 }
 
+/** The parameters of _hermes/mcp/list. */
+export interface McpListParams {
+  /** The folder. Absolute. */
+  readonly cwd: string;
+  /** An open session, for the servers of its editor and its folder. */
+  readonly sessionId?: string;
+}
+
+/** One of the servers in `McpListResult`. */
+export interface McpListServer {
+  readonly name: string;
+  /** Who configured it. */
+  readonly scope: "user" | "editor" | "workspace";
+  /** Where it is configured. Absolute. Empty for the editor's own. */
+  readonly file: string;
+  /** Its command line or address, without variables and headers. */
+  readonly target: string;
+  /** For people. */
+  readonly state: string;
+  readonly isConnected: boolean;
+  readonly isEnabled: boolean;
+  /** The user trusts it with its current content. Always true for the user's own and the editor's. */
+  readonly isTrusted: boolean;
+  readonly canSignIn: boolean;
+  readonly needsSignIn: boolean;
+  /** The names, as the model sees them. */
+  readonly tools: readonly string[];
+  /** How many. */
+  readonly prompts: number;
+}
+
+/** The result of _hermes/mcp/list. */
+export interface McpListResult {
+  readonly servers: readonly McpListServer[];
+  /** Where the user's own servers are configured. It need not exist. */
+  readonly configFile: string;
+  /** What is wrong with the files of the folder, for people. */
+  readonly notices: readonly string[];
+}
+
+/** The parameters of _hermes/mcp/change. */
+export interface McpChangeParams {
+  readonly name: string;
+  readonly action: "reconnect" | "signIn" | "signOut" | "enable" | "disable";
+  /** An open session, for the servers of its editor and its folder. */
+  readonly sessionId?: string;
+}
+
+/** The result of _hermes/mcp/change. */
+export interface McpChangeResult {
+  /** What happened, for people. */
+  readonly text: string;
+  /** For signIn: the page to show. The list says when the user has signed in. */
+  readonly link?: string;
+}
+
+/** The parameters of _hermes/context/list. */
+export interface ContextListParams {
+  /** The folder. Absolute. */
+  readonly cwd: string;
+  /** Further folders. Absolute. */
+  readonly roots?: readonly string[];
+  /** An open session: also files below its folder that it has come across, and what its user approved. */
+  readonly sessionId?: string;
+}
+
+/** One of the findings in `ContextListFile`. */
+export interface ContextListFileFinding {
+  readonly severity: string;
+  /** From 1. */
+  readonly line: number;
+  readonly rule: string;
+  /** For people. */
+  readonly why: string;
+}
+
+/** One of the files in `ContextListResult`. */
+export interface ContextListFile {
+  /** As shown to people. */
+  readonly path: string;
+  /** Absolute. */
+  readonly file: string;
+  readonly sizeBytes: number;
+  /** An estimate of what the model reads. */
+  readonly tokens: number;
+  /** Left out of the middle for lack of space. */
+  readonly cutBytes: number;
+  /** False if it changed during the session and was not approved. */
+  readonly isUsed: boolean;
+  /** The user allows it as it is, so nothing was cut out. */
+  readonly isAllowed: boolean;
+  /** What the scanner found. Passages that it blocks are not read. */
+  readonly findings: readonly ContextListFileFinding[];
+}
+
+/** One of the refusals in `ContextListResult`. */
+export interface ContextListRefusal {
+  readonly path: string;
+  /** Absolute. */
+  readonly file: string;
+  /** For people. */
+  readonly why: string;
+}
+
+/** The result of _hermes/context/list. */
+export interface ContextListResult {
+  /** The nearest last. A later one wins. */
+  readonly files: readonly ContextListFile[];
+  /** Files that are not read. */
+  readonly refusals: readonly ContextListRefusal[];
+  /** Why nothing is read here, for people. Absent otherwise. */
+  readonly note?: string;
+}
+
+/** The parameters of _hermes/trust/list. */
+export interface TrustListParams {
+  /** The folder. Absolute. */
+  readonly cwd: string;
+}
+
+/** One of the items in `TrustListResult`. */
+export interface TrustListItem {
+  readonly kind: string;
+  readonly name: string;
+  /** What would run or be allowed. */
+  readonly about: string;
+  /** With exactly its current content. */
+  readonly isTrusted: boolean;
+}
+
+/** One of the grants in `TrustListResult`. */
+export interface TrustListGrant {
+  /** What the answer covers, for people. */
+  readonly about: string;
+  /** False: always rejected. */
+  readonly isAllowed: boolean;
+}
+
+/** The result of _hermes/trust/list. */
+export interface TrustListResult {
+  readonly items: readonly TrustListItem[];
+  readonly grants: readonly TrustListGrant[];
+  /** The editor does not trust the folder, so nothing of it is used. */
+  readonly isDistrusted: boolean;
+  /** What is wrong with the files of the folder, for people. */
+  readonly notices: readonly string[];
+}
+
+/** The parameters of _hermes/trust/revoke. */
+export interface TrustRevokeParams {
+  /** The folder. Absolute. */
+  readonly cwd: string;
+  readonly what: "items" | "grants";
+}
+
+/** The result of _hermes/trust/revoke. */
+export interface TrustRevokeResult {}
+
 export interface OwnMethods {
   "_hermes/diagnostics": { params: DiagnosticsParams; result: DiagnosticsResult };
   "_hermes/checkpoints/list": { params: CheckpointsListParams; result: CheckpointsListResult };
@@ -288,4 +446,9 @@ export interface OwnMethods {
   "_hermes/edits/draft": { params: EditsDraftParams; result: undefined };
   "_hermes/edits/judged": { params: EditsJudgedParams; result: undefined };
   "_hermes/sessions/search": { params: SessionsSearchParams; result: SessionsSearchResult };
+  "_hermes/mcp/list": { params: McpListParams; result: McpListResult };
+  "_hermes/mcp/change": { params: McpChangeParams; result: McpChangeResult };
+  "_hermes/context/list": { params: ContextListParams; result: ContextListResult };
+  "_hermes/trust/list": { params: TrustListParams; result: TrustListResult };
+  "_hermes/trust/revoke": { params: TrustRevokeParams; result: TrustRevokeResult };
 }
