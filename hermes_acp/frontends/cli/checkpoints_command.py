@@ -5,14 +5,14 @@ record open, the undo is done there.
 """
 
 import argparse
-import difflib
 import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.ports.checkpoint_ports import Checkpoint, FileTexts
+from hermes_acp.core.ports.checkpoint_ports import Checkpoint
 from hermes_acp.frontends.cli.cli_output import (
     bold,
     escaped,
@@ -175,8 +175,8 @@ async def _diff(keeper: "CheckpointManager", session_id: str, options: argparse.
         if not checkpoints:
             raise BadRequest(checkpoint_messages.no_checkpoint(session_id))
         checkpoint_id = checkpoints[-1].id
-    files = await keeper.texts(session_id, checkpoint_id)
     if options.json:
+        files = await keeper.texts(session_id, checkpoint_id)
         print_json(
             [
                 {
@@ -189,25 +189,22 @@ async def _diff(keeper: "CheckpointManager", session_id: str, options: argparse.
             ]
         )
         return 0
-    for each in files:
-        print(_patch(each))
+    patches = await keeper.patches(session_id, checkpoint_id)
+    for folder, patch in patches:
+        if len(patches) > 1:
+            note(checkpoint_messages.patch_of(escaped(folder)))
+        _write_patch(patch)
     return 0
 
 
-def _patch(each: FileTexts) -> str:
-    """Return one file's change as a patch, with control characters made harmless to a terminal."""
-    path = each.path
-    if each.is_binary:
-        return checkpoint_messages.binary_differs(escaped(path))
-    old, new = each.old_text, each.new_text
-    lines = difflib.unified_diff(
-        (old or "").splitlines(),
-        (new or "").splitlines(),
-        "/dev/null" if old is None else f"a{path}",
-        "/dev/null" if new is None else f"b{path}",
-        lineterm="",
-    )
-    return "\n".join(escaped(line) for line in lines)
+def _write_patch(patch: bytes) -> None:
+    """Write a patch byte for byte, but with control characters made harmless to a terminal."""
+    if sys.stdout.isatty():
+        print(plain_lines(patch.decode("utf-8", "replace")))
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(patch)
+    sys.stdout.buffer.flush()
 
 
 async def _undo(begin: "Begin", record: "Path", options: argparse.Namespace) -> int:

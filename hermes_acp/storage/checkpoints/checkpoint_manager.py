@@ -139,6 +139,10 @@ class CheckpointManager:
         """Return every file a checkpoint changed, before and after. Raises BadRequest for an unknown checkpoint."""
         return await self._do(lambda store: store.texts(*store.find(session_id, checkpoint_id)))
 
+    async def patches(self, session_id: str, checkpoint_id: str) -> list[tuple[str, bytes]]:
+        """Return each folder that a checkpoint changed, with a patch for it. Raises BadRequest for an unknown one."""
+        return await self._do(lambda store: store.patches(*store.find(session_id, checkpoint_id)))
+
     async def undo(self, session_id: str, count: int, *, force: bool) -> RestoreResult:
         """Undo the last turns that are not undone yet."""
         return await self._restore(

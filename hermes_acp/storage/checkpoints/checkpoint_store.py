@@ -21,14 +21,17 @@ from hermes_acp.core.ports.checkpoint_ports import (
     FileTexts,
     UndoConflict,
 )
+from hermes_acp.git.work_tree import find_work_tree
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointIndex, CheckpointRecord, FolderSnapshot
 from hermes_acp.storage.checkpoints.gc_refs import GcRefs
 from hermes_acp.storage.checkpoints.git_trees import Difference, State
+from hermes_acp.storage.checkpoints.patch_text import make_patch
 from hermes_acp.storage.checkpoints.shadow_git import find_git
 from hermes_acp.storage.checkpoints.shadow_repository import Shadow, ShadowMemory
 from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
 
 MAX_TEXT_BYTES: Final = 4 << 20
+EXAMINED_BYTES: Final = 8000
 
 
 class StoreSetup(Struct, frozen=True):
@@ -212,6 +215,42 @@ class CheckpointStore:
             for each, old, new in zip(differences, contents, contents, strict=True):
                 found.append(_as_texts(shown(place.root, each.path), each, old, new))
         return sorted(found, key=lambda each: each.path)
+
+    def patches(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> list[tuple[str, bytes]]:
+        """Return a patch for each folder of a checkpoint; its paths start at the top of the work tree, if there is one.
+
+        Each comes with the folder in which `git apply` takes it.
+        """
+        found: list[tuple[str, bytes]] = []
+        for place in note.places:
+            after = place.after or self.state_after(note, place, notes)
+            shadow = self.shadow(place.root, place.shadow)
+            if not after or not (differences := shadow.differences(place.before, after)):
+                continue
+            binary = self._binary_paths(shadow, differences)
+            for each in shadow.changes(place.before, after):
+                if each.old_path and {each.path, each.old_path} & binary:
+                    binary |= {each.path, each.old_path}
+            texts = {each.path for each in differences} - binary
+            top = find_work_tree(place.root) or place.root
+            below = "" if top == place.root else os.path.relpath(place.root, top)
+            trees = (place.before, after)
+            patch = make_patch(shadow.git, trees, texts, below, are_text=True)
+            patch += make_patch(shadow.git, trees, binary, below, are_text=False)
+            found.append((top, patch))
+        return found
+
+    def _binary_paths(self, shadow: Shadow, differences: Sequence[Difference]) -> set[bytes]:
+        """Return the paths whose content is not text, by git's rule: there is a NUL near its beginning."""
+        states = [state for each in differences for state in (each.before, each.after)]
+        contents = self._contents(shadow, states)
+        binary: set[bytes] = set()
+        for each in differences:
+            for state in (each.before, each.after):
+                content = next(contents)
+                if state and (content is None or b"\0" in content[:EXAMINED_BYTES]):
+                    binary.add(each.path)
+        return binary
 
     def _contents(self, shadow: Shadow, states: Sequence[State | None]) -> Iterator[bytes | None]:
         """Yield contents one by one; None for a missing or lost file."""

@@ -3,7 +3,7 @@
 from typing import Final
 
 LIST_HELP: Final = "list the files that each turn of a session changed, newest turn first (the default)"
-DIFF_HELP: Final = "show the changes made in one turn as a patch"
+DIFF_HELP: Final = "show the changes made in one turn as a patch for `git apply`"
 RESTORE_HELP: Final = "undo the changes of one turn, or undo an undo"
 DIFF_ID_HELP: Final = "a checkpoint (default: the last one)"
 RESTORE_ID_HELP: Final = "a checkpoint"
@@ -35,9 +35,9 @@ def session_heading(session_id: str) -> str:
     return f"Session {session_id}"
 
 
-def binary_differs(path: str) -> str:
-    """Return the patch of a binary file."""
-    return f"Binary file {path} differs"
+def patch_of(folder: str) -> str:
+    """Return the note before the patch of one of several folders."""
+    return f"The following patch is for {folder}."
 
 
 def conflict(path: str, reason: str) -> str:
