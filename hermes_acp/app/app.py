@@ -69,9 +69,7 @@ class App:
         clock, self.ids = clock or SystemClock(), ids or RandomIds()
         self._environment, self._bugs = environment, BugLog(environment.home)
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
-        self._store = SessionStore(
-            environment.home, lambda session_id: self.recall_service.forget(session_id)
-        )
+        self._store = SessionStore(environment.home, self._forget)
         self.recall_service = build_recall_service(environment, self._store)
         self.recall: Recall = self.recall_service
         self._background = ToolSourceRunner()
@@ -213,6 +211,11 @@ class App:
     ) -> Workspace:
         """Open a session's workspace, through an editor if there is one; with `drafts`, nothing is written."""
         return self.backend_selector.open(cwd, roots, editor, drafts)
+
+    async def _forget(self, session_id: str) -> None:
+        """Delete what other stores have of a deleted session."""
+        await self.recall_service.forget(session_id)
+        await self.checkpoint_service.forget(session_id)
 
     def _brings(self, place: str) -> tuple[TrustItem, ...]:
         """Return the workspace contents that are used once trusted but are not configured anywhere."""

@@ -4,7 +4,11 @@ Only files on this machine are stored.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
+from threading import Event
 from typing import TYPE_CHECKING
+
+from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.events import NoteAdded
@@ -43,6 +47,19 @@ class CheckpointService:
         self._settings = settings
         self._clock = clock
         self.keeper = CheckpointManager(self._setup, self._terms, clock, ids)
+
+    async def forget(self, session_id: str) -> None:
+        """Delete what is stored for a deleted session; what cannot be deleted now, garbage collection deletes."""
+
+        def work() -> None:
+            from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore
+
+            store = CheckpointStore(self._setup(), Event(), {})
+            for note in store.checkpoint_index.of_session(session_id):
+                store.forget(note)
+
+        with suppress(CheckpointError, OSError):
+            await run_sync(work)
 
     def undoing(self, session_id: str, tell: Callable[[NoteAdded], object]) -> TurnUndo:
         """Return the undo service of a session; `tell` records what its model must know."""

@@ -2,13 +2,12 @@
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 import anyio.to_thread
 from msgspec import structs
 
-from hermes_acp.core.errors import BadRequest, SessionNotFound
+from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import (
     ArchiveChanged,
     CompactionStarted,
@@ -24,11 +23,11 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.record.session_record import fold_events
-from hermes_acp.sessions.child_sessions import read_only
 from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator
 from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
-from hermes_acp.storage.session_store import SessionStore, is_child
+from hermes_acp.sessions.stored_sessions import StoredSessions
+from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 
@@ -36,7 +35,7 @@ class SessionAdmin:
     """Operations on the sessions of one home folder."""
 
     def __init__(self, store: SessionStore, sessions: SessionManager, creator: SessionCreator) -> None:
-        self._store = store
+        self._stored = StoredSessions(store)
         self._sessions = sessions
         self._creator = creator
 
@@ -44,7 +43,7 @@ class SessionAdmin:
         """Return whether a session is open in this process. Raises SessionNotFound."""
         if self._sessions.get(session_id):
             return "open"
-        self._path(session_id)
+        self._stored.path(session_id)
         return "saved"
 
     async def rename(self, session_id: str, title: str) -> None:
@@ -56,7 +55,7 @@ class SessionAdmin:
 
     async def archive(self, session_id: str) -> None:
         """Close a session and remove it from the default lists. Raises SessionNotFound, Busy, StorageError."""
-        self._path(session_id)
+        self._stored.path(session_id)
         await self._sessions.close(session_id)
         await self._add(session_id, ArchiveChanged(is_archived=True))
 
@@ -85,7 +84,7 @@ class SessionAdmin:
         A running or unfinished turn of the original is left out, and so are standing answers, which apply only to the
         original. Without `instructions`, those of the original are kept.
         """
-        path = self._path(session_id)
+        path = self._stored.path(session_id)
 
         def begin() -> CreatedSession:
             events = Transcript.read_events(path)
@@ -101,37 +100,10 @@ class SessionAdmin:
         self._sessions.listing.note(session.record)
         await self._sessions.listing.settle()
 
-    def _path(self, session_id: str) -> Path:
-        path = self._store.path_of(session_id)
-        if not path.is_file():
-            raise SessionNotFound(
-                f"There is no session {session_id!r}.",
-                session_id=session_id,
-                hint="List the sessions to see which exist.",
-            )
-        return path
-
     async def _add(self, session_id: str, event: TitleChanged | ArchiveChanged) -> None:
-        path = self._path(session_id)
-        if is_child(session_id):
-            raise read_only(session_id)
+        self._stored.path(session_id)
         await self._sessions.listing.settle()
-        await anyio.to_thread.run_sync(_append, path, event)
-        await self._store.amend(session_id)
-
-
-def _append(path: Path, event: TitleChanged | ArchiveChanged) -> None:
-    transcript, events, _ = Transcript.reopen(path)
-    try:
-        record = fold_events(events)
-        if isinstance(event, TitleChanged):
-            is_news = event.title != record.title
-        else:
-            is_news = event.is_archived != record.is_archived
-        if is_news:
-            transcript.append(event)
-    finally:
-        transcript.close()
+        await self._stored.add(session_id, event)
 
 
 def events_before(events: Sequence[Event], message_id: str) -> Sequence[Event]:

@@ -42,7 +42,9 @@ async def test_what_a_run_changed_is_listed_compared_and_undone(tmp_path: Path) 
     (listed,) = json.loads(await ask("checkpoints", "list", "--json"))
     changes = {(Path(file["path"]).name, file["change"]) for file in listed["files"]}
     assert (changes, listed["title"]) == ({("a.txt", "modified"), ("new.txt", "added")}, "edit it")
-    assert "+two" in await ask("checkpoints", "diff")
+    patch = await ask("checkpoints", "diff")
+    assert "--- a/a.txt\n+++ b/a.txt\n" in patch
+    assert "+two" in patch
     told = await ask("undo")
     assert "new.txt" in told
     assert "`hermes-acp undo --redo` reverts that" in told
@@ -60,4 +62,7 @@ async def test_what_a_run_changed_is_listed_compared_and_undone(tmp_path: Path) 
     record = (home / ".hermes" / "sessions" / f"{json.loads(shown)[0]['session_id']}.jsonl").read_text()
     assert record.count("note_added") >= 3
     await ask("checkpoints", "restore", "cp_none", code=2)
+    assert list((home / ".hermes" / "checkpoints" / "turns").rglob("*.json"))
+    await ask("sessions", "delete", json.loads(shown)[0]["session_id"], "--yes")
+    assert not list((home / ".hermes" / "checkpoints" / "turns").rglob("*.json"))
     await ask("undo", "--cwd", str(home), code=2)

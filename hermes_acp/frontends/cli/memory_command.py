@@ -1,16 +1,49 @@
-"""The `hermes-acp memory` command: the notes that wait for the user's approval."""
+"""The `hermes-acp memory` command: the notes for later sessions, and those that wait for the user's approval.
+
+A note that a person writes here is checked like one that the agent writes: no secrets, no injected instructions, and
+no more than fits.
+"""
 
 import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.cli.cli_output import escaped
-from hermes_acp.frontends.cli.messages import memory_messages
+from hermes_acp.core.errors import BadRequest, StorageError
+from hermes_acp.core.ports.memory_ports import MemoryState, MemoryStoreName
+from hermes_acp.frontends.cli.cli_output import escaped, folder_named, print_json
+from hermes_acp.frontends.cli.messages import command_messages, memory_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hermes_acp.core.ports.memory_ports import MemoryChange
+    from hermes_acp.memory.memory_store import MemoryStore
+
+STORES: Final[tuple[MemoryStoreName, ...]] = ("workspace", "user", "memory")
 
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    show = actions.add_parser("show", help=memory_messages.SHOW_HELP)
+    search = actions.add_parser("search", help=memory_messages.SEARCH_HELP)
+    search.add_argument("words", nargs="+", metavar="WORD", help=memory_messages.WORDS_HELP)
+    add = actions.add_parser("add", help=memory_messages.ADD_HELP)
+    add.add_argument("text", nargs="+", metavar="TEXT", help=memory_messages.TEXT_HELP)
+    edit = actions.add_parser("edit", help=memory_messages.EDIT_HELP)
+    forget = actions.add_parser("forget", help=memory_messages.FORGET_HELP)
+    for change in (edit, forget):
+        change.add_argument("part", metavar="PART", help=memory_messages.PART_HELP)
+    edit.add_argument("text", nargs="+", metavar="TEXT", help=memory_messages.TEXT_HELP)
+    export = actions.add_parser("export", help=memory_messages.EXPORT_HELP)
+    export.add_argument("-o", "--output", metavar="FILE", help=memory_messages.OUTPUT_HELP)
+    for action in (show, search, add, edit, forget, export):
+        action.add_argument("--store", choices=STORES, help=memory_messages.STORE_HELP)
+        action.add_argument("--cwd", default=".", metavar="DIR", help=command_messages.FOLDER_HELP)
+    for action in (show, search):
+        action.add_argument("--json", action="store_true", help=command_messages.JSON_HELP)
     actions.add_parser("pending", help=memory_messages.PENDING_HELP)
     for action, about in (
         ("approve", memory_messages.APPROVE_HELP),
@@ -21,11 +54,109 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 
 def run_memory(options: argparse.Namespace) -> int:
-    """List the waiting notes, or approve or reject them; return the exit code."""
+    """Run the subcommand and return the exit code. Raises BadRequest, StorageError."""
     from hermes_acp.memory.memory_store import MemoryStore
-    from hermes_acp.memory.pending_notes import chosen, described
 
     memory = MemoryStore(read_environment().home)
+    match options.action:
+        case "show" | "search":
+            return _show(memory, options)
+        case "export":
+            return _export(memory, options)
+        case "add" | "edit" | "forget":
+            return _change(memory, options)
+        case _:
+            return _decide(memory, options)
+
+
+def _states(memory: "MemoryStore", options: argparse.Namespace) -> list[MemoryState]:
+    cwd = folder_named(options.cwd) or "."
+    return [memory.state(name, cwd) for name in ((options.store,) if options.store else STORES)]
+
+
+def _show(memory: "MemoryStore", options: argparse.Namespace) -> int:
+    """Print the notes, or those with all words; return the exit code: 1 if a search finds none."""
+    words = [word.casefold() for word in getattr(options, "words", ())]
+    found = [
+        (state, [entry for entry in state.entries if all(word in entry.casefold() for word in words)])
+        for state in _states(memory, options)
+    ]
+    if options.json:
+        print_json([{"store": state.store, "text": entry} for state, entries in found for entry in entries])
+    elif words and not any(entries for _, entries in found):
+        print(command_messages.NOTHING_FOUND, file=sys.stderr)
+    else:
+        for state, entries in found:
+            if entries or not words:
+                print(
+                    memory_messages.heading(
+                        memory_messages.STORES[state.store],
+                        state.store,
+                        state.characters,
+                        state.max_characters,
+                    )
+                )
+                for entry in entries or (memory_messages.NO_NOTES,):
+                    print("  " + "\n  ".join(map(escaped, entry.splitlines())))
+    return 1 if words and not any(entries for _, entries in found) else 0
+
+
+def _export(memory: "MemoryStore", options: argparse.Namespace) -> int:
+    blocks = [
+        "\n\n".join((f"## {memory_messages.STORES[state.store]}", *state.entries))
+        for state in _states(memory, options)
+        if state.entries
+    ]
+    text = "\n\n".join((f"# {memory_messages.EXPORT_TITLE}", *blocks)) + "\n"
+    if options.output is None:
+        sys.stdout.write(escaped(text))
+        return 0
+    try:
+        Path(options.output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StorageError(memory_messages.unwritable(options.output, reason)) from error
+    return 0
+
+
+def _change(memory: "MemoryStore", options: argparse.Namespace) -> int:
+    from hermes_acp.clock import SystemClock
+    from hermes_acp.core.event_types import EventContext
+
+    change = _change_of(memory, options)
+    state = memory.change_now(
+        folder_named(options.cwd) or ".", change, EventContext("", "", SystemClock().now())
+    )
+    print(
+        memory_messages.changed(memory_messages.CHANGED[change.action], memory_messages.STORES[state.store])
+    )
+    return 0
+
+
+def _change_of(memory: "MemoryStore", options: argparse.Namespace) -> "MemoryChange":
+    from hermes_acp.core.ports.memory_ports import MemoryChange
+
+    if options.action == "add":
+        return MemoryChange(options.store or "workspace", "add", " ".join(options.text), "")
+    store = options.store or _store_with(_states(memory, options), options.part)
+    if options.action == "edit":
+        return MemoryChange(store, "replace", " ".join(options.text), options.part)
+    return MemoryChange(store, "remove", "", options.part)
+
+
+def _store_with(states: "Sequence[MemoryState]", part: str) -> MemoryStoreName:
+    """Return the one store with a note that contains a text. Raises BadRequest."""
+    holding = {state.store for state in states if any(part.strip() in entry for entry in state.entries)}
+    found: list[MemoryStoreName] = [store for store in STORES if store in holding]
+    if len(found) > 1:
+        raise BadRequest(memory_messages.several_stores(part), hint=memory_messages.store_hint(found))
+    return found[0] if found else "workspace"
+
+
+def _decide(memory: "MemoryStore", options: argparse.Namespace) -> int:
+    """List the waiting notes, or approve or reject them; return the exit code."""
+    from hermes_acp.memory.pending_notes import chosen, described
+
     waiting = memory.pending.all()
     if options.action == "pending":
         if not waiting:

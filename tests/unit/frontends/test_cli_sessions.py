@@ -6,10 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.events import Event, SessionOpened, StepEnded, TextSaid, TitleChanged, UserSaid
-from hermes_acp.core.messages import TextPart
+from hermes_acp.core.event_types import Diff
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    Event,
+    SessionOpened,
+    StepEnded,
+    TextSaid,
+    TitleChanged,
+    UserSaid,
+)
+from hermes_acp.core.messages import TextPart, Usage
 from hermes_acp.frontends.cli.cli_main import run_command
 from hermes_acp.storage.session_store import SessionStore
+from hermes_acp.storage.transcript import Transcript
 
 Run = Callable[..., tuple[int, str, str]]
 STEERING = "\x1b]0;owned\x07"
@@ -103,3 +114,79 @@ def test_doctor_finds_and_mends(run: Run, home: Path) -> None:
     code, out, err = run("doctor", "--rebuild")
     assert (code, "PROBLEM" in out) == (0, False)
     assert "search.db.damaged-1" in err
+
+
+def test_a_session_is_renamed_archived_and_shown_again(run: Run) -> None:
+    assert run("sessions", "rename", "ses_0", "Kettles", "and", "cups")[0] == 0
+    assert "Kettles and cups" in run("sessions")[1]
+    code, out, _ = run("sessions", "archive", "ses_0")
+    assert (code, "--archived" in out) == (0, True)
+    assert "ses_0" not in run("sessions")[1]
+    assert "ses_0" in run("sessions", "list", "--archived")[1]
+    assert run("sessions", "unarchive", "ses_0")[0] == 0
+    assert "ses_0" in run("sessions")[1]
+    assert run("sessions", "rename", "ses_0", " ")[0] == 2
+
+
+def test_a_session_is_deleted_only_with_a_yes(run: Run, home: Path) -> None:
+    code, _, err = run("sessions", "delete", "ses_0")
+    assert (code, "Add --yes." in err) == (2, True)
+    code, out, _ = run("sessions", "delete", "ses_0", "--yes")
+    assert (code, out) == (0, "ses_0 is deleted.\n")
+    assert not (home / "sessions" / "ses_0.jsonl").exists()
+    assert "ses_0" not in run("sessions", "list", "--archived")[1]
+    assert "ses_0" not in run("sessions", "search", "kettle")[1]
+    assert run("sessions", "delete", "ses_0", "--yes")[0] == 2
+
+
+def test_an_open_session_is_neither_deleted_nor_renamed(run: Run, home: Path) -> None:
+    transcript, _, _ = Transcript.reopen(home / "sessions" / "ses_0.jsonl")
+    try:
+        for words in (("delete", "ses_0", "--yes"), ("rename", "ses_0", "x"), ("archive", "ses_0")):
+            code, _, err = run("sessions", *words)
+            assert (code, "another hermes-acp process" in err) == (2, True), err
+    finally:
+        transcript.close()
+    assert (home / "sessions" / "ses_0.jsonl").exists()
+
+
+def test_the_beginning_of_an_id_is_enough_if_it_is_the_only_one(run: Run, home: Path) -> None:
+    transcript = SessionStore(home).create("other_1")
+    transcript.append(SessionOpened("other_1", "/", ("/",), 1.0))
+    transcript.close()
+    assert run("sessions", "show", "oth")[0] == 0
+    code, _, err = run("sessions", "show", "ses_")
+    assert (code, "2 sessions begin with 'ses_'" in err) == (2, True)
+
+
+def test_a_session_is_exported_without_secrets(run: Run, home: Path) -> None:
+    key = "sk-ant-api03-" + "a1B2" * 20
+    transcript, _, _ = Transcript.reopen(home / "sessions" / "ses_0.jsonl")
+    diff = Diff("/projects/a/x.py", "one\n", "two\n")
+    for event in (
+        CallProposed("c1", "edit_file", "Edit x.py", "edit"),
+        CallEnded("c1", "edit_file", "completed", "Edited.", diffs=(diff,)),
+        CallEnded("c2", "terminal", "failed", f"key {key}\n```\n"),
+        StepEnded("m2", usage=Usage(input_tokens=11, output_tokens=7), provider="scripted"),
+    ):
+        transcript.append(event)
+    transcript.close()
+    code, text, _ = run("sessions", "export", "ses_0")
+    assert code == 0
+    for part in (
+        "# Kettles",
+        "## You\n\nWhere is kettle 0?",
+        "## Agent",
+        "### Edit x.py: done",
+        "-one\n+two",
+    ):
+        assert part in text
+    assert "11 tokens in, 7 out" in text
+    assert "````\nkey " in text
+    assert key not in text
+    code, out, _ = run("sessions", "export", "ses_0", "--format", "json", "-o", str(home / "out.json"))
+    assert (code, out) == (0, "")
+    document = json.loads((home / "out.json").read_text())
+    assert (document["session_id"], document["input_tokens"], document["cost_usd"]) == ("ses_0", 11, None)
+    assert [event["type"] for event in document["events"]][:2] == ["session_opened", "user_said"]
+    assert key not in json.dumps(document)

@@ -19,7 +19,7 @@ COMMANDS: Final = MappingProxyType(
         "lsp": "serve an editor over the Language Server Protocol",
         "serve": "serve clients over HTTP and WebSocket",
         "scan": "check files for hidden or hostile instructions",
-        "sessions": "search, list and show stored sessions",
+        "sessions": "list, search, show, rename, archive, export and delete stored sessions",
         "checkpoints": "show which files each turn changed; undo one turn",
         "undo": "undo the file changes of the last turns",
         "doctor": "check the stored data; rebuild the indexes",
@@ -27,7 +27,7 @@ COMMANDS: Final = MappingProxyType(
         "trust": "trust what a folder contains; list or revoke that trust",
         "skills": "show skills and their versions; install, update and audit them",
         "tools": "show the tools that you or the agent wrote; check one or roll it back",
-        "memory": "show notes that wait for your approval; approve or reject them",
+        "memory": "show, search, add, edit and forget notes; approve those that wait",
         "mcp": "show your MCP servers; sign in to one or sign out",
         "help": "explain a command: `hermes-acp help run`",
     }

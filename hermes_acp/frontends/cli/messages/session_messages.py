@@ -1,5 +1,6 @@
 """What `hermes-acp sessions` says."""
 
+from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.frontends.cli.messages.word_forms import counted
@@ -15,8 +16,26 @@ LIST_HELP: Final = "list the sessions, newest first (the default)"
 ARCHIVED_HELP: Final = "include archived sessions"
 WORKSPACE_HELP: Final = "only sessions of this working directory"
 SHOW_HELP: Final = "show one session from the beginning"
-ID_HELP: Final = "the ID of the session, as `list` prints it"
+ID_HELP: Final = "the ID of the session, as `list` prints it, or a beginning that no other has"
 ARCHIVED: Final = "archived"
+RENAME_HELP: Final = "set a session's title"
+TITLE_HELP: Final = "the title"
+ARCHIVE_HELP: Final = "hide sessions from the lists; nothing is deleted"
+UNARCHIVE_HELP: Final = "show archived sessions in the lists again"
+DELETE_HELP: Final = "delete sessions permanently, with their checkpoints"
+YES_HELP: Final = "do not ask"
+IDS_HELP: Final = "IDs of sessions, or the beginning of one that no other has"
+EXPORT_HELP: Final = "write a session as Markdown or JSON, with secrets masked"
+EXPORT_FORMAT_HELP: Final = "default: markdown"
+OUTPUT_HELP: Final = "the file to write (default: standard output)"
+EMPTY_TITLE: Final = "The title is empty."
+DELETE_NEEDS_YES: Final = "Deleting sessions needs your approval, and nobody can be asked here."
+DELETE_HINT: Final = "Add --yes."
+NOTHING_DELETED: Final = "Nothing was deleted."
+YOU: Final = "You"
+AGENT: Final = "Agent"
+PICTURE: Final = "[picture]"
+CALL_STATUS: Final = MappingProxyType({"completed": "done", "failed": "failed", "cancelled": "stopped"})
 NO_SESSIONS: Final = "There are no sessions here yet."
 LIST_HINT: Final = "Run `hermes-acp sessions list` to see all sessions."
 
@@ -45,3 +64,54 @@ def no_session(session_id: str) -> str:
 def record_unreadable(path: str, reason: str) -> str:
     """Return the error of a record that cannot be read."""
     return f"The session record {path} cannot be read: {reason}."
+
+
+def usage(input_tokens: int, output_tokens: int, cost: str) -> str:
+    """Return what a session has used."""
+    return f"{input_tokens:,} tokens in, {output_tokens:,} out{f', {cost}' if cost else ''}"
+
+
+def renamed(session_id: str, title: str) -> str:
+    """Return the confirmation of a new title."""
+    return f"{session_id} is now called {title!r}."
+
+
+def archived(session_id: str) -> str:
+    """Return the confirmation that a session is hidden."""
+    return f"{session_id} is archived. `hermes-acp sessions list --archived` shows it."
+
+
+def restored(session_id: str) -> str:
+    """Return the confirmation that a session is listed again."""
+    return f"{session_id} is listed again."
+
+
+def may_delete(number: int) -> str:
+    """Return the question before sessions are deleted."""
+    return f"Delete {counted(number, 'session')} permanently? [y/N] "
+
+
+def deleted(session_id: str) -> str:
+    """Return the confirmation that a session is gone."""
+    return f"{session_id} is deleted."
+
+
+def exported(session_id: str, file: str) -> str:
+    """Return the confirmation of an export."""
+    return f"{session_id} is written to {file}."
+
+
+def export_unwritable(file: str, reason: str) -> str:
+    """Return the error of a file that cannot be written."""
+    return f"{file} cannot be written: {reason}."
+
+
+def export_head(title: str, session_id: str, cwd: str, created: str, used: str) -> str:
+    """Return the first lines of an exported session."""
+    lines = (f"- Session: {session_id}", f"- Folder: {cwd}", f"- Created: {created}")
+    return "\n".join((f"# {title}", "", *lines, *([f"- Used: {used}"] if used else ())))
+
+
+def call_heading(title: str, status: str) -> str:
+    """Return the heading of a tool call."""
+    return f"{title}: {status}"

@@ -47,8 +47,30 @@ def add_sessions(parser: argparse.ArgumentParser) -> None:
         narrowed.add_argument("--workspace", metavar="DIR", help=session_messages.WORKSPACE_HELP)
     show = actions.add_parser("show", help=session_messages.SHOW_HELP)
     show.add_argument("id", metavar="ID", help=session_messages.ID_HELP)
+    _add_changes(actions.add_parser)
     for action in (search, listing, show):
         action.add_argument("--json", action="store_true", help=command_messages.JSON_HELP)
+
+
+def _add_changes(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    rename = add_parser("rename", help=session_messages.RENAME_HELP)
+    rename.add_argument("id", metavar="ID", help=session_messages.ID_HELP)
+    rename.add_argument("title", nargs="+", metavar="TITLE", help=session_messages.TITLE_HELP)
+    for name, about in (
+        ("archive", session_messages.ARCHIVE_HELP),
+        ("unarchive", session_messages.UNARCHIVE_HELP),
+        ("delete", session_messages.DELETE_HELP),
+    ):
+        change = add_parser(name, help=about)
+        change.add_argument("ids", nargs="+", metavar="ID", help=session_messages.IDS_HELP)
+        if name == "delete":
+            change.add_argument("-y", "--yes", action="store_true", help=session_messages.YES_HELP)
+    export = add_parser("export", help=session_messages.EXPORT_HELP)
+    export.add_argument("id", metavar="ID", help=session_messages.ID_HELP)
+    export.add_argument(
+        "--format", choices=("markdown", "json"), default="markdown", help=session_messages.EXPORT_FORMAT_HELP
+    )
+    export.add_argument("-o", "--output", metavar="FILE", help=session_messages.OUTPUT_HELP)
 
 
 def _count(text: str) -> int:
@@ -94,6 +116,17 @@ def _command(action: str) -> Command:
             from hermes_acp.frontends.cli.sessions.sessions_list import list_sessions
 
             return list_sessions
+        case "rename" | "archive" | "unarchive" | "delete":
+            from hermes_acp.frontends.cli.sessions import sessions_change
+
+            return {
+                "rename": sessions_change.rename_session,
+                "delete": sessions_change.delete_sessions,
+            }.get(action, sessions_change.archive_sessions)
+        case "export":
+            from hermes_acp.frontends.cli.sessions.sessions_export import export_session
+
+            return export_session
         case _:
             from hermes_acp.frontends.cli.sessions.sessions_show import show_session
 

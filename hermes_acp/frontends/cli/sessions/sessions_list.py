@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator
 from hermes_acp.frontends.cli.cli_output import (
     bold,
     escaped,
-    exact_time,
     folder_named,
     local_time,
     note,
     print_json,
 )
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
+from hermes_acp.frontends.cli.sessions.session_facts import about, usage_line
 from hermes_acp.storage.session_store import PAGE, SessionRow, SessionStore
 
 
@@ -23,7 +23,7 @@ async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int
     """Print the sessions, newest first; return the exit code."""
     rows = _rows(store, folder_named(options.workspace), with_archived=options.archived)
     if options.json:
-        print_json([_entry(row) async for row in rows])
+        print_json([about(row) async for row in rows])
         return 0
     is_empty = True
     async for row in rows:
@@ -31,7 +31,8 @@ async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int
         archived = f"  [{session_messages.ARCHIVED}]" if row.is_archived else ""
         title = escaped(row.title or command_messages.UNTITLED)
         print(f"{bold(row.id)}  {local_time(row.updated_at)}  {title}{archived}")
-        print(f"  {escaped(row.cwd)}")
+        used = f"  {usage_line(row.usage)}" if row.usage else ""
+        print(f"  {escaped(row.cwd)}{used}")
     if is_empty:
         note(session_messages.NO_SESSIONS)
     return 0
@@ -41,20 +42,8 @@ async def _rows(store: SessionStore, cwd: str | None, *, with_archived: bool) ->
     after = None
     while True:
         page = await store.page(cwd, after, "include" if with_archived else "exclude")
-        for row in page:
+        for row in await store.with_usage(page):
             yield row
         if len(page) < PAGE:
             return
         after = (page[-1].updated_at, page[-1].id)
-
-
-def _entry(row: SessionRow) -> dict[str, object]:
-    return {
-        "session_id": row.id,
-        "title": row.title,
-        "cwd": row.cwd,
-        "more_roots": row.more_roots,
-        "created_at": exact_time(row.created_at),
-        "updated_at": exact_time(row.updated_at),
-        "is_archived": row.is_archived,
-    }

@@ -12,7 +12,9 @@ from hermes_acp.core.record.passages import passages_of
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.frontends.cli.cli_output import bold, escaped, exact_time, local_time, print_json
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
-from hermes_acp.storage.session_store import SessionStore
+from hermes_acp.frontends.cli.sessions.session_facts import usage_line
+from hermes_acp.sessions.stored_sessions import StoredSessions
+from hermes_acp.storage.session_store import SessionRow, SessionStore, SessionUsage, row_of
 from hermes_acp.storage.transcript import Transcript
 
 
@@ -21,15 +23,10 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
 
     Raise SessionNotFound, StorageError.
     """
-    path = store.path_of(options.id)
+    session_id = _found(store, options.id)
+    path = store.path_of(session_id)
     try:
         events = await anyio.to_thread.run_sync(Transcript.read_events, path)
-    except FileNotFoundError as error:
-        raise SessionNotFound(
-            session_messages.no_session(options.id),
-            session_id=options.id,
-            hint=session_messages.LIST_HINT,
-        ) from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise StorageError(session_messages.record_unreadable(str(path), reason)) from error
@@ -37,19 +34,34 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
     for event in events:
         record.apply(event)
     passages = passages_of(events)
+    used = (row_of(path) or SessionRow(session_id, "", "", 0.0, 0.0)).usage or SessionUsage()
     if options.json:
         about = {
-            "session_id": options.id,
+            "session_id": session_id,
             "title": record.title,
             "cwd": record.cwd,
             "created_at": exact_time(record.created_at),
             "is_archived": record.is_archived,
+            "input_tokens": used.input_tokens,
+            "output_tokens": used.output_tokens,
+            "cost_usd": used.cost_usd,
         }
         print_json({**about, "passages": passages})
         return 0
     title = bold(escaped(record.title or command_messages.UNTITLED))
     print(f"{title}  {local_time(record.created_at)}  {escaped(record.cwd)}")
+    print(usage_line(used))
     for passage in passages:
         print(f"\n{bold(f'#{passage.position} {passage.speaker}')}")
         print(escaped(passage.text.strip("\n")))
     return 0
+
+
+def _found(store: SessionStore, named: str) -> str:
+    """Return the ID of a session by its beginning. Raises SessionNotFound, BadRequest."""
+    try:
+        return StoredSessions(store).find(named)
+    except SessionNotFound as error:
+        raise SessionNotFound(
+            session_messages.no_session(named), session_id=named, hint=session_messages.LIST_HINT
+        ) from error

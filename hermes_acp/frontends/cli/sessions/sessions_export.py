@@ -1,0 +1,165 @@
+"""The `hermes-acp sessions export` command: one session as Markdown to read, or as JSON for programs.
+
+Secrets are masked again: an earlier version may have recorded some.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any, cast
+
+import anyio.to_thread
+import msgspec
+
+from hermes_acp.config.environment import read_environment
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import Diff
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    CommandAnswered,
+    Event,
+    PromptFrozen,
+    StepEnded,
+    StepFailed,
+    TextSaid,
+    TurnEnded,
+    UserSaid,
+)
+from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
+from hermes_acp.frontends.cli.cli_output import escaped, exact_time, note
+from hermes_acp.frontends.cli.messages import command_messages, session_messages
+from hermes_acp.frontends.cli.sessions.session_facts import about, usage_line
+from hermes_acp.sessions.stored_sessions import StoredSessions
+from hermes_acp.storage.session_store import SessionRow, SessionStore, row_of
+from hermes_acp.storage.transcript import Transcript
+
+Clean = Callable[[str], str]
+
+
+async def export_session(store: SessionStore, options: argparse.Namespace) -> int:
+    """Write a session to standard output or a file; return the exit code. Raises SessionNotFound, StorageError."""
+    path = StoredSessions(store).path(StoredSessions(store).find(options.id))
+    try:
+        events = await anyio.to_thread.run_sync(Transcript.read_events, path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StorageError(session_messages.record_unreadable(str(path), reason)) from error
+    row = row_of(path) or SessionRow(path.stem, "", "", 0.0, 0.0)
+    text = _json(row, events, _cleaner()) if options.format == "json" else _markdown(row, events, _cleaner())
+    if options.output is None:
+        sys.stdout.write(text)
+        return 0
+    try:
+        Path(options.output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StorageError(session_messages.export_unwritable(options.output, reason)) from error
+    note(session_messages.exported(row.id, options.output))
+    return 0
+
+
+def _cleaner() -> Clean:
+    from hermes_acp.config.settings import load_variables
+    from hermes_acp.telemetry.redaction import Redactor, secrets_among
+
+    return Redactor(secrets_among(load_variables(read_environment()))).clean
+
+
+def _json(row: SessionRow, events: Sequence[Event], clean: Clean) -> str:
+    shown = [event for event in events if not isinstance(event, PromptFrozen)]
+    document = _cleaned({**about(row), "events": msgspec.to_builtins(shown)}, clean)
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def _cleaned(value: Any, clean: Clean) -> Any:
+    match value:
+        case str():
+            return clean(value)
+        case dict():
+            return {name: _cleaned(each, clean) for name, each in cast("dict[str, Any]", value).items()}
+        case list() | tuple():
+            return [_cleaned(each, clean) for each in cast("Sequence[Any]", value)]
+        case _:
+            return value
+
+
+def _markdown(row: SessionRow, events: Sequence[Event], clean: Clean) -> str:
+    head = session_messages.export_head(
+        row.title or command_messages.UNTITLED,
+        row.id,
+        row.cwd,
+        exact_time(row.created_at),
+        usage_line(row.usage) if row.usage else "",
+    )
+    return escaped(clean("\n\n".join((head, *_sections(events))))) + "\n"
+
+
+def _sections(events: Sequence[Event]) -> Iterator[str]:
+    words: list[str] = []
+    titles: dict[str, str] = {}
+    for event in events:
+        match event:
+            case TextSaid():
+                words.append(event.text)
+            case StepFailed(retried=True):
+                words.clear()
+            case UserSaid():
+                yield _said(session_messages.YOU, "\n\n".join(map(_part, event.parts)))
+            case CallProposed():
+                titles[event.call_id] = event.title
+            case CallEnded():
+                yield _call(event, titles.get(event.call_id, event.name))
+            case CommandAnswered():
+                yield _said(session_messages.YOU, event.prompt)
+                yield _said(session_messages.AGENT, event.text)
+            case StepEnded() | StepFailed() | TurnEnded():
+                if words:
+                    yield _said(session_messages.AGENT, "".join(words).strip())
+                    words.clear()
+                if isinstance(event, TurnEnded) and event.reason != "done":
+                    yield f"*{event.sentence or event.reason}*"
+            case _:
+                pass
+
+
+def _said(speaker: str, text: str) -> str:
+    return f"## {speaker}\n\n{text}"
+
+
+def _part(part: Part) -> str:
+    match part:
+        case TextPart():
+            return part.text
+        case LinkPart():
+            return f"[{part.name}]({part.uri})"
+        case ResourcePart():
+            return f"{part.uri}\n\n{_fenced(part.text)}"
+        case _:
+            return session_messages.PICTURE
+
+
+def _call(event: CallEnded, title: str) -> str:
+    status = session_messages.CALL_STATUS[event.status]
+    blocks = [f"### {session_messages.call_heading(' '.join(title.split()), status)}"]
+    blocks += [_fenced(_diff(diff), "diff") for diff in event.diffs]
+    if event.text.strip() and not event.diffs:
+        blocks.append(_fenced(event.text))
+    return "\n\n".join(blocks)
+
+
+def _diff(diff: Diff) -> str:
+    old = (diff.old_text or "").splitlines()
+    before = "/dev/null" if diff.old_text is None else diff.path
+    after = "/dev/null" if diff.is_deleted else diff.path
+    return "\n".join(unified_diff(old, diff.new_text.splitlines(), before, after, lineterm=""))
+
+
+def _fenced(text: str, language: str = "") -> str:
+    """Return a text in a fence longer than any inside it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"

@@ -1,0 +1,70 @@
+"""hermes-acp memory: a person's own hand on the notes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.frontends.cli.cli_main import run_command
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
+    project = tmp_path / "project"
+    project.mkdir()
+
+    def run(action: str, *arguments: str) -> tuple[int, str, str]:
+        code = run_command(("memory", action, "--cwd", str(project), *arguments))
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+def test_notes_are_added_shown_searched_edited_and_forgotten(run: Run) -> None:
+    assert run("add", "Tests", "run with make")[0] == 0
+    assert run("add", "--store", "user", "Likes short answers")[0] == 0
+    code, out, _ = run("show")
+    assert (code, "For this folder (--store workspace" in out, "  Tests run with make" in out) == (
+        0,
+        True,
+        True,
+    )
+    found = json.loads(run("search", "TESTS", "make", "--json")[1])
+    assert found == [{"store": "workspace", "text": "Tests run with make"}]
+    assert run("search", "kettle")[0] == 1
+    assert run("edit", "Tests run", "Tests run with just")[0] == 0
+    assert "with just" in run("show", "--store", "workspace")[1]
+    assert run("forget", "short answers")[0] == 0
+    assert "Likes" not in run("show")[1]
+
+
+def test_the_same_rules_hold_as_for_the_agent(run: Run) -> None:
+    key = "sk-ant-api03-" + "a1B2" * 20
+    for words, said in (
+        (("add", f"The key is {key}"), "looks like a secret"),
+        (("add", "x" * 3_000), "the limit is 2,200"),
+        (("add", " "), "The note is empty."),
+        (("forget", "nothing"), "No note contains 'nothing'."),
+    ):
+        code, _, err = run(*words)
+        assert (code, said in err, key in err) == (2, True, False), err
+
+
+def test_a_passage_of_several_stores_needs_the_store(run: Run) -> None:
+    run("add", "kettle here")
+    run("add", "--store", "memory", "kettle everywhere")
+    code, _, err = run("forget", "kettle")
+    assert (code, "--store workspace or --store memory" in err) == (2, True)
+    assert run("forget", "kettle", "--store", "memory")[0] == 0
+
+
+def test_notes_are_exported(run: Run, tmp_path: Path) -> None:
+    run("add", "Tests run with make")
+    assert run("export")[1] == "# Notes for later sessions\n\n## For this folder\n\nTests run with make\n"
+    assert run("export", "-o", str(tmp_path / "notes.md"))[0] == 0
+    assert "make" in (tmp_path / "notes.md").read_text()
