@@ -201,3 +201,10 @@ def test_the_laws_of_the_draft_notice_what_breaks_them() -> None:
     faults = " ".join(laws.faults)
     for words in ("while it is idle", "left pending", "left running"):
         assert words in faults
+
+
+async def test_the_model_and_its_effort_are_in_the_answer_that_opens_a_session(draft: Scene) -> None:
+    async with drafter(draft) as editor:
+        opened = await editor.call("session/new", {"cwd": str(draft.project)})
+    options = {option["configId"]: option.get("currentValue") for option in opened["configOptions"]}
+    assert (options["model"], options["effort"]) == ("scripted-1", "default")
