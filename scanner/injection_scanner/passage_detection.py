@@ -12,6 +12,7 @@ from msgspec import structs
 from injection_scanner.classification.benign_cache import load_benign_passages, load_blocks_without_payloads
 from injection_scanner.classification.classifier import Classifier, PassageScore, WeighedPassage
 from injection_scanner.classification.features import in_words, load_weights
+from injection_scanner.classification.repetition import Repetition, shape_of
 from injection_scanner.classification.threshold_adjustment import threshold_adjustment
 from injection_scanner.classification.thresholds import level_of, thresholds_of
 from injection_scanner.findings import Severity, Source
@@ -44,7 +45,7 @@ MAX_BLOCK_CHARS = 3000
 WHOLE = 6000
 MIN_SQUEEZED_CHARS = 12
 MIN_REPEATED = 3
-"""This many passages that come close to an attack count as one."""
+"""This many different passages that come close to an attack count as one."""
 
 NOTHING: WeighedPassage = (0, 0)
 DOUBTFUL, CERTAIN = "speaks-like-an-order", "speaks-like-an-attack"
@@ -123,8 +124,9 @@ class TextDetector:
         """Yield all hits, in no particular order; a span may be found more than once."""
         yield from match_signs(self.text)
         harmless = load_benign_passages(self.level, self._source)
-        doubtful: list[Hit] = []
+        doubtful: dict[str, list[Hit]] = {}
         weighed: list[WeighedPassage] = []
+        repetition = Repetition()
         start = 0
         passages = self.text.split("\n")
         for passage in passages:
@@ -134,14 +136,16 @@ class TextDetector:
                 found = list(self._check_passage(passage, start))
                 known = self.weighed
                 yield from found
-                doubtful += [hit for hit in found if hit.rule == DOUBTFUL and hit.severity == "warn"]
+                if near := [hit for hit in found if hit.rule == DOUBTFUL and hit.severity == "warn"]:
+                    doubtful.setdefault(shape_of(passage), []).extend(near)
                 if not found and self.depth == 0 and passage.count(" ") * 3 < len(passage):
                     harmless.add(passage, known)
-            weighed.append(known)
+            weighed.append(repetition.discounted(known, passage))
             start += len(passage) + 1
         yield from self._check_run(passages, weighed)
         if len(doubtful) >= MIN_REPEATED:
-            yield from (structs.replace(hit, rule=CERTAIN, severity="block") for hit in doubtful)
+            for hit in (hit for near in doubtful.values() for hit in near):
+                yield structs.replace(hit, rule=CERTAIN, severity="block")
         yield from self._check_markup()
         if self.depth == 0 and len(self.text) >= MIN_SQUEEZED_CHARS:
             from injection_scanner.obfuscation.whitespace_obfuscation import spans_without_whitespace

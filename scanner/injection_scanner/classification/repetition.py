@@ -1,0 +1,42 @@
+"""Discount what a text repeats: the lines of a log or a list are no new evidence each.
+
+Lines that differ only in numbers and signs count as repeated.
+"""
+
+import re
+from typing import Final
+
+from injection_scanner.text.text_tokens import tokenize
+
+WIDTH: Final = 3
+"""A sequence of this many words that occurred before is a repetition."""
+
+VARYING: Final = re.compile(r"[\d\W_]+")
+"""What differs between the lines of a log: numbers, bars, punctuation."""
+
+
+class Repetition:
+    """What was read of one text so far."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[str, ...]] = set()
+
+    def discounted(self, weighed: tuple[int, int], passage: str) -> tuple[int, int]:
+        """Return a passage's weight and number of tokens, reduced by the share that repeats earlier words.
+
+        What speaks for a text is not discounted.
+        """
+        weight, count = weighed
+        if weight <= 0:
+            return weighed
+        words = [VARYING.sub("0", token) for token in tokenize(passage)]
+        runs = [tuple(words[at : at + WIDTH]) for at in range(max(1, len(words) - WIDTH + 1))]
+        before = len(self._seen)
+        self._seen.update(runs)
+        share = (len(self._seen) - before) / len(runs)
+        return int(weight * share), int(count * share)
+
+
+def shape_of(passage: str) -> str:
+    """Return what passages that differ only in numbers and signs have in common."""
+    return VARYING.sub(" ", passage)
