@@ -5,13 +5,14 @@ only ask or deny need no trust, because they make the policy stricter.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 import anyio
 import anyio.to_thread
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import StorageError
@@ -27,17 +28,26 @@ from hermes_acp.core.events import (
 from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, PermissionScope
 from hermes_acp.core.ports.runtime_ports import Ids
-from hermes_acp.core.ports.trust_ports import REJECTED, TrustedItem, TrustItem
+from hermes_acp.core.ports.trust_ports import REJECTED, TrustedItem, TrustItem, TrustKind
 from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 if TYPE_CHECKING:
     from hermes_acp.config.workspace_settings import WorkspaceSettings
     from hermes_acp.core.ports.session_ports import EventSink, RecordedSession
 
-UNTRUSTED: Final = (
-    "This folder contains settings that can run code or loosen your rules. They are not used: {names}. "
-    "`/trust` shows it and lets you trust it."
+UNTRUSTED: Final = "Not used, because you have not trusted it: {names} in {place}. `/trust` asks again."
+TRUSTED, NOT_TRUSTED = "Trusted.", "Not trusted."
+"""What the question's own card says; the notice after it says what follows."""
+WHY: Final = "it can run code or loosen your rules"
+KINDS: Final[Mapping[TrustKind, str]] = MappingProxyType(
+    {
+        "mcp_server": "MCP server",
+        "prompt": "prompt file",
+        "context_file": "context file",
+        "variables": "variables for commands",
+    }
 )
+"""What kinds of items are called where that is not the kind's own name."""
 TRUST_CARD_PARENT: Final = "welcome"
 """The call ID on a trust question: not one of the model's calls, because the model does not see the question."""
 TRUST_SCOPE: Final = "what is listed, until it changes,"
@@ -182,7 +192,7 @@ class WorkspaceTrust:
         self, ledger: "EventSink", gate: Gate, place: str, items: Sequence[TrustItem]
     ) -> None:
         if os.path.realpath(place) in self._distrusted:
-            ledger.emit(Noticed("warning", _untrusted(items)))
+            ledger.emit(Noticed("warning", _untrusted(items, place)))
             return
         ledger.emit(Noticed("info", await self.ask(ledger, gate, place, items)))
 
@@ -191,12 +201,9 @@ class WorkspaceTrust:
         card = CallProposed(
             call_id=self._ids.fresh("trust"),
             name="trust_workspace",
-            title=_question(items),
+            title=f"Trust what {place} contains: {_names(items)}?",
             kind="execute",
-            raw_input={
-                "folder": place,
-                "items": [{"kind": item.kind, "name": item.name, "about": item.about} for item in items],
-            },
+            raw_input={"folder": place} | {_named(item): _shown(item.about) for item in items},
             within=TRUST_CARD_PARENT,
         )
         ledger.emit(card)
@@ -204,7 +211,8 @@ class WorkspaceTrust:
         await ledger.drained()
         answer: PermissionAnswer = "cancelled"
         try:
-            said = await gate.ask(card, permission_scope=PermissionScope(workspace=TRUST_SCOPE))
+            question = structs.replace(card, why=WHY)
+            said = await gate.ask(question, permission_scope=PermissionScope(workspace=TRUST_SCOPE))
             answer = said.answer if isinstance(said, PermissionResponse) else said
         finally:
             ledger.emit(PermissionAnswered(card.call_id, answer))
@@ -213,22 +221,23 @@ class WorkspaceTrust:
             if is_trusted:
                 ledger.emit(CallStarted(card.call_id, is_repeatable=True))
             status: CallStatus = "completed" if is_trusted else "failed"
-            ledger.emit(CallEnded(card.call_id, card.name, status, text, within=TRUST_CARD_PARENT))
+            outcome = TRUSTED if is_trusted else NOT_TRUSTED
+            ledger.emit(CallEnded(card.call_id, card.name, status, outcome, within=TRUST_CARD_PARENT))
         return text
 
     def _take(self, answer: PermissionAnswer, place: str, items: Sequence[TrustItem]) -> str:
-        names = ", ".join(item.name for item in items)
+        names = f"{_names(items)} in {place}"
         if answer in ("allow_workspace", "allow_always"):
             try:
                 self.trust(place, items)
             except StorageError as error:
                 self.trust_for_process(place, items)
                 return f"Trusted until this process ends: {names}. {error.sentence()}"
-            return f"You trust these settings of the folder until they change: {names}."
+            return f"Trusted until it changes: {names}."
         if answer == "allow_once":
             self.trust_for_process(place, items)
-            return f"You trust these settings of the folder until this process ends: {names}."
-        return _untrusted(items)
+            return f"Trusted until this process ends: {names}."
+        return _untrusted(items, place)
 
 
 class StillTrusted(Struct, frozen=True):
@@ -272,18 +281,18 @@ def _mark(path: str) -> tuple[int, int, int]:
     return (about.st_mtime_ns, about.st_size, about.st_ino)
 
 
-def _question(items: Sequence[TrustItem]) -> str:
-    lines = "\n".join(
-        f"{item.kind.replace('_', ' ')} {_shown(item.name)}: {_shown(item.about)}" for item in items
-    )
-    return f"Trust what this folder contains? It can run code or loosen your rules.\n{lines}"
+def _names(items: Sequence[TrustItem]) -> str:
+    return ", ".join(map(_named, items))
+
+
+def _named(item: TrustItem) -> str:
+    kind = KINDS.get(item.kind, item.kind)
+    return kind if item.kind == "rules" else f"{kind} {_shown(item.name)}"
 
 
 def _shown(text: str) -> str:
     return "".join(letter if letter.isprintable() else "�" for letter in text)
 
 
-def _untrusted(items: Sequence[TrustItem]) -> str:
-    return UNTRUSTED.format(
-        names=", ".join(f"{item.kind.replace('_', ' ')} {_shown(item.name)}" for item in items)
-    )
+def _untrusted(items: Sequence[TrustItem], place: str) -> str:
+    return UNTRUSTED.format(names=_names(items), place=place)

@@ -21,7 +21,7 @@ def name_server(scene: Scene, *more: str) -> None:
 
 
 def trusts(editor: FakeEditor) -> int:
-    return sum("Trust what this folder" in ask["toolCall"]["title"] for ask in editor.asks(ASK))
+    return sum("contains: MCP server" in ask["toolCall"]["title"] for ask in editor.asks(ASK))
 
 
 async def test_a_trusted_server_starts_and_one_that_changed_asks_again(scene: Scene) -> None:

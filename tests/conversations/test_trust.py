@@ -19,7 +19,11 @@ def runs(command: str, call_id: str) -> Step:
 
 
 def titles(editor: FakeEditor) -> list[str]:
-    return [ask["toolCall"]["title"] for ask in editor.asks(ASK)]
+    """Return what each question shows: its title and its text."""
+    return [
+        f"{ask['toolCall']['title']}\n{ask['toolCall']['_meta']['hermes']['approvalText']}"
+        for ask in editor.asks(ASK)
+    ]
 
 
 def notices(editor: FakeEditor, session: str) -> str:
@@ -39,7 +43,7 @@ async def test_rules_of_a_workspace_prevent_at_once_and_allow_when_trusted(scene
         cards = ShownSession(editor, session).cards
         assert [cards[each]["status"] for each in ("a1", "b1")] == ["failed", "failed"]
         trust, command = titles(editor)
-        assert "Trust what this folder contains?" in trust
+        assert f"Trust what {scene.project} contains: rules?" in trust
         assert "allow command sh -c true" in trust
         assert "sh -c true" in command
         editor.on[ASK] = allow("allow_workspace")
@@ -85,8 +89,14 @@ async def test_no_server_of_a_workspace_starts_unasked(scene: Scene, file: str) 
         await editor.prompt(session)
         await editor.prompt(session)
         (title,) = titles(editor)
-        assert f"mcp server helper: touch {marker}" in title
-        assert "`/trust`" in notices(editor, session)
+        assert f"\nMCP server helper: touch {marker}" in title
+        told = notices(editor, session)
+        assert (
+            told.count(f"Not used, because you have not trusted it: MCP server helper in {scene.project}")
+            == 1
+        )
+        cards = ShownSession(editor, session).cards.values()
+        assert [card["rawOutput"]["text"] for card in cards] == ["Not trusted."]
     assert not marker.exists()
 
 

@@ -52,6 +52,20 @@ async def test_text_is_the_answer_and_nothing_else(home: Path, workspace: Path, 
     assert "y = 2" in server.requests[1].asked.last_text
 
 
+async def test_a_tool_of_the_user_that_nobody_trusted_leaves_the_exit_code_alone(
+    home: Path, workspace: Path
+) -> None:
+    tools = home / ".hermes" / "tools"
+    tools.mkdir(parents=True)
+    (tools / "greet.py").write_text(
+        'TOOL = {"name": "greet", "description": "Greet somebody."}\n\n\ndef run(name: str) -> str:\n    return name\n'
+    )
+    async with serve([Reply("Hello.")]) as server:
+        done = await run_headless("-p", "hi", environment=agent_environment(home, server), cwd=workspace)
+    assert (done.code, done.output) == (0, "Hello.\n")
+    assert done.errors.count("Not used, because you have not trusted it: tool greet in ") == 1
+
+
 async def test_json_is_one_object(home: Path, workspace: Path) -> None:
     async with serve([Reply("Yes.")]) as server:
         arguments = ("--output-format", "json", "-p", "really?")

@@ -7,6 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.core.errors import HermesError
+
 
 class CallNote(Struct, frozen=True):
     """A sentence about a call, and advice for the model."""
@@ -17,6 +19,11 @@ class CallNote(Struct, frozen=True):
     def format(self, **values: object) -> "CallNote":
         """Return the note with its placeholders filled in."""
         return CallNote(self.text.format(**values), self.advice.format(**values))
+
+
+def note_of(error: HermesError) -> CallNote:
+    """Return the note about a call that failed: what to do about it is for the model, which made the call."""
+    return CallNote(error.message, error.hint)
 
 
 NOT_ALLOWED: Final = CallNote(

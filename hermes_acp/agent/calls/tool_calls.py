@@ -22,6 +22,7 @@ from hermes_acp.agent.calls.call_messages import (
     STOPPED_BEFORE_END,
     TURN_TIMED_OUT,
     CallNote,
+    note_of,
 )
 from hermes_acp.agent.calls.call_permission import ask, judge
 from hermes_acp.agent.calls.call_progress import CallProgress
@@ -139,7 +140,7 @@ class _StepCalls:
             admitted.tool.name,
             admitted.spelled(),
             ended.status,
-            ended.result.text,
+            f"{ended.result.text} {ended.result.advice}".rstrip(),
             is_understood=True,
             is_cheap=admitted.tool.tool_metadata.is_cheap,
         )
@@ -265,7 +266,7 @@ async def _asked(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Ve
     except StorageError:
         raise
     except HermesError as error:
-        return _Clearance(CallNote(error.sentence()))
+        return _Clearance(note_of(error))
     if isinstance(answer, CallNote):
         return _Clearance(answer)
     return _Clearance(amended=answer)
@@ -289,7 +290,7 @@ async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallRe
     except StorageError:
         raise
     except HermesError as error:
-        return _failed(CallNote(error.sentence()))
+        return _failed(note_of(error))
     except Exception as error:
         return _failed(CRASHED.format(kind=type(error).__name__))
     return _failed(CALL_TIMED_OUT.format(seconds=turn.limits.tool_timeout_s))
@@ -342,7 +343,7 @@ async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: CallNote = C
     except StorageError:
         raise
     except HermesError as error:
-        return Result(error.sentence(), is_error=True)
+        return _error(note_of(error))
     except Exception as error:
         return _error(crashed.format(kind=type(error).__name__))
 

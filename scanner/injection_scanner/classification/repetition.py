@@ -11,6 +11,7 @@ from injection_scanner.text.text_tokens import tokenize
 WIDTH: Final = 3
 """A sequence of this many words that occurred before is a repetition."""
 
+MOSTLY_NEW: Final = 0.5
 VARYING: Final = re.compile(r"[\d\W_]+")
 """What differs between the lines of a log: numbers, bars, punctuation."""
 
@@ -24,7 +25,7 @@ class Repetition:
     def discounted(self, weighed: tuple[int, int], passage: str) -> tuple[int, int]:
         """Return a passage's weight and number of tokens, reduced by the share that repeats earlier words.
 
-        What speaks for a text is not discounted.
+        Prose repeats itself too: as long as most of a passage is new, and for what speaks for a text, all of it counts.
         """
         weight, count = weighed
         if weight <= 0:
@@ -34,6 +35,8 @@ class Repetition:
         before = len(self._seen)
         self._seen.update(runs)
         share = (len(self._seen) - before) / len(runs)
+        if share > MOSTLY_NEW:
+            return weighed
         return int(weight * share), int(count * share)
 
 

@@ -3,9 +3,13 @@
 import json
 from typing import Any
 
-from hermes_acp.core.events import EditDrafted, TextSaid, TurnEnded, UsageChanged
+import pytest
+
+from hermes_acp.core.events import CallProposed, EditDrafted, TextSaid, TurnEnded, UsageChanged
 from hermes_acp.core.messages import Usage
-from hermes_acp.frontends.cli.run.headless_session import RunReporter
+from hermes_acp.core.ports.gate_ports import PermissionScope
+from hermes_acp.frontends.cli.run.headless_session import RunReporter, UnattendedGate
+from hermes_acp.policy.workspace_trust import TRUST_CARD_PARENT
 
 
 def reporter(lines: list[str], output_format: str = "stream-json") -> RunReporter:
@@ -32,3 +36,13 @@ def test_the_result_has_the_cost_of_this_run_and_not_of_those_before() -> None:
     writer.finish(TurnEnded("turn_2", "done", steps=1, usage=Usage(11, 7), cost_usd=0.25), was_refused=False)
     (result,) = read(lines)
     assert (result["steps"], result["cost_usd"]) == (1, 0.25)
+
+
+@pytest.mark.anyio
+async def test_a_question_about_trust_is_no_refused_call() -> None:
+    gate, scope = UnattendedGate(), PermissionScope()
+    trust = CallProposed("t", "trust_workspace", "Trust it?", "execute", within=TRUST_CARD_PARENT)
+    assert await gate.ask(trust, permission_scope=scope) == "unavailable"
+    assert gate.needed == set()
+    await gate.ask(CallProposed("c", "terminal", "Run make", "execute"), permission_scope=scope)
+    assert gate.needed == {"c"}

@@ -108,6 +108,7 @@ def test_only_what_is_new_in_a_passage_counts() -> None:
     assert repetition.discounted((80, 6), "step 1 of the long script") == (80, 6)
     assert repetition.discounted((80, 6), "step 2 of the long script") == (0, 0)
     assert repetition.discounted((-5, 6), "step 3 of the long script") == (-5, 6)
-    weight, _ = repetition.discounted((80, 8), "step 4 of the long script, then send mail")
+    weight, _ = repetition.discounted((80, 8), "step 4 of the long script: now")
     assert 0 < weight < 80
+    assert repetition.discounted((80, 9), "step 5 of the long script, then send all the mail") == (80, 9)
     assert shape_of("step 4/9: [##  ] build") == shape_of("step 5/9: [### ] build")

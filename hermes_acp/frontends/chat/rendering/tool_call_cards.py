@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
 from rich.text import Text
 
@@ -16,7 +16,7 @@ WHOLE_DIFF_LINES: Final = 100_000
 MAX_TITLE_LENGTH: Final = 78
 HIDDEN_OUTPUT_KINDS: Final = frozenset({"read", "search", "fetch", "think"})
 MARKS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {"completed": ("✓", "green"), "failed": ("✗", "red"), "pending": ("○", "dim")}
+    {"completed": ("✓", "green"), "failed": ("✗", "red"), "pending": ("○", "dim"), "rejected": ("⊘", "dim")}
 )
 SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 SPINNER_FRAMES_PER_S: Final = 8
@@ -33,7 +33,9 @@ class ToolCallCard:
         self.text = ""
         self.diffs: list[v1.Diff] = []
         self.was_reviewed = False
+        self._was_rejected = False
         self._begun_at = now
+        self._has_started = False
         self._took_s = 0.0
 
     @property
@@ -45,10 +47,14 @@ class ToolCallCard:
         """Apply an update; what it leaves out stays."""
         self.title = sanitize_line(update.title) if update.title else self.title
         self.kind = update.kind or self.kind
+        if update.status == "in_progress" and not self._has_started:
+            # The time before this is what a person took to answer.
+            self._has_started, self._begun_at = True, now
         self.status = update.status or self.status
+        self._was_rejected = self._was_rejected or _is_rejected(update.meta)
         if isinstance(update.content, list):
             self._take_content(update.content)
-        self._took_s = now - self._begun_at
+        self._took_s = now - self._begun_at if self._has_started else 0.0
 
     def live(self, now: float, width: int) -> Text:
         """Render the call while it runs."""
@@ -56,7 +62,7 @@ class ToolCallCard:
             mark, style = MARKS["pending"]
         else:
             mark, style = SPINNER[int(now * SPINNER_FRAMES_PER_S) % len(SPINNER)], "cyan"
-        took = f" · {now - self._begun_at:.0f} s" if now - self._begun_at >= 1 else ""
+        took = f" · {now - self._begun_at:.0f} s" if self._has_started and now - self._begun_at >= 1 else ""
         line = Text(f"{mark} ", style=style).append(clip(self.title, max(10, width - 24)), style="bold")
         line.append(f"  {self.kind}{took}", style="dim")
         last = self.text.rstrip().rpartition("\n")[2]
@@ -66,7 +72,7 @@ class ToolCallCard:
 
     def over(self, cwd: str) -> Text:
         """Render the finished call; a diff that was reviewed is not shown again."""
-        mark, style = MARKS.get(self.status, ("•", "dim"))
+        mark, style = self._mark()
         took = f" · {self._took_s:.1f} s" if self._took_s >= 1 else ""
         line = Text(f"{mark} ", style=style).append(clip(self.title, MAX_TITLE_LENGTH), style="bold")
         line.append(f"  {self.kind}{took}", style="dim")
@@ -77,13 +83,17 @@ class ToolCallCard:
 
     def whole(self, cwd: str) -> Text:
         """Render the finished call with all of its output and its diffs."""
-        mark, style = MARKS.get(self.status, ("•", "dim"))
+        mark, style = self._mark()
         line = Text(f"{mark} ", style=style).append(self.title, style="bold").append(f"  {self.kind}", "dim")
         for diff in self.diffs:
             line.append("\n  ").append_text(_indented(render_diff(diff, cwd, WHOLE_DIFF_LINES)))
         for row in self.text.rstrip().split("\n") if self.text.strip() else ():
             line.append(f"\n  │ {row.rstrip()}", style="dim")
         return line
+
+    def _mark(self) -> tuple[str, str]:
+        """Return the sign of the call's status and its style; what the person rejected did not fail."""
+        return MARKS.get("rejected" if self._was_rejected else self.status, ("•", "dim"))
 
     def _take_content(self, content: list[v1.ToolCallContent]) -> None:
         texts: list[str] = []
@@ -103,7 +113,8 @@ class ToolCallCard:
     def _tail(self) -> Text:
         """Return the end of the output; nothing for a completed call that only reads."""
         lines = [line.rstrip() for line in self.text.rstrip().split("\n") if line.strip()]
-        if not lines or (self.status == "completed" and (self.kind in HIDDEN_OUTPUT_KINDS or self.diffs)):
+        is_hidden = self.status == "completed" and (self.kind in HIDDEN_OUTPUT_KINDS or bool(self.diffs))
+        if not lines or self._was_rejected or is_hidden:
             return Text()
         tail = Text()
         if len(lines) > TAIL_LINES:
@@ -111,6 +122,11 @@ class ToolCallCard:
         for line in lines[-TAIL_LINES:]:
             tail.append(f"\n  │ {line}", style="dim")
         return tail
+
+
+def _is_rejected(meta: object) -> bool:
+    told = cast("dict[str, object]", meta).get("hermes") if isinstance(meta, dict) else None
+    return isinstance(told, dict) and "rejected" in told
 
 
 def _indented(text: Text) -> Text:

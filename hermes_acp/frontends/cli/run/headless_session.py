@@ -34,6 +34,7 @@ from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.frontends.cli.messages import run_messages
 from hermes_acp.frontends.cli.run.run_output import RunReport, report_line
+from hermes_acp.policy.workspace_trust import TRUST_CARD_PARENT
 
 EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
     {
@@ -65,7 +66,8 @@ class UnattendedGate:
 
     async def ask(self, call: CallProposed, *, permission_scope: PermissionScope) -> PermissionAnswer:
         """Answer that nobody can be asked."""
-        if call.name != CARD_NAME:  # the run continues without the file, and reports it
+        # The run continues without files and tools that nobody trusted, and reports them.
+        if call.name != CARD_NAME and call.within != TRUST_CARD_PARENT:
             self.needed.add(call.call_id)
         return "unavailable"
 
