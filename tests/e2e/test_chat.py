@@ -82,7 +82,7 @@ async def test_single_hunks_are_taken(place: Place) -> None:
         terminal.type("n")
         await terminal.see("Accept hunk 2 of 2?")
         terminal.type("y")
-        await terminal.see("Accepted 1 of 2 hunks")
+        await terminal.see("Allowed in part: 1 of 2 changes")
         await terminal.see("All done.")
     assert (place.project / "a.txt").read_text() == BEFORE.replace("ten", "TEN")
 
@@ -258,7 +258,10 @@ async def test_in_a_pipe_nobody_is_asked(place: Place) -> None:
     async with serve(EDITING) as server:
         done = await place.piped(server, b"change it\n")
     assert done.returncode == 5
-    assert "there is nobody to ask" in done.stdout.decode()
+    assert "Not run, because there is nobody to ask" in done.stdout.decode()
+    told = server.requests[-1].asked.last_text
+    assert "nobody could be asked" in told
+    assert "refused" not in told
     assert (place.project / "a.txt").read_text() == BEFORE
 
 

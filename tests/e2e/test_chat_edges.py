@@ -53,7 +53,7 @@ async def test_a_hunk_is_written_in_the_persons_editor(place: Place, tmp_path: P
         terminal.type("e")
         await terminal.see("Accept hunk 2 of 2?")
         terminal.type("n")
-        await terminal.see("Accepted 1 of 2 hunks")
+        await terminal.see("Allowed in part: 1 of 2 changes")
         await terminal.see("All done.")
     assert (place.project / "a.txt").read_text() == BEFORE.replace("one", "Uno")
 

@@ -16,6 +16,7 @@ from hermes_protocol.errors import INVALID_PARAMS, PeerError
 class Permission(Struct, frozen=True):
     """An answer to a request for permission: the id of the chosen option, None for no answer at all.
 
+    `is_unattended` says that nobody was there to be asked.
     `comment` is what the user says with it. `edits` holds, by the path of a diff, the text that a file shall have
     instead of what was proposed, and `rejected` what was left out of it, in words. Agents that do not know these three
     ignore them; `agent.accepts_partial_edits` tells.
@@ -25,6 +26,7 @@ class Permission(Struct, frozen=True):
     comment: str = ""
     edits: dict[str, str] = {}
     rejected: dict[str, tuple[str, ...]] = {}
+    is_unattended: bool = False
 
 
 Chosen = Permission | str | None
@@ -43,7 +45,8 @@ async def answer_permission(params: Raw, ask: OnPermission | None) -> v1.Request
     chosen = await ask(request) if ask else option_named(request, "reject_once")
     answer = chosen if isinstance(chosen, Permission) else Permission(chosen)
     if answer.option_id not in {option.option_id for option in request.options}:
-        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
+        meta = {"hermes": {"isUnattended": True}} if answer.is_unattended else v1.UNSET
+        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled(), meta=meta)
     outcome = v1.SelectedPermissionOutcome(option_id=answer.option_id or "")
     return v1.RequestPermissionResponse(outcome=outcome, meta=_said_beside(answer))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
-from hermes_acp_client.asking import Permission, option_named
+from hermes_acp_client.asking import Permission
 from hermes_acp_client.errors import AgentError, AgentGone, SignInNeeded
 from msgspec import Struct
 
@@ -88,14 +88,14 @@ class Chat:
         return not self._context.is_leaving
 
     async def permit(self, request: v1.RequestPermissionRequest) -> Permission | None:
-        """Ask for a permission; reject it if nobody is there."""
+        """Ask for a permission; if nobody is there, tell the agent so."""
         context = self._context
         await self._events.all_shown()
         if not context.screen.can_ask:
             self._was_refused = True
             title = request.tool_call.title or request.tool_call.tool_call_id
             self._events.put(Remark(messages.rejected_unattended(title), "yellow"))
-            return Permission(option_named(request, "reject_once"))
+            return Permission(None, is_unattended=True)
         if card := context.session_renderer.cards.get(request.tool_call.tool_call_id):
             card.was_reviewed = True
         may_split = context.link.accepts_partial_edits

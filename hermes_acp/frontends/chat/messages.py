@@ -141,8 +141,8 @@ def changed_without_asking(count: int) -> str:
 
 
 def rejected_unattended(title: str) -> str:
-    """Report a call that was rejected because nobody could be asked."""
-    return f"Rejected because there is nobody to ask: {title}"
+    """Report a call that was not made because nobody could be asked."""
+    return f"Not run, because there is nobody to ask: {title}"
 
 
 def attached_image(mime_type: str) -> str:
@@ -195,7 +195,7 @@ def accept_hunk(number: int, count: int, *, can_edit: bool) -> str:
 
 def hunks_accepted(accepted: int, count: int) -> str:
     """Confirm which part of an edit is applied."""
-    return f"Accepted {accepted} of {_counted(count, 'hunk')}"
+    return "Allowed" if accepted == count else f"Allowed in part: {accepted} of {_counted(count, 'change')}"
 
 
 # Forms and links

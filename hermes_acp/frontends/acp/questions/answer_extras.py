@@ -1,7 +1,7 @@
 """Edits and comments that accompany a permission answer, in `_meta.hermes`.
 
-Knows: `edits`, `comment` and `rejected` of `_meta.hermes` (`protocol/schema/hermes.json`), how much of them is taken.
-Does not know: how a question is sent, what happens to the answer. Values of any other shape are ignored.
+Knows: `edits`, `comment`, `isUnattended` and `rejected` of `_meta.hermes` (`protocol/schema/hermes.json`), how much of
+them is taken. Does not know: how a question is sent, what happens to the answer. Values of any other shape are ignored.
 """
 
 from collections.abc import Mapping
@@ -25,9 +25,16 @@ class _Edit(Struct, frozen=True, rename="camel"):
     rejected: list[str] = []
 
 
-class _Said(Struct, frozen=True):
+class _Said(Struct, frozen=True, rename="camel"):
     edits: list[_Edit] = []
     comment: str = ""
+    is_unattended: bool = False
+
+
+def is_unattended(meta: dict[str, Any] | UnsetType | None) -> bool:
+    """Return whether a client says that nobody was there to be asked."""
+    said = _read(meta)
+    return said is not None and said.is_unattended
 
 
 def full_answer(

@@ -15,7 +15,7 @@ from hermes_acp.core.events import CallProposed
 from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
-from hermes_acp.frontends.acp.questions.answer_extras import full_answer
+from hermes_acp.frontends.acp.questions.answer_extras import full_answer, is_unattended
 from hermes_acp.frontends.acp.questions.elicitation_forms import answer_in, form_of, json_schema
 from hermes_acp.frontends.acp.questions.permission_options import AnswerOption, answer_of, answer_options
 from hermes_protocol import salvage
@@ -86,7 +86,7 @@ class EditorGate:
         if response is None:
             return "unavailable"
         if response.outcome.outcome != "selected":
-            return "cancelled"
+            return "unavailable" if is_unattended(response.meta) else "cancelled"
         return full_answer(answer_of(response.outcome.option_id), response.meta)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
