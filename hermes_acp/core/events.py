@@ -1,7 +1,6 @@
 """The events of a session: one closed union. Each is recorded first and shown afterwards.
 
-Replaying a session's events in order rebuilds its history (`core.record`) and everything that an editor was shown.
-Events contain no cycles: the garbage collector skips them (`gc=False`). `docs/reference/events.md` has the docstrings.
+Replaying them rebuilds a session. Without cycles, they skip the garbage collector. The docstrings are in the reference.
 """
 
 from typing import Literal, TypeVar
@@ -202,8 +201,8 @@ class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
 class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
     """A tool call was parsed: what it does, what it would touch and what it would change.
 
-    A call made by another call, such as a script, is `within` that call; a post-turn review is `within` its turn.
-    `why` and `effects` are only in questions: the reason for asking, and what the call would do.
+    A call made by another call is `within` that call; a post-turn review is `within` its turn. Only in questions: the
+    reason for asking (`why`) and what the call would do (`effects`).
     """
 
     call_id: str
