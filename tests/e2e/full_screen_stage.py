@@ -21,6 +21,7 @@ from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
 from hermes_acp.frontends.chat.chat_loop import InitialOptions
 from hermes_acp.frontends.chat.full_screen.entry_view import EntryView
 from hermes_acp.frontends.chat.full_screen.full_chat import FullChat
+from hermes_acp.frontends.chat.full_screen.question_panel import QuestionPanel
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle
 from tests.e2e.agent_process import agent_environment
 from tests.e2e.chat_environment import Place
@@ -48,6 +49,11 @@ class Stage:
     def label(self, name: str) -> str:
         """The text of a line outside of the views."""
         return str(self.app.query_one(f"#{name}", Static).render())
+
+    @property
+    def choices(self) -> str:
+        """The choices of a question, and why it is asked."""
+        return "\n".join(self.app.query_one(QuestionPanel).choice_rows)
 
     async def press(self, *keys: str) -> None:
         """Press keys by their names."""

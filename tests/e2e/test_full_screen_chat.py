@@ -85,6 +85,21 @@ async def test_a_question_shows_the_whole_text_and_says_why_not(place: Place) ->
         assert "not today" in str(server.requests[-1].body)
 
 
+async def test_a_call_that_deletes_is_marked_with_its_reason(place: Place) -> None:
+    (place.project / "build").mkdir()
+    remove = ToolCall("terminal", {"command": "rm -rf build"})
+    replies = [Reply(tool_calls=(remove,)), Reply("All done.")]
+    async with serve(replies) as server, full_chat(place, server) as stage:
+        await stage.say("clean up\r")
+        await stage.asked()
+        assert stage.app.query_one("#question").has_class("-warning")
+        assert "⚠" in stage.choices
+        assert "delete" in stage.choices
+        await stage.press("f2", "n")
+        await stage.see("All done.")
+    assert (place.project / "build").is_dir()
+
+
 async def test_hunks_of_a_proposal_are_chosen_in_the_pane(place: Place) -> None:
     async with serve(REWRITING) as server, full_chat(place, server) as stage:
         await stage.say("change it\r")
@@ -101,7 +116,7 @@ async def test_hunks_of_a_proposal_are_chosen_in_the_pane(place: Place) -> None:
 
 async def test_edits_made_without_asking_are_reverted_in_the_pane(place: Place) -> None:
     async with serve(REWRITING) as server, full_chat(place, server, mode="accept_edits") as stage:
-        await stage.see("Mode: accept_edits")
+        await stage.until(lambda: "accept_edits" in stage.label("status"), "the mode")
         await stage.say("change it\r")
         await stage.see("1 file changed without asking")
         await stage.press("f3")
@@ -174,6 +189,17 @@ async def test_commands_and_files_complete(place: Place) -> None:
         assert prompt_text(stage.app) == "see @a.txt "
         await stage.press("ctrl+c", "f1")
         await stage.see("Shift+Tab", "keys-view")
+
+
+async def test_a_long_pasted_text_is_a_marker_and_its_mentions_are_not_read(place: Place) -> None:
+    async with serve([Reply("Read.")]) as server, full_chat(place, server) as stage:
+        await stage.say("see:\n" + "a line with @a.txt\n" * 12)
+        assert prompt_text(stage.app) == "[13 lines pasted]"
+        await stage.press("enter")
+        await stage.see("Read.")
+        sent = str(server.requests[-1].body)
+        assert "a line with @a.txt" in sent
+        assert "seven\\neight" not in sent
 
 
 HOSTILE = (

@@ -87,6 +87,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self._reads = reads
         self._status = Static("", id="status", markup=False)
         self._note = ""
+        self._warned_of = ""
         self._is_changed = True
         self._frames = 0
         self._has_mouse = True
@@ -194,7 +195,11 @@ class ChatApp(App[None], inherit_bindings=False):
     async def on_prompt_area_sent(self, event: PromptArea.Sent) -> None:
         """Send a prompt, or keep it until the chat can take it."""
         pane = PANES_OF_COMMANDS.get(event.text.strip())
-        if pane is not None:
+        warning = "" if event.text == self._warned_of else self._drawn.actions().warn_before(event.text)
+        self._warned_of = event.text if warning else ""
+        if warning:
+            self.changed(warning)
+        elif pane is not None:
             self._widgets.prompt.take()
             await self.reveal(pane)
         elif self._reads.kind == "prompt":

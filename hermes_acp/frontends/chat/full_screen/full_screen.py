@@ -78,6 +78,15 @@ class FullScreen:
         """Put text that was not used into the input area, before what is there."""
         self._prompt.put_back(text)
 
+    def without_pasted(self, text: str) -> str:
+        """Return a prompt with the markers of the texts that were pasted into it."""
+        return self._prompt.pasted.restore(text)
+
+    def copy(self, text: str) -> bool:
+        """Ask the terminal to put a text into the clipboard (OSC 52), which most terminals obey."""
+        self._app.copy_to_clipboard(text)
+        return True
+
     @property
     def can_edit(self) -> bool:
         """Whether the person has an editor."""

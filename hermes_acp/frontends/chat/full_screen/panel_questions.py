@@ -47,7 +47,7 @@ class PanelQuestions:
             max_lines=WHOLE_DIFF_LINES,
             choose_hunks=self._choose_hunks,
         )
-        self._panel.begin()
+        self._panel.begin(is_warning=prompt.is_warning)
         try:
             return await prompt.put()
         finally:

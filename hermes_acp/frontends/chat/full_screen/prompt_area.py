@@ -9,12 +9,13 @@ from prompt_toolkit.history import History
 from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding, BindingType
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from hermes_acp.frontends.chat.full_screen import messages
 from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
+from hermes_acp.frontends.chat.screens.pasted_texts import PastedTexts
 
 MAX_ROWS: Final = 8
 MENU_ROWS: Final = 6
@@ -91,13 +92,14 @@ class PromptArea(TextArea):
         self._completer = completer
         self._past = history
         self._menu = menu
+        self.pasted = PastedTexts()
         self._earlier: list[str] = []
         self._at = 0
         self._draft = ""
 
     def take(self) -> str:
         """Return the text and clear the area; the text goes into the history."""
-        text = self.text
+        text = self.pasted.expand(self.text)
         self._past.append_string(text)
         self._earlier, self._at = [], 0
         self.load_text("")
@@ -145,6 +147,11 @@ class PromptArea(TextArea):
         elif event.key in ("up", "down") and self._takes(-1 if event.key == "up" else 1):
             event.stop()
             event.prevent_default()
+
+    async def _on_paste(self, event: Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.insert(self.pasted.collapse(event.text))
 
     def _on_text_area_changed(self) -> None:
         self.styles.height = max(1, min(MAX_ROWS, self.wrapped_document.height))

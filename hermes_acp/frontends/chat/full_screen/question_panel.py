@@ -45,7 +45,7 @@ class QuestionPanel(Vertical):
         self._asked = Static("", id="question-asked", markup=False)
         self._field = Input(id="question-field", compact=True, select_on_focus=False)
         self._keys: Sequence[str] = ()
-        self._choice_rows: list[str] = []
+        self.choice_rows: list[str] = []
         self._is_agents = False
         self.display = False
 
@@ -66,18 +66,19 @@ class QuestionPanel(Vertical):
         yield self._asked
         yield self._field
 
-    def begin(self) -> None:
+    def begin(self, *, is_warning: bool = False) -> None:
         """Begin a question of the agent: nobody has turned to it yet."""
         self._is_agents = True
+        self.set_class(is_warning, "-warning")
         self._entries = []
-        self._choice_rows = []
+        self.choice_rows = []
         self._choices.display = False
         self.body.show(())
 
     def keep(self, entry: ViewEntry) -> None:
         """Show a part of the question; choices stay in view below the rest."""
         if entry.kind == CHOICES:
-            self._choice_rows = [row for part in entry.parts for row in str(part).split("\n")]
+            self.choice_rows = [row for part in entry.parts for row in str(part).split("\n")]
             self._choices.update(Group(*entry.parts))
             self._choices.display = True
             return
@@ -88,6 +89,7 @@ class QuestionPanel(Vertical):
         """End a question of the agent."""
         self._is_agents = False
         self._entries = []
+        self.set_class(False, "-warning")
         self.close()
 
     def ask_key(self, question: str, keys: Sequence[str]) -> None:
@@ -135,7 +137,7 @@ class QuestionPanel(Vertical):
     def fit(self, columns: int, rows: int) -> None:
         """Give the text what the choices leave of at most `rows`."""
         width = max(1, columns - MARGIN)
-        below = sum(1 + max(0, cell_len(row) - 1) // width for row in self._choice_rows)
+        below = sum(1 + max(0, cell_len(row) - 1) // width for row in self.choice_rows)
         self.body.styles.height = max(1, min(self.body.virtual_size.height, rows - below - FRAME_ROWS))
 
     @property

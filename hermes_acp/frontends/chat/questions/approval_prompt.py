@@ -68,8 +68,14 @@ class ApprovalPrompt:
         self._diffs = (
             [part for part in content if isinstance(part, v1.Diff)] if isinstance(content, list) else []
         )
+        self._may_cut = bool(self._diffs) and max_lines < WHOLE_DIFF_LINES
         self._offers_comments = accepts_partial_edits
         self._offers_hunks = accepts_partial_edits and sum(len(hunks_of(diff)) for diff in self._diffs) > 1
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether the call would delete or publish something, or reach other machines."""
+        return self._meta().get("isWarning") is True
 
     async def put(self) -> ApprovalAnswer:
         """Ask until there is an answer; one without a permission if the question is withdrawn or closed."""
@@ -94,17 +100,20 @@ class ApprovalPrompt:
 
     async def _show(self) -> None:
         title = sanitize_line(self._request.tool_call.title or self._request.tool_call.tool_call_id)
-        is_warning = self._meta().get("isWarning") is True
-        parts = [Text("? ", style="bold yellow").append(title, style="bold yellow" if is_warning else "bold")]
+        style = "bold yellow" if self.is_warning else "bold"
+        parts = [Text("? ", style="bold yellow").append(title, style=style)]
         parts += [render_diff(diff, self._cwd, self._max_lines) for diff in self._diffs]
         text = self._approval_text()
         if text and sanitize_line(text) not in title:
             parts.append(Text("  │ " + "\n  │ ".join(text.split("\n")), style="dim"))
-        if reason := sanitize_line(str(self._meta().get("reason", ""))):
-            mark, style = ("⚠ ", "bold yellow") if is_warning else ("", "dim")
-            parts.append(Text(f"  {mark}{reason}", style=style))
         await self._write(*parts)
-        await self._screen.write(self._layout.choices(self._menu()))
+        await self._screen.write(self._layout.choices(*self._reason(), self._menu()))
+
+    def _reason(self) -> list[Text]:
+        """Return why the agent asks, if it says so."""
+        reason = sanitize_line(str(self._meta().get("reason", "")))
+        mark, style = ("⚠ ", "bold yellow") if self.is_warning else ("", "dim")
+        return [Text(f"  {mark}{reason}", style=style)] if reason else []
 
     def _menu(self) -> Text:
         menu = Text()
@@ -128,14 +137,9 @@ class ApprovalPrompt:
             choices.append(Choice(COMMENT, messages.REJECT_AND_SAY_WHY))
         if self._offers_hunks:
             choices.append(Choice(HUNKS, messages.REVIEW_BY_HUNK))
-        if self._is_cut:
+        if self._may_cut:
             choices.append(Choice(ALL, messages.FULL_DIFF))
         return choices
-
-    @property
-    def _is_cut(self) -> bool:
-        """Whether diffs may have been cut, so that the whole of them is offered."""
-        return bool(self._diffs) and self._max_lines < WHOLE_DIFF_LINES
 
     def _option(self, key: str) -> str | None:
         if key == YES:
