@@ -199,7 +199,7 @@ async def test_d01_variables_that_load_code_are_in_the_question(tmp_path: Path) 
     async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         await siege.check_prompt(await siege.agent.open_session(work))
         (asked,) = [m["params"] for m in siege.agent.messages if m.get("method") == ASK]
-        assert "LD_PRELOAD=./evil.so ls AAAA" in asked["toolCall"]["title"]
+        assert "LD_PRELOAD=./evil.so ls AAAA" in asked["toolCall"]["content"][0]["content"]["text"]
 
 
 async def test_d02_a_trusted_server_that_is_changed_is_not_started_again(tmp_path: Path) -> None:

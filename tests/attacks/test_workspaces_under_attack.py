@@ -32,7 +32,7 @@ PROTOCOL_LINES = (
 
 def is_about_trust(params: Message) -> bool:
     """Return whether a question is about what a folder brings along."""
-    return str(params["toolCall"]["title"]).startswith("Trust what this folder contains?")
+    return str(params["toolCall"]["title"]).startswith("Trust what ")
 
 
 def trust_nothing(params: Message) -> Message:

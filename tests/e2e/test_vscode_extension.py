@@ -78,6 +78,7 @@ def test_files_and_functions_stay_small() -> None:
     files = sorted([*EXTENSION.glob("src/**/*.ts"), *EXTENSION.glob("src/**/*.tsx")])
     assert len(files) > 40
     texts = {str(file.relative_to(EXTENSION)): file.read_text().splitlines() for file in files}
+    texts = {name: lines for name, lines in texts.items() if "generated from" not in " ".join(lines[:3])}
     assert not {name: len(lines) for name, lines in texts.items() if len(lines) > LONGEST_FILE}
     assert not [
         f"{name}:{start + 1}: {length} lines"
