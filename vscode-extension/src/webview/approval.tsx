@@ -36,12 +36,7 @@ export function Approval({ isSeen, approval, roots, verdicts }: Props) {
       role="group"
       aria-label={messages.PERMISSION_QUESTION}
     >
-      {approval.reason && (
-        <div class="approval-reason">
-          {approval.isWarning && <i class="codicon codicon-warning" role="img" aria-label={messages.WARNING} />}
-          {approval.reason}
-        </div>
-      )}
+      <Reason approval={approval} />
       <div class="approval-options">
         {short?.map((option) => (
           <button
@@ -85,6 +80,14 @@ export function Approval({ isSeen, approval, roots, verdicts }: Props) {
     </div>
   );
 }
+
+const Reason = ({ approval }: { readonly approval: Question }) =>
+  approval.reason ? (
+    <div class="approval-reason">
+      {approval.isWarning && <i class="codicon codicon-warning" role="img" aria-label={messages.WARNING} />}
+      {approval.reason}
+    </div>
+  ) : null;
 
 interface LastingProps {
   readonly options: readonly AnswerOption[];

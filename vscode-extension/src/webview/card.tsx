@@ -70,13 +70,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBe
       aria-label={messages.cardLabel(title, state.text)}
     >
       <button type="button" class="card-head" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
-        <i class={`codicon codicon-${ICONS[item.kind]} card-kind`} />
-        <span class="card-title" title={item.title}>
-          <Title item={item} roots={roots} />
-        </span>
-        <Elapsed clock={item.clock} />
-        <State {...state} />
-        <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"} card-fold`} />
+        <Head item={item} roots={roots} state={state} isOpen={isOpen} />
       </button>
       {isOpen && (
         <div class="card-body">
@@ -109,6 +103,25 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBe
     </section>
   );
 }
+
+interface HeadProps {
+  readonly item: Props["item"];
+  readonly roots: Props["roots"];
+  readonly state: { icon: string; text: string };
+  readonly isOpen: boolean;
+}
+
+const Head = ({ item, roots, state, isOpen }: HeadProps) => (
+  <>
+    <i class={`codicon codicon-${ICONS[item.kind]} card-kind`} />
+    <span class="card-title" title={item.title}>
+      <Title item={item} roots={roots} />
+    </span>
+    <Elapsed clock={item.clock} />
+    <State {...state} />
+    <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"} card-fold`} />
+  </>
+);
 
 const State = ({ icon, text }: { icon: string; text: string }) =>
   icon ? <i class={`codicon codicon-${icon} card-state`} title={text} /> : <span class="card-exit">{text}</span>;
