@@ -1,5 +1,5 @@
 // Builds the extension: for the host one bundle that is loaded at once, and one for each heavy part that is loaded when it is
-// first wanted; one script and one style sheet for the panel; one bundle of tests.
+// first wanted; one script and one style sheet for the panel, and for the pages; one bundle of tests.
 import { basename } from "node:path";
 
 import { context } from "esbuild";
@@ -38,7 +38,7 @@ const host = {
 };
 const panel = {
   ...shared,
-  entryPoints: { webview: "src/webview/main.tsx" },
+  entryPoints: { webview: "src/webview/main.tsx", pages: "src/webview/pages/main.tsx" },
   outdir: "dist",
   platform: "browser",
   target: "chrome130",

@@ -382,3 +382,67 @@ class TrustRevokeParams(Struct, rename="camel", kw_only=True):
 
 class TrustRevokeResult(Struct, rename="camel", kw_only=True):
     """The result of _hermes/trust/revoke."""
+
+
+class SetupStatusParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/setup/status."""
+
+
+class SetupStatusProvider(Struct, rename="camel", kw_only=True):
+    """One of the providers in `SetupStatusResult`."""
+
+    name: str
+    label: str
+    base_url: str
+    model: str
+    key_variable: str
+    has_key: bool
+    needs_url: bool
+
+
+class SetupStatusResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/setup/status."""
+
+    is_ready: bool
+    problem: str
+    provider: str
+    model: str
+    base_url: str
+    fallbacks: list[str]
+    config_file: str
+    secrets_file: str
+    providers: list[SetupStatusProvider]
+
+
+class SetupCheckParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/setup/check."""
+
+    provider: str
+    base_url: str = ""
+    api_key: str = ""
+    model: str = ""
+
+
+class SetupCheckResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/setup/check."""
+
+    models: list[str]
+    model: str
+    is_working: bool
+    text: str
+
+
+class SetupSaveParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/setup/save."""
+
+    provider: str
+    base_url: str = ""
+    api_key: str = ""
+    model: str = ""
+
+
+class SetupSaveResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/setup/save."""
+
+    config_file: str
+    overridden_by: list[str]

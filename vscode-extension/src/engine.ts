@@ -29,8 +29,11 @@ import { Mentions } from "./editor/mentions";
 import { transcriptOf } from "./editor/past_session";
 import { NOT_TRUSTED } from "./messages/agent";
 import * as messages from "./messages/server";
+import { FirstRun } from "./pages/first_run";
+import { Setup } from "./pages/setup";
+import { PageTab } from "./pages/tab";
 import { ApartSessions } from "./panel/apart";
-import { PanelActions } from "./panel/actions";
+import { openPlace, PanelActions } from "./panel/actions";
 import { Front } from "./panel/front";
 import { Surfaces } from "./panel/surfaces";
 import { isNewEnough, OLDEST } from "./server/command";
@@ -44,6 +47,8 @@ import { Store } from "./state/store";
 export interface Engine {
   readonly life: ServerLife;
   readonly installer: Installer;
+  readonly setup: Setup;
+  readonly pageTab: PageTab;
   readonly actions: PanelActions;
   readonly apart: ApartSessions;
   readonly front: Front;
@@ -68,7 +73,10 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const terminals = terminalsOf(store);
   const surfaces: Surfaces = new Surfaces(context.extensionUri, (message, answer) => actions.receive(message, answer));
   const life: ServerLife = new ServerLife(() => start(context, log, answerers), {
-    onState: (state) => front.setServer(state),
+    onState: (state) => {
+      front.setServer(state);
+      if (state.phase === "ready") setup.noteServer();
+    },
     onLink: async (link) => {
       approvals.takesParts = announces(link, "edits");
       checkpoints.adopt(link);
@@ -104,15 +112,29 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const actions = new PanelActions(parts, front);
   const apart = new ApartSessions(parts, front);
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
-  const note = (line: string) => log.info(line);
-  const installer = new Installer(context.globalStorageUri.fsPath, () => undefined, note);
+  const { installer, setup, pageTab } = pagesOf(context, log, { life, front, surfaces, store });
   const dispose = async () => {
+    pageTab.dispose();
     front.dispose();
     terminals.dispose();
     for (const each of [saved, extras.mentions, extras.context]) each.dispose();
     await life.stop();
   };
-  return { life, installer, actions, apart, front, surfaces, approvals, reviews, documents, store, dispose };
+  return {
+    life,
+    installer,
+    setup,
+    pageTab,
+    actions,
+    apart,
+    front,
+    surfaces,
+    approvals,
+    reviews,
+    documents,
+    store,
+    dispose,
+  };
 }
 
 /** Return what can go along with a prompt: mentions, and what the user looks at. */
@@ -145,6 +167,35 @@ function news({ conversations, bridge, written }: Newsreaders): Pick<Answerers, 
     onDraft: (draft) => bridge.draft(draft),
     onJudged: (judged) => written.receive(judged),
   };
+}
+
+/** Return the setup and the pages; the panel shows the setup until a model is there. */
+function pagesOf(
+  context: vscode.ExtensionContext,
+  log: vscode.LogOutputChannel,
+  { life, front, surfaces, store }: Pick<Engine, "life" | "front" | "surfaces" | "store">,
+): Pick<Engine, "installer" | "setup" | "pageTab"> {
+  const installer = new Installer(
+    context.globalStorageUri.fsPath,
+    () => setup.noteInstallation(),
+    (line) => log.info(line),
+  );
+  const setup: Setup = new Setup(context, life, installer);
+  const pageTab: PageTab = new PageTab(context.extensionUri, {
+    setup,
+    life,
+    sessionId: () => (store.get(front.shown) && life.state.phase === "ready" ? front.shown : undefined),
+    open: openPlace,
+    begin: async (text) => {
+      firstRun.goOn();
+      await surfaces.reveal();
+      if (text) surfaces.audience.postSurely({ type: "refill", text, mentions: [], pictures: [] });
+      surfaces.audience.postSurely({ type: "focus" });
+    },
+  });
+  const firstRun = new FirstRun(setup, pageTab);
+  surfaces.prepare = (webview, onOver) => firstRun.prepare(webview, onOver);
+  return { installer, setup, pageTab };
 }
 
 /** Return whether edits that were written without asking are reviewed too. */

@@ -37,7 +37,7 @@ const SCENARIO_MS = 900_000;
 const FOR_DOWNLOADS = /^(SSL_CERT_|PIP_|UV_|HTTPS?_PROXY|NO_PROXY|https?_proxy|no_proxy)/;
 
 export class Scene {
-  static async open({ folder, vsix, command, python, script, shots, root, path, machine }) {
+  static async open({ folder, vsix, command, python, script, shots, root, path, machine, variables }) {
     const scene = new Scene();
     scene.project = join(folder, "project");
     scene.second = join(folder, "second");
@@ -66,6 +66,7 @@ export class Scene {
       OPENAI_BASE_URL: `${scene.model}/v1`,
       OPENAI_API_KEY: "sk-test-openai",
       HERMES_MODEL: "scripted-large",
+      ...variables,
     };
     scene.editor = await startEditor({ folder: join(folder, "editor"), vsix, env, machine: machine ?? { "hermes.server.command": command, "hermes.lsp.enabled": true, "hermes.lsp.inlineCompletion": true } });
     scene.browser = await startBrowser();

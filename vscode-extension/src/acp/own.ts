@@ -436,6 +436,91 @@ export interface TrustRevokeParams {
 /** The result of _hermes/trust/revoke. */
 export interface TrustRevokeResult {}
 
+/** The parameters of _hermes/setup/status. */
+export interface SetupStatusParams {}
+
+/** One of the providers in `SetupStatusResult`. */
+export interface SetupStatusProvider {
+  readonly name: string;
+  /** For people. */
+  readonly label: string;
+  /** The address that is offered. Empty if it has to be given. */
+  readonly baseUrl: string;
+  /** The usual model, or empty. */
+  readonly model: string;
+  /** The variable that holds the key, or would. Empty if none is needed. */
+  readonly keyVariable: string;
+  /** A key is held already. */
+  readonly hasKey: boolean;
+  /** It stands for any endpoint, so that its address has to be given. */
+  readonly needsUrl: boolean;
+}
+
+/** The result of _hermes/setup/status. */
+export interface SetupStatusResult {
+  /** A model is configured, or a model server on this machine answers. */
+  readonly isReady: boolean;
+  /** Why not, for people. Empty if it is ready. */
+  readonly problem: string;
+  /** In use, or empty. */
+  readonly provider: string;
+  /** In use, or empty if the endpoint chooses. */
+  readonly model: string;
+  /** In use, or empty. */
+  readonly baseUrl: string;
+  /** provider/model, in order. */
+  readonly fallbacks: readonly string[];
+  /** Where the settings are. It need not exist. */
+  readonly configFile: string;
+  /** Where keys are. It need not exist. */
+  readonly secretsFile: string;
+  readonly providers: readonly SetupStatusProvider[];
+}
+
+/** The parameters of _hermes/setup/check. */
+export interface SetupCheckParams {
+  /** A name from _hermes/setup/status. */
+  readonly provider: string;
+  /** Empty for the provider's own, or the one that is set. */
+  readonly baseUrl?: string;
+  /** Empty for none, or the one that is held already. It is sent only to that address, and only _hermes/setup/save stores it. */
+  readonly apiKey?: string;
+  /** Empty for the provider's usual one. */
+  readonly model?: string;
+}
+
+/** The result of _hermes/setup/check. */
+export interface SetupCheckResult {
+  /** As far as the endpoint lists them. */
+  readonly models: readonly string[];
+  /** The model that was called. Empty if none was. */
+  readonly model: string;
+  /** The call succeeded. */
+  readonly isWorking: boolean;
+  /** What the model answered, or the error in the vendor's words. */
+  readonly text: string;
+}
+
+/** The parameters of _hermes/setup/save. */
+export interface SetupSaveParams {
+  /** A name from _hermes/setup/status. */
+  readonly provider: string;
+  /** Empty for the provider's own, or the one that is set. */
+  readonly baseUrl?: string;
+  /** Empty for none, or the one that is held already. It is sent only to that address, and only _hermes/setup/save stores it. */
+  readonly apiKey?: string;
+  /** Empty for the provider's usual one. */
+  readonly model?: string;
+}
+
+/** The result of _hermes/setup/save. */
+export interface SetupSaveResult {
+  /** Where the settings are. */
+  readonly configFile: string;
+  /** Variables of the environment that take precedence over what was stored. */
+  readonly overriddenBy: readonly string[];
+}
+
 export interface OwnMethods {
   "_hermes/diagnostics": { params: DiagnosticsParams; result: DiagnosticsResult };
   "_hermes/checkpoints/list": { params: CheckpointsListParams; result: CheckpointsListResult };
@@ -451,4 +536,7 @@ export interface OwnMethods {
   "_hermes/context/list": { params: ContextListParams; result: ContextListResult };
   "_hermes/trust/list": { params: TrustListParams; result: TrustListResult };
   "_hermes/trust/revoke": { params: TrustRevokeParams; result: TrustRevokeResult };
+  "_hermes/setup/status": { params: SetupStatusParams; result: SetupStatusResult };
+  "_hermes/setup/check": { params: SetupCheckParams; result: SetupCheckResult };
+  "_hermes/setup/save": { params: SetupSaveParams; result: SetupSaveResult };
 }

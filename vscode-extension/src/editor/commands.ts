@@ -8,7 +8,7 @@ import * as vscode from "vscode";
 
 import type { Engine } from "../engine";
 import { READ_COMMAND_FIRST } from "../messages/editor";
-import { installFailed, INSTALLING_SERVER, NO_PACKAGE, SETUP_TERMINAL, SHOW_LOG } from "../messages/server";
+import { installFailed, INSTALLING_SERVER, NO_PACKAGE, SHOW_LOG } from "../messages/server";
 import { wantedServer } from "../server/located";
 import { fileOf, selectionOf } from "./mention_of";
 import { writeCommitMessage } from "./commit_message";
@@ -22,7 +22,7 @@ export function registerCommands(
   engine: Engine,
   log: vscode.LogOutputChannel,
 ): readonly vscode.Disposable[] {
-  const { life, actions, front, surfaces } = engine;
+  const { life, actions, front, surfaces, setup, pageTab } = engine;
   const commands: Readonly<Record<string, Work>> = {
     "hermes.open": async () => {
       await surfaces.reveal();
@@ -48,7 +48,14 @@ export function registerCommands(
     "hermes.openSettings": () =>
       vscode.commands.executeCommand("workbench.action.openSettings", "@ext:hermes-acp.hermes-acp"),
     "hermes.install": () => installServer(context, engine, log),
-    "hermes.setUp": () => setUp(engine),
+    "hermes.setUp": async () => {
+      await setup.noteMissing();
+      pageTab.open("setup");
+    },
+    "hermes.mcp": () => pageTab.open("mcp"),
+    "hermes.context": () => pageTab.open("context"),
+    "hermes.trust": () => pageTab.open("trust"),
+    "hermes.models": () => pageTab.open("setup"),
     "hermes.addSelection": async () => {
       const editor = vscode.window.activeTextEditor;
       if (!editor) return;
@@ -102,7 +109,7 @@ async function answerFirst({ store, front, actions, surfaces, approvals }: Engin
 /** Install the server into the extension's own environment, in place of whichever runs. */
 async function installServer(
   context: vscode.ExtensionContext,
-  { life, installer }: Engine,
+  { life, installer, setup }: Engine,
   log: vscode.LogOutputChannel,
 ): Promise<void> {
   const wanted = await wantedServer(context);
@@ -115,24 +122,8 @@ async function installServer(
   const isInstalled = await vscode.window.withProgress(progress, () => installer.install(wanted));
   // Where an update failed, what was there before is there again.
   await life.restart().catch((error: unknown) => log.error(String(error)));
+  await setup.look();
   if (isInstalled || installer.state.phase !== "failed") return;
   const chosen = await vscode.window.showErrorMessage(installFailed(installer.state.text), SHOW_LOG);
   if (chosen === SHOW_LOG) log.show(true);
-}
-
-/** Let the server ask for a model in a terminal, and start it again when that is done. */
-function setUp({ life }: Engine): void {
-  const command = life.command;
-  if (!command) return;
-  const terminal = vscode.window.createTerminal({
-    name: SETUP_TERMINAL,
-    shellPath: command.path,
-    shellArgs: [...command.args, "setup"],
-  });
-  terminal.show();
-  const watch = vscode.window.onDidCloseTerminal((closed) => {
-    if (closed !== terminal) return;
-    watch.dispose();
-    void life.restart().catch(() => undefined);
-  });
 }

@@ -11,7 +11,6 @@ export const RESTART_SERVER = "Restart the server";
 export const SHOW_LOG = "Show the log";
 export const OPEN_SETTINGS = "Open the settings";
 export const SET_UP_MODEL = "Set up a model";
-export const SETUP_TERMINAL = "Hermes setup";
 
 export const NOT_INSTALLED = "The Hermes server is not installed on this machine.";
 export const NO_PYTHON = "Python 3.11 or newer with the venv module was not found. Install it and try again.";

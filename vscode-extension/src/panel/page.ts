@@ -13,7 +13,13 @@ import { PRODUCT } from "../messages/editor";
 /** Where the page is shown; its ground is that of the place. */
 export type Place = "view" | "tab";
 
-export function pageOf(webview: vscode.Webview, extension: vscode.Uri, place: Place): string {
+/** Return the page that loads a bundle of this name. */
+export function htmlOf(
+  webview: vscode.Webview,
+  extension: vscode.Uri,
+  bundle: "webview" | "pages",
+  place: Place,
+): string {
   const nonce = randomBytes(16).toString("base64");
   const uri = (...path: string[]) => webview.asWebviewUri(vscode.Uri.joinPath(extension, "dist", ...path)).toString();
   const policy = [
@@ -31,12 +37,12 @@ export function pageOf(webview: vscode.Webview, extension: vscode.Uri, place: Pl
 <meta charset="UTF-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${uri("webview.css")}">
+<link rel="stylesheet" href="${uri(`${bundle}.css`)}">
 <title>${PRODUCT}</title>
 </head>
 <body>
 <div id="root"></div>
-<script nonce="${nonce}" src="${uri("webview.js")}"></script>
+<script nonce="${nonce}" src="${uri(`${bundle}.js`)}"></script>
 </body>
 </html>`;
 }

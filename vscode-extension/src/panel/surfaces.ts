@@ -9,7 +9,7 @@ import * as vscode from "vscode";
 import { PRODUCT, questionsWaiting } from "../messages/editor";
 import { Audience } from "./audience";
 import type { ToHost, ToView } from "./protocol";
-import { pageOf, type Place } from "./page";
+import { htmlOf, type Place } from "./page";
 
 export const VIEW = "hermes.panel";
 
@@ -21,6 +21,8 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
   /** The page that keys go to, where they go to one of the panel's. */
   private focused: vscode.Webview | undefined;
   private readonly tabs = new Set<vscode.WebviewPanel>();
+  /** Shows something else in a panel that cannot work yet, and settles when it can. */
+  prepare: (webview: vscode.Webview, onOver: (over: () => void) => void) => Promise<void> = () => Promise.resolve();
 
   constructor(
     private readonly extension: vscode.Uri,
@@ -34,7 +36,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   resolveWebviewView(view: vscode.WebviewView): void {
     this.view = view;
-    this.attach(view.webview, "view", (over) => view.onDidDispose(over));
+    void this.attachPrepared(view.webview, "view", (over) => view.onDidDispose(over));
   }
 
   /** Show the panel as an editor of its own. */
@@ -55,7 +57,18 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
     panel.iconPath = { light: icon("hermes.svg"), dark: icon("hermes-dark.svg") };
     this.tabs.add(panel);
     panel.onDidDispose(() => this.tabs.delete(panel));
-    this.attach(panel.webview, "tab", (over) => panel.onDidDispose(over));
+    void this.attachPrepared(panel.webview, "tab", (over) => panel.onDidDispose(over));
+  }
+
+  private async attachPrepared(
+    webview: vscode.Webview,
+    place: Place,
+    onOver: (over: () => void) => void,
+  ): Promise<void> {
+    let isOver = false;
+    onOver(() => (isOver = true));
+    await this.prepare(webview, onOver);
+    if (!isOver) this.attach(webview, place, onOver);
   }
 
   private attach(webview: vscode.Webview, place: Place, onOver: (over: () => void) => void): void {
@@ -71,7 +84,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
       if (message.type === "focus") return this.noteFocus(webview, message.isFocused);
       this.receive(message, read);
     });
-    webview.html = pageOf(webview, this.extension, place);
+    webview.html = htmlOf(webview, this.extension, "webview", place);
   }
 
   private noteFocus(webview: vscode.Webview, isFocused: boolean): void {

@@ -7,14 +7,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
+import type { Installation } from "../pages/protocol";
 import { noteInstalled, type Bundled } from "./bundled";
 import { install, InstallError } from "./install";
-
-export type Installation =
-  | { readonly phase: "idle" }
-  /** `line` is what the installer said last. */
-  | { readonly phase: "running"; readonly step: string; readonly line: string }
-  | { readonly phase: "failed"; readonly text: string; readonly details: string };
 
 export interface Wanted {
   /** What pip or uv is given. */

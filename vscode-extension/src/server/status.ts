@@ -11,7 +11,8 @@ import { INSTALL_SERVER, OPEN_SETTINGS, RESTART_SERVER, SHOW_LOG, UPDATE_SERVER 
 import type { Banner } from "../panel/protocol";
 import type { Fix, State } from "./life";
 
-const FIXES: Readonly<Record<Fix, { command: string; title: string }>> = {
+/** What helps, as a command and a button. */
+export const FIXES: Readonly<Record<Fix, { command: string; title: string }>> = {
   install: { command: "hermes.install", title: INSTALL_SERVER },
   update: { command: "hermes.install", title: UPDATE_SERVER },
   start: { command: "hermes.restart", title: RESTART_SERVER },

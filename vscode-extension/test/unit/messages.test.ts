@@ -7,13 +7,14 @@ import * as agent from "../../src/messages/agent";
 import * as conversation from "../../src/messages/conversation";
 import * as editor from "../../src/messages/editor";
 import * as errors from "../../src/messages/errors";
+import * as pages from "../../src/messages/pages";
 import * as panel from "../../src/messages/panel";
 import * as server from "../../src/messages/server";
 import { literalsIn, looksLikeASentence } from "./literals";
 
 type Texts = Readonly<Record<string, unknown>>;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const MODULES: Readonly<Record<string, Texts>> = { agent, conversation, editor, errors, panel, server };
+const MODULES: Readonly<Record<string, Texts>> = { agent, conversation, editor, errors, pages, panel, server };
 /** Files of src/messages that hold no text of their own. */
 const HELPERS: readonly string[] = ["plural.ts"];
 
@@ -85,6 +86,29 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "errors.couldNotSave": [["src/shop.py"]],
   "errors.noSuchFile": [["src/shop.py"]],
   "errors.serverBug": [[""], ["bf52f4"]],
+  "pages.doesNotWork": [["gpt-6"], [""]],
+  "pages.fallbacksInUse": [["openai/gpt-6-mini"]],
+  "pages.finding": [["block", 3, "It instructs the agent.", "override"]],
+  "pages.keyHeld": [["OPENAI_API_KEY"]],
+  "pages.keyStored": [["~/.hermes/.env"]],
+  "pages.modelInUse": [
+    ["gpt-6", "openai"],
+    ["", "openai_compatible"],
+  ],
+  "pages.modelsFound": [[1], [40]],
+  "pages.openFile": [["AGENTS.md"]],
+  "pages.overridden": [["OPENAI_API_KEY"]],
+  "pages.saved": [["~/.hermes/config.yaml"]],
+  "pages.serverAction": [["Sign in", "search"]],
+  "pages.serverNotice": [["search", "connected"]],
+  "pages.serverReady": [["0.1.0", "PATH"]],
+  "pages.storedIn": [["~/.hermes/config.yaml", "~/.hermes/.env"]],
+  "pages.tokens": [[120]],
+  "pages.toolCount": [
+    [1, 0],
+    [3, 2],
+  ],
+  "pages.works": [["gpt-6"]],
   "panel.announceQuestion": [["Which port?"]],
   "panel.asksElsewhere": [["Tidy shop.py"]],
   "panel.closeTab": [["Tidy shop.py"]],

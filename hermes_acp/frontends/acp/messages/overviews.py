@@ -1,4 +1,4 @@
-"""What the overviews of MCP servers, context files and trust say, and why something cannot be changed."""
+"""What the overviews of MCP servers, context files and trust say, and setup, and why something cannot be changed."""
 
 from typing import Final
 
@@ -11,6 +11,8 @@ WAS_NOT_SIGNED_IN: Final = "You were not signed in."
 SIGN_IN_OPENED: Final = "Sign in on the page within five minutes."
 SWITCHED_ON_TEXT: Final = "Switched on."
 SWITCHED_OFF_TEXT: Final = "Switched off. Running sessions no longer have its tools."
+NO_MODEL: Final = "No model is set up, and no model server answers on this machine."
+NAME_A_MODEL: Final = "The endpoint lists no models. Enter the name of one."
 SERVER_NAMES_HINT: Final = "_hermes/mcp/list shows the names."
 
 

@@ -1,0 +1,1 @@
+"""Choosing a model: the answers that setup needs, one call to try them, and writing them."""

@@ -1,0 +1,233 @@
+"""What setup asks for: the values in use now, the answers, and how they are written.
+
+The key goes to `.env`, everything else to `config.yaml`; only their owner can read them.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct, structs
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.config.provider_presets import Preset, presets
+from hermes_acp.config.settings import ProviderSettings, Settings, load_settings, load_variables
+from hermes_acp.config.settings_text import read_text
+from hermes_acp.config.yaml_text import with_value
+from hermes_acp.core.errors import BadRequest, ConfigError
+from hermes_acp.storage.private_files import private_folder, storage_error, write_whole
+
+if TYPE_CHECKING:
+    from hermes_acp.config.model_choice import ModelChoice
+
+CUSTOM: Final = ("openai_compatible", "openai_responses")
+"""Providers that stand for any endpoint, so that their address has to be given."""
+NO_ENDPOINT: Final = "This provider needs an address or a key."
+_URL: Final = re.compile(r"https?://[^\s]+")
+
+
+class SetupAnswers(Struct, frozen=True):
+    """The answers; an empty `base_url` is the provider's own, an empty `key` none or the one that is held already.
+
+    `key_variable` is the variable that holds the key, an empty one if the provider takes none.
+    """
+
+    provider: str
+    base_url: str = ""
+    key: str = ""
+    key_variable: str = ""
+    model: str = ""
+
+    @property
+    def preset(self) -> Preset:
+        """The provider's preset."""
+        return presets()[self.provider]
+
+    @property
+    def section(self) -> Mapping[str, str]:
+        """Settings of the provider that differ from the usual ones."""
+        is_usual = self.key_variable in ("", *self.preset.key_variables)
+        return {
+            **({"base_url": self.base_url} if self.base_url else {}),
+            **({} if is_usual else {"api_key_variable": self.key_variable}),
+        }
+
+
+class PresentValues(Struct, frozen=True):
+    """The settings and variables in use now."""
+
+    environment: Environment
+    settings: Settings
+    variables: Mapping[str, str]
+
+    @property
+    def provider(self) -> str:
+        """The provider that is set now, or an empty string."""
+        named = self.variables.get("HERMES_PROVIDER") or self.settings.provider or ""
+        return named if named in presets() else ""
+
+    @property
+    def model(self) -> str:
+        """The model that is set now, or an empty string."""
+        return self.variables.get("HERMES_MODEL") or self.settings.model or ""
+
+    def base_url(self, provider: str) -> str:
+        """Return the address to offer for a provider, or an empty string if it has to be given."""
+        preset = presets()[provider]
+        section = self.settings.providers.get(provider, ProviderSettings.defaults())
+        held = self.variables.get(preset.url_variable) or section.base_url
+        return held or ("" if provider in CUSTOM else own_url(preset, self.variables))
+
+    def key_variable(self, provider: str) -> str:
+        """Return the variable that holds a provider's key, or else the one to set; empty if it takes none."""
+        section = self.settings.providers.get(provider, ProviderSettings.defaults())
+        held = (name for name in section.key_variables if self.variables.get(name, "").strip())
+        return next(held, "") or presets()[provider].key_variable(self.variables)
+
+    def key(self, provider: str) -> str:
+        """Return the key that is held for a provider, or an empty string."""
+        return self.variables.get(self.key_variable(provider), "").strip()
+
+    def choice(self, answers: SetupAnswers) -> "tuple[Settings, ModelChoice]":
+        """Return the settings and the model as they will be with the answers. Raises ConfigError, AuthRequired."""
+        from hermes_acp.config.model_choice import choose_model, without_choice
+
+        sections = dict(self.settings.providers)
+        section = sections.get(answers.provider, ProviderSettings.defaults())
+        change = {"base_url": None, "api_key_variable": None, "api_key_variables": (), **answers.section}
+        sections[answers.provider] = section.model_copy(update=change)
+        settings = self.settings.model_copy(
+            update={"provider": answers.provider, "model": answers.model or None, "providers": sections}
+        )
+        variables = without_choice(self.variables)
+        variables.pop(answers.preset.url_variable, None)
+        if answers.key:
+            variables[answers.key_variable] = answers.key
+        choice = choose_model(settings, variables)
+        if choice is None:
+            raise ConfigError(NO_ENDPOINT)
+        return settings, choice
+
+
+def present_values(environment: Environment) -> PresentValues:
+    """Read the values in use now. Raises ConfigError."""
+    return PresentValues(environment, load_settings(environment), load_variables(environment))
+
+
+def readable_values(environment: Environment) -> PresentValues:
+    """Read the values in use now; what cannot be read counts as not set."""
+    try:
+        return present_values(environment)
+    except ConfigError:
+        return PresentValues(environment, Settings.defaults(), environment.variables)
+
+
+def answers_of(present: PresentValues, provider: str, base_url: str, key: str, model: str) -> SetupAnswers:
+    """Return what a form says; what is empty there is as it is set now. Raises BadRequest."""
+    if provider not in presets():
+        raise BadRequest(
+            f"There is no provider {provider[:80]!r}.", hint=f"There are: {', '.join(presets())}."
+        )
+    section = present.settings.providers.get(provider)
+    url = checked_url(base_url.strip()) if base_url.strip() else (section and section.base_url) or ""
+    if url == own_url(presets()[provider], present.variables).rstrip("/"):
+        url = ""
+    if not url and not present.base_url(provider) and not presets()[provider].lender:
+        raise BadRequest(f"The provider {provider} needs an address.")
+    key_variable = present.key_variable(provider)
+    if key_variable and url and url != present.base_url(provider).rstrip("/"):
+        # A key that is held already is not sent to an address that a form names.
+        key_variable = _separate_variable(provider)
+    answers = SetupAnswers(provider, url, "", key_variable, model.strip())
+    return with_own_key(present, answers, key.strip()) if key.strip() else answers
+
+
+def own_url(preset: Preset, variables: Mapping[str, str]) -> str:
+    """Return a provider's own address, or an empty string if it depends on something that is not set."""
+    try:
+        url = preset.own_url(variables)
+    except ConfigError:
+        return ""
+    return "" if "{" in url else url
+
+
+def checked_url(text: str) -> str:
+    """Return an address without its trailing slash. Raises BadRequest."""
+    try:
+        is_url = bool(_URL.fullmatch(text)) and text.isascii() and bool(urlsplit(text).hostname)
+    except ValueError:
+        is_url = False
+    if not is_url:
+        raise BadRequest(_not_a_url(text))
+    return text.rstrip("/")
+
+
+def _separate_variable(provider: str) -> str:
+    """Return the variable for a key beside the usual one."""
+    return f"HERMES_{provider.upper()}_API_KEY"
+
+
+def _not_a_url(text: str) -> str:
+    """Return why an address is refused, without the secrets that it may hold."""
+    shown = f"{text[:60]!r} is not a base URL: it" if text and "@" not in text else "The base URL"
+    return f"{shown} must be a URL starting with http:// or https://."
+
+
+def with_own_key(present: PresentValues, answers: SetupAnswers, key: str) -> SetupAnswers:
+    """Return the answers with another key, in a variable that the environment does not hold already."""
+    usual = present.key_variable(answers.provider)
+    if present.environment.variables.get(usual, "").strip() not in ("", key):
+        usual = _separate_variable(answers.provider)
+    return structs.replace(answers, key=key, key_variable=usual)
+
+
+def usual_model(present: PresentValues, answers: SetupAnswers, listed: Sequence[str]) -> str:
+    """Return the model to offer: the one in use, else the provider's usual one, else the first in the list."""
+    wanted = [
+        answers.model,
+        present.model if answers.provider == present.provider else "",
+        "" if answers.provider in CUSTOM else answers.preset.model,
+    ]
+    known = [name for name in wanted if name and (name in listed or not listed)]
+    return next(iter(known), next(iter(listed), ""))
+
+
+def write_answers(environment: Environment, answers: SetupAnswers) -> None:
+    """Write the answers, preserving comments, order and layout of everything else. Raises StorageError."""
+    text = read_text(environment.config_file)
+    text = with_value(text, ("provider",), answers.provider)
+    text = with_value(text, ("model",), answers.model or None)
+    for name in ("base_url", "api_key_variable"):
+        text = with_value(text, ("providers", answers.provider, name), answers.section.get(name))
+    _write(environment.config_file, text)
+    if answers.key:
+        _write_secret(environment.secrets_file, answers.key_variable, answers.key)
+
+
+def overriding_variables(environment: Environment, answers: SetupAnswers) -> list[str]:
+    """Return the variables of the environment that override what was written with something else."""
+    written = {
+        "HERMES_PROVIDER": answers.provider,
+        "HERMES_MODEL": answers.model,
+        answers.preset.url_variable: answers.base_url or answers.preset.base_url,
+        **({answers.key_variable: answers.key} if answers.key else {}),
+    }
+    held = environment.variables
+    return [name for name, value in written.items() if held.get(name) and held[name].rstrip("/") != value]
+
+
+def _write_secret(path: Path, name: str, value: str) -> None:
+    lines = read_text(path).splitlines()
+    kept = [line for line in lines if line.partition("=")[0].removeprefix("export ").strip() != name]
+    quoted = "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    _write(path, "\n".join([*kept, f"{name}={quoted}"]) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    private_folder(path.parent)
+    try:
+        write_whole(path, text.encode(), mode=0o600)
+    except OSError as error:
+        raise storage_error("write", path, error) from error

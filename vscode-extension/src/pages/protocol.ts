@@ -1,0 +1,89 @@
+/**
+ * What the host and the pages say to each other.
+ *
+ * Knows: every message there is. Does not know: who sends them.
+ */
+
+import type {
+  ContextListResult,
+  McpListResult,
+  SetupCheckParams,
+  SetupCheckResult,
+  SetupStatusResult,
+  TrustListResult,
+} from "../acp/own";
+
+export const PAGES = ["setup", "mcp", "context", "trust"] as const;
+export type PageName = (typeof PAGES)[number];
+
+export type Answers = SetupCheckParams;
+
+/** How the installation of the server stands. */
+export type Installation =
+  | { readonly phase: "idle" }
+  /** `line` is what the installer said last. */
+  | { readonly phase: "running"; readonly step: string; readonly line: string }
+  | { readonly phase: "failed"; readonly text: string; readonly details: string };
+
+export type ServerStep =
+  | { readonly phase: "looking" }
+  /** Nothing is installed; `canInstall` where there is something to install. */
+  | { readonly phase: "missing"; readonly text: string; readonly canInstall: boolean }
+  | { readonly phase: "starting" }
+  | {
+      readonly phase: "failed";
+      readonly text: string;
+      readonly fix: { readonly command: string; readonly title: string };
+    }
+  | { readonly phase: "ready"; readonly version: string; readonly source: string };
+
+export type Trial =
+  | { readonly phase: "idle" | "running" }
+  | ({ readonly phase: "done" } & SetupCheckResult)
+  /** The question itself could not be asked, such as for a bad address. */
+  | { readonly phase: "refused"; readonly text: string };
+
+export interface SetupState {
+  readonly server: ServerStep;
+  readonly installation: Installation;
+  /** Undefined until the server has said it. */
+  readonly status?: SetupStatusResult;
+  readonly trial: Trial;
+  /** What was stored is in use; `note` is what the user should know about it. */
+  readonly saved?: { readonly note: string };
+  readonly offersActions: boolean;
+  readonly offersCompletion: boolean;
+}
+
+export interface PagesState {
+  readonly page: PageName;
+  /** Whether this is the panel itself, which shows nothing else until a model is set up. */
+  readonly isPanel: boolean;
+  readonly folder: string;
+  readonly isBusy: boolean;
+  readonly error: string;
+  /** What an action came to. */
+  readonly notice: string;
+  readonly setup: SetupState;
+  readonly mcp?: McpListResult;
+  readonly context?: ContextListResult;
+  readonly trust?: TrustListResult;
+}
+
+export type ToPages = { readonly type: "state"; readonly state: PagesState };
+
+export type FromPages =
+  | { readonly type: "ready" | "refresh" | "install" | "start" }
+  | { readonly type: "go"; readonly page: PageName }
+  | { readonly type: "check" | "save"; readonly answers: Answers }
+  /** Leave the setup; with a text, as the first prompt. */
+  | { readonly type: "begin"; readonly text: string }
+  | { readonly type: "option"; readonly option: "actions" | "completion"; readonly isOn: boolean }
+  | {
+      readonly type: "server";
+      readonly name: string;
+      readonly action: "reconnect" | "signIn" | "signOut" | "enable" | "disable";
+    }
+  | { readonly type: "revoke"; readonly what: "items" | "grants" }
+  | { readonly type: "open"; readonly path: string; readonly line?: number }
+  | { readonly type: "run"; readonly command: string };

@@ -1,0 +1,170 @@
+/**
+ * The way from nothing to a model that answers: the server, a provider and its key, one call to try them.
+ *
+ * Knows: what is there and what is missing, and what the user may do about it. Does not know: how it is drawn.
+ */
+
+import * as vscode from "vscode";
+
+import type { Link } from "../acp/link";
+import { errorText } from "../acp/error_text";
+import { announces, ask } from "../acp/methods";
+import * as messages from "../messages/pages";
+import { NO_PACKAGE, NOT_INSTALLED, SHOW_LOG } from "../messages/server";
+import type { Installer } from "../server/installer";
+import type { ServerLife } from "../server/life";
+import { locateServer, wantedServer } from "../server/located";
+import { FIXES } from "../server/status";
+import type { Answers, SetupState } from "./protocol";
+
+/** Whether a model was there the last time somebody looked. */
+const KEPT = "setUp";
+const ACTIONS = "lsp.enabled";
+const COMPLETION = "lsp.inlineCompletion";
+
+export class Setup {
+  state: SetupState = {
+    server: { phase: "looking" },
+    installation: { phase: "idle" },
+    trial: { phase: "idle" },
+    ...options(),
+  };
+  private readonly listeners = new Set<() => void>();
+  /** The server cannot say whether a model is set up; its first prompt does. */
+  private isOlder = false;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly life: ServerLife,
+    private readonly installer: Installer,
+  ) {}
+
+  /** Be told of every change, until the answer is called. */
+  listen(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Whether a server is found, and a model was there when somebody last looked. */
+  async wasDone(): Promise<boolean> {
+    if (!this.context.globalState.get<boolean>(KEPT, false)) return false;
+    if (!(await locateServer(this.context))) return false;
+    await Promise.all(["hasServer", "hasModel"].map((name) => setContext(name, true)));
+    return true;
+  }
+
+  get isDone(): boolean {
+    return this.state.server.phase === "ready" && (this.isOlder || this.state.status?.isReady === true);
+  }
+
+  /** A prompt was refused because no model is set up. */
+  async noteMissing(): Promise<void> {
+    await this.keep(false);
+  }
+
+  /** Show what the installation does. */
+  noteInstallation(): void {
+    this.change({ installation: this.installer.state });
+  }
+
+  /** A server runs, whoever started it; a setup that is shown goes on from there. */
+  noteServer(): void {
+    if (this.listeners.size > 0 && ["missing", "failed"].includes(this.state.server.phase)) void this.look();
+  }
+
+  /** Look for the server, start it, and ask which model it would use. */
+  async look(): Promise<void> {
+    this.change({ server: { phase: "looking" }, ...options() });
+    const command = await locateServer(this.context);
+    if (!command) {
+      const canInstall = (await wantedServer(this.context)) !== undefined;
+      this.change({ server: { phase: "missing", text: canInstall ? NOT_INSTALLED : NO_PACKAGE, canInstall } });
+      await this.keep(false);
+      return;
+    }
+    this.change({ server: { phase: "starting" } });
+    try {
+      const link = await this.life.link();
+      const version = link.greeting.agentInfo?.version ?? "";
+      this.change({ server: { phase: "ready", version, source: command.source } });
+      await this.readStatus(link);
+    } catch (error) {
+      const { state } = this.life;
+      const fix = state.phase === "failed" ? FIXES[state.fix] : { command: "hermes.showLog", title: SHOW_LOG };
+      this.change({ server: { phase: "failed", text: errorText(error), fix } });
+    }
+  }
+
+  async install(): Promise<void> {
+    const wanted = await wantedServer(this.context);
+    if (!wanted) return this.look();
+    await this.life.stop();
+    if (await this.installer.install(wanted)) await this.look();
+  }
+
+  /** Make one call with the answers. The key goes to the server alone, and is kept nowhere here. */
+  async check(answers: Answers): Promise<void> {
+    this.change({ trial: { phase: "running" } });
+    try {
+      const result = await ask(await this.life.link(), "_hermes/setup/check", answers);
+      this.change({ trial: { phase: "done", ...result } });
+    } catch (error) {
+      this.change({ trial: { phase: "refused", text: errorText(error) } });
+    }
+  }
+
+  async save(answers: Answers): Promise<void> {
+    try {
+      const link = await this.life.link();
+      const { overriddenBy, configFile } = await ask(link, "_hermes/setup/save", answers);
+      const note = overriddenBy.length > 0 ? messages.overridden(overriddenBy.join(", ")) : messages.saved(configFile);
+      this.change({ saved: { note } });
+      await this.readStatus(link);
+    } catch (error) {
+      this.change({ trial: { phase: "refused", text: errorText(error) } });
+    }
+  }
+
+  async setOption(option: "actions" | "completion", isOn: boolean): Promise<void> {
+    const settings = vscode.workspace.getConfiguration("hermes");
+    const name = option === "actions" ? ACTIONS : COMPLETION;
+    await settings.update(name, isOn, vscode.ConfigurationTarget.Global);
+    // Completions come from the language server too.
+    if (option === "completion" && isOn) await settings.update(ACTIONS, true, vscode.ConfigurationTarget.Global);
+    this.change(options());
+  }
+
+  private async readStatus(link: Link): Promise<void> {
+    this.isOlder = !announces(link, "setup");
+    if (this.isOlder) {
+      await this.keep(true);
+      this.change({});
+      return;
+    }
+    const status = await ask(link, "_hermes/setup/status", {});
+    this.change({ status });
+    await this.keep(status.isReady);
+  }
+
+  private async keep(isReady: boolean): Promise<void> {
+    await setContext("hasModel", isReady);
+    await this.context.globalState.update(KEPT, isReady);
+  }
+
+  private change(news: Partial<SetupState>): void {
+    this.state = { ...this.state, ...news };
+    if (news.server) void setContext("hasServer", news.server.phase === "ready");
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** Say what is there to conditions in package.json: the walkthrough ticks its steps by them. */
+function setContext(name: string, value: boolean): Thenable<unknown> {
+  return vscode.commands.executeCommand("setContext", `hermes.${name}`, value);
+}
+
+function options(): Pick<SetupState, "offersActions" | "offersCompletion"> {
+  const settings = vscode.workspace.getConfiguration("hermes");
+  const offersActions = settings.get<boolean>(ACTIONS, false);
+  return { offersActions, offersCompletion: offersActions && settings.get<boolean>(COMPLETION, false) };
+}
