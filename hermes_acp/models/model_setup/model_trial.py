@@ -7,6 +7,8 @@ import anyio
 import anyio.to_thread
 
 from hermes_acp.core.messages import ModelRequest, TextPart, ToolSchema, UserMessage
+from hermes_acp.core.ports.model_ports import ListedModel
+from hermes_acp.models.model_setup.model_text import TRIAL_PROMPT, TRIAL_TOOL_DESCRIPTION
 from hermes_acp.models.model_setup.setup_answers import PresentValues, SetupAnswers
 
 if TYPE_CHECKING:
@@ -16,17 +18,16 @@ T = TypeVar("T")
 LISTING_TIMEOUT_S: Final = 30.0
 TRIAL_OUTPUT_TOKENS: Final = 512
 """Enough for a model that reasons before it answers."""
-TRIAL_PROMPT: Final = "This is a connection test. Answer with the word OK."
-TRIAL_TOOL: Final = ToolSchema("ready", "Report that you are ready.", {"type": "object", "properties": {}})
+TRIAL_TOOL: Final = ToolSchema("ready", TRIAL_TOOL_DESCRIPTION, {"type": "object", "properties": {}})
 """The agent always offers tools, and some models cannot take any."""
 
 
-async def list_models(present: PresentValues, answers: SetupAnswers) -> tuple[str, ...]:
-    """Return the names of an endpoint's models; none after a timeout. Raises ConfigError, AuthRequired, ModelError."""
+async def list_models(present: PresentValues, answers: SetupAnswers) -> tuple[ListedModel, ...]:
+    """Return the models of an endpoint; none after a timeout. Raises ConfigError, AuthRequired, ModelError."""
 
-    async def ask(connection: "Connection", _: str) -> tuple[str, ...]:
+    async def ask(connection: "Connection", _: str) -> tuple[ListedModel, ...]:
         with anyio.move_on_after(LISTING_TIMEOUT_S):
-            return tuple(each.name for each in await connection.models())
+            return await connection.models()
         return ()
 
     return await _with_connection(present, answers, ask)

@@ -16,11 +16,12 @@ from hermes_acp.config.provider_presets import Preset, presets
 from hermes_acp.config.settings import ProviderSettings, Settings, load_settings, load_variables
 from hermes_acp.config.settings_text import read_text
 from hermes_acp.config.yaml_text import with_value
-from hermes_acp.core.errors import BadRequest, ConfigError
+from hermes_acp.core.errors import BadRequest, ConfigError, HermesError
 from hermes_acp.storage.private_files import private_folder, storage_error, write_whole
 
 if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
+    from hermes_acp.core.ports.model_ports import ListedModel
 
 CUSTOM: Final = ("openai_compatible", "openai_responses")
 """Providers that stand for any endpoint, so that their address has to be given."""
@@ -65,8 +66,18 @@ class PresentValues(Struct, frozen=True):
     @property
     def provider(self) -> str:
         """The provider that is set now, or an empty string."""
-        named = self.variables.get("HERMES_PROVIDER") or self.settings.provider or ""
-        return named if named in presets() else ""
+        from hermes_acp.config.model_choice import choose_model
+
+        try:
+            choice = choose_model(self.settings, self.variables)
+        except HermesError:
+            named = self.variables.get("HERMES_PROVIDER") or self.settings.provider or ""
+            return named if named in presets() else ""
+        if choice is None:
+            return ""
+        # A key of OpenAI's alone chooses its endpoint under the name for any endpoint.
+        is_openai = choice.provider in CUSTOM and choice.base_url == presets()["openai"].base_url
+        return "openai" if is_openai and not self.settings.provider else choice.provider
 
     @property
     def model(self) -> str:
@@ -78,7 +89,8 @@ class PresentValues(Struct, frozen=True):
         preset = presets()[provider]
         section = self.settings.providers.get(provider, ProviderSettings.defaults())
         held = self.variables.get(preset.url_variable) or section.base_url
-        return held or ("" if provider in CUSTOM else own_url(preset, self.variables))
+        is_unknown = provider in CUSTOM and provider != self.provider
+        return held or ("" if is_unknown else own_url(preset, self.variables))
 
     def key_variable(self, provider: str) -> str:
         """Return the variable that holds a provider's key, or else the one to set; empty if it takes none."""
@@ -132,7 +144,7 @@ def answers_of(present: PresentValues, provider: str, base_url: str, key: str, m
         )
     section = present.settings.providers.get(provider)
     url = checked_url(base_url.strip()) if base_url.strip() else (section and section.base_url) or ""
-    if url == own_url(presets()[provider], present.variables).rstrip("/"):
+    if provider not in CUSTOM and url == own_url(presets()[provider], present.variables).rstrip("/"):
         url = ""
     if not url and not present.base_url(provider) and not presets()[provider].lender:
         raise BadRequest(f"The provider {provider} needs an address.")
@@ -175,6 +187,15 @@ def _not_a_url(text: str) -> str:
     return f"{shown} must be a URL starting with http:// or https://."
 
 
+def is_only_in_environment(present: PresentValues, answers: SetupAnswers) -> bool:
+    """Return whether the key is in this process's environment, which editors may not share, and nowhere else."""
+    variable = answers.key_variable
+    if answers.key or not present.environment.variables.get(variable, "").strip():
+        return False
+    elsewhere = structs.replace(present.environment, variables={})
+    return not load_variables(elsewhere).get(variable, "").strip()
+
+
 def with_own_key(present: PresentValues, answers: SetupAnswers, key: str) -> SetupAnswers:
     """Return the answers with another key, in a variable that the environment does not hold already."""
     usual = present.key_variable(answers.provider)
@@ -183,15 +204,16 @@ def with_own_key(present: PresentValues, answers: SetupAnswers, key: str) -> Set
     return structs.replace(answers, key=key, key_variable=usual)
 
 
-def usual_model(present: PresentValues, answers: SetupAnswers, listed: Sequence[str]) -> str:
+def usual_model(present: PresentValues, answers: SetupAnswers, listed: "Sequence[ListedModel]") -> str:
     """Return the model to offer: the one in use, else the provider's usual one, else the first in the list."""
+    names = [model.name for model in listed]
     wanted = [
         answers.model,
         present.model if answers.provider == present.provider else "",
         "" if answers.provider in CUSTOM else answers.preset.model,
     ]
-    known = [name for name in wanted if name and (name in listed or not listed)]
-    return next(iter(known), next(iter(listed), ""))
+    known = [name for name in wanted if name and (name in names or not names)]
+    return next(iter(known), next(iter(names), ""))
 
 
 def write_answers(environment: Environment, answers: SetupAnswers) -> None:

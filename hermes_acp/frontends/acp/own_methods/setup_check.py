@@ -1,5 +1,7 @@
 """_hermes/setup/check: ask an endpoint for its models, and make one small call."""
 
+from typing import TYPE_CHECKING
+
 from anyio.to_thread import run_sync
 from msgspec import structs
 
@@ -9,6 +11,9 @@ from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.messages import overviews
 from hermes_protocol import own
 
+if TYPE_CHECKING:
+    from hermes_acp.core.ports.model_ports import ListedModel
+
 
 async def check_setup(client: ClientConnection, params: own.SetupCheckParams) -> own.SetupCheckResult:
     """Try the answers without storing them; a failure is a result. Raise BadRequest for an unusable answer."""
@@ -17,13 +22,14 @@ async def check_setup(client: ClientConnection, params: own.SetupCheckParams) ->
 
     present = await run_sync(readable_values, client.app.configuration.access.environment)
     answers = answers_of(present, params.provider, params.base_url, params.api_key, params.model)
-    names: list[str] = []
+    listed: tuple[ListedModel, ...] = ()
     failure = ""
     try:
-        names = [*await list_models(present, answers)]
+        listed = await list_models(present, answers)
     except HermesError as error:
         failure = error.sentence()
-    model = answers.model or usual_model(present, answers, names)
+    model = answers.model or usual_model(present, answers, listed)
+    names = [each.name for each in listed]
     if not model:
         return own.SetupCheckResult(
             models=names, model="", is_working=False, text=failure or overviews.NAME_A_MODEL

@@ -52,7 +52,6 @@ MENDING: Final = (
 WHICH_PROVIDER: Final = "\nWhich provider?"
 IN_USE: Final = "in use"
 RUNNING: Final = "running now"
-NO_ENDPOINT: Final = "This provider needs an address or a key."
 LISTING: Final = "\nAsking the endpoint for its models …"
 NO_LIST: Final = "The endpoint lists no models. Enter the name of one."
 USE_ANYWAY: Final = "Use this name anyway?"
@@ -114,12 +113,6 @@ def url_prompt(usual: str, *, is_derived: bool) -> str:
     if is_derived and not usual:
         return "\nBase URL [the one of your region or project]: "
     return f"\nBase URL [{usual}]: " if usual else "\nBase URL, such as http://localhost:8000/v1: "
-
-
-def not_a_url(text: str) -> str:
-    """Return why an address is refused, without the secrets that it may hold."""
-    shown = f"{text[:60]!r} is not a base URL: it" if text and "@" not in text else "The base URL"
-    return f"{shown} must be a URL starting with http:// or https://."
 
 
 def key_prompt(variable: str) -> str:

@@ -15,7 +15,7 @@ from hermes_acp.frontends.cli.cli_output import note
 from hermes_acp.frontends.cli.messages import editor_messages, setup_messages
 
 if TYPE_CHECKING:
-    from hermes_acp.frontends.cli.setup.setup_answers import PresentValues, SetupAnswers
+    from hermes_acp.models.model_setup.setup_answers import PresentValues, SetupAnswers
 
 ANSWER_FLAGS: Final = ("provider", "model", "key_from_env", "base_url")
 """Flags that answer a question of the dialogue; with any of them, nothing is asked."""
@@ -56,7 +56,7 @@ def run_setup(options: argparse.Namespace) -> int:
     if not is_scripted and not is_terminal():
         raise BadRequest(setup_messages.NEEDS_TERMINAL, hint=setup_messages.NEEDS_TERMINAL_HINT)
     _mend_settings(environment, may_ask=not is_scripted, may_mend=options.mend)
-    from hermes_acp.frontends.cli.setup.setup_answers import present_values, write_answers
+    from hermes_acp.models.model_setup.setup_answers import present_values, write_answers
 
     present = present_values(environment)
     answers = _answers_of(present, options) if is_scripted else _ask(present)
@@ -90,9 +90,15 @@ def _running_server() -> str:
 
 def _answers_of(present: "PresentValues", options: argparse.Namespace) -> "SetupAnswers":
     """Take the answers from flags and what is set now. Raises BadRequest, ConfigError, ModelError."""
-    from hermes_acp.frontends.cli.setup.model_trial import list_models, try_model
-    from hermes_acp.frontends.cli.setup.setup_answers import SetupAnswers, checked_url, with_own_key
-    from hermes_acp.frontends.cli.setup.setup_dialogue import usual_model
+    import anyio
+
+    from hermes_acp.models.model_setup.model_trial import list_models, try_model
+    from hermes_acp.models.model_setup.setup_answers import (
+        SetupAnswers,
+        checked_url,
+        usual_model,
+        with_own_key,
+    )
 
     provider = options.provider or present.provider
     if provider not in presets():
@@ -109,12 +115,12 @@ def _answers_of(present: "PresentValues", options: argparse.Namespace) -> "Setup
     if options.no_verify:
         return structs.replace(answers, model=answers.model or usual_model(present, answers, ()))
     if not answers.model:
-        model = usual_model(present, answers, list_models(present, answers))
+        model = usual_model(present, answers, anyio.run(list_models, present, answers))
         if not model:
             raise BadRequest(setup_messages.MODEL_MISSING)
         answers = structs.replace(answers, model=model)
     try:
-        try_model(present, answers)
+        anyio.run(try_model, present, answers)
     except ModelError as error:
         note(setup_messages.NOTHING_WRITTEN)
         raise error from None
@@ -163,8 +169,8 @@ def _offer_editors(environment: Environment, options: argparse.Namespace) -> Non
 
 
 def _tell_saved(environment: Environment, answers: "SetupAnswers") -> None:
-    from hermes_acp.frontends.cli.setup.setup_answers import overriding_variables
     from hermes_acp.frontends.cli.setup.setup_console import say
+    from hermes_acp.models.model_setup.setup_answers import overriding_variables
 
     say(setup_messages.written(str(environment.home), answers.provider, answers.model))
     if held := overriding_variables(environment, answers):

@@ -8,21 +8,13 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
 
+import anyio
 from msgspec import structs
 
 from hermes_acp.config.provider_presets import presets
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.core.ports.model_ports import ListedModel
 from hermes_acp.frontends.cli.messages import setup_messages
-from hermes_acp.frontends.cli.setup.model_trial import list_models, try_model
-from hermes_acp.frontends.cli.setup.setup_answers import (
-    CUSTOM,
-    PresentValues,
-    SetupAnswers,
-    checked_url,
-    is_only_in_environment,
-    with_own_key,
-)
 from hermes_acp.frontends.cli.setup.setup_console import (
     ask,
     ask_secret,
@@ -30,6 +22,16 @@ from hermes_acp.frontends.cli.setup.setup_console import (
     choose_letter,
     confirm,
     say,
+)
+from hermes_acp.models.model_setup.model_trial import list_models, try_model
+from hermes_acp.models.model_setup.setup_answers import (
+    CUSTOM,
+    PresentValues,
+    SetupAnswers,
+    checked_url,
+    is_only_in_environment,
+    usual_model,
+    with_own_key,
 )
 
 MAX_SHOWN: Final = 20
@@ -133,7 +135,7 @@ class SetupDialogue:
     def _list(self) -> None:
         say(setup_messages.LISTING)
         try:
-            self._listed = list_models(self._present, self._answers)
+            self._listed = anyio.run(list_models, self._present, self._answers)
         except HermesError as error:
             self._correct(error)
         else:
@@ -177,7 +179,7 @@ class SetupDialogue:
         say(setup_messages.trying(self._answers.model))
         begun = time.monotonic()
         try:
-            text = try_model(self._present, self._answers)
+            text = anyio.run(try_model, self._present, self._answers)
         except HermesError as error:
             self._correct(error)
         else:
@@ -200,17 +202,3 @@ class SetupDialogue:
 def provider_names() -> list[str]:
     """Return the providers in the order they are offered: those with a name, then any other endpoint."""
     return [*(name for name in presets() if name not in CUSTOM), *CUSTOM]
-
-
-def usual_model(present: PresentValues, answers: SetupAnswers, listed: Sequence[ListedModel]) -> str:
-    """Return the model to offer: the one in use, else the provider's usual one, else the first in the list."""
-    names = [model.name for model in listed]
-    wanted = [
-        answers.model,
-        present.model if answers.provider == present.provider else "",
-        answers.preset.model,
-    ]
-    if answers.provider in CUSTOM:
-        wanted.pop()
-    known = [name for name in wanted if name and (name in names or not names)]
-    return next(iter(known), next(iter(names), ""))
