@@ -52,7 +52,7 @@ export async function survivesTheServersDeath(scene) {
   await window.conversation.getByText("The turn was interrupted.").waitFor();
   await until(async () => (await scene.agents()).some((pid) => pid !== agent), "the server is started again");
   await window.panel.getByText("I begin").waitFor();
-  await window.panel.getByRole("button", { name: "Continue" }).click();
+  await window.panel.getByRole("button", { name: "Continue", exact: true }).click();
   await window.panel.getByText("I went on and am done.").waitFor();
   await window.panel.getByText("Continue where you stopped.").waitFor();
   await shot("light-after-kill");
@@ -74,7 +74,7 @@ export async function survivesAReload(scene) {
   const interrupted = panel.locator(".row").last();
   await interrupted.getByText("The turn was interrupted.").waitFor();
   await panel.getByText("Half of it").waitFor();
-  await interrupted.getByRole("button", { name: "Continue" }).click();
+  await interrupted.getByRole("button", { name: "Continue", exact: true }).click();
   const half = panel.locator(".row").filter({ hasText: "Half of it" });
   await half.locator("xpath=following-sibling::*").getByText("I went on and am done.").waitFor();
 }

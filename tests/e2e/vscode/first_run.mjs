@@ -6,10 +6,17 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { bounded, expect, Scene, until } from "./scene.mjs";
+import { chooseTheme } from "./scenarios.mjs";
 import { UNHEARD_MS } from "./window.mjs";
 
 const KEY = "sk-typed-into-the-page-0123456789";
-const THEMES = ["Default Dark Modern", "Default Light Modern", "Default High Contrast", "Default High Contrast Light"];
+const THEMES = [
+  ["Dark Modern", ".vs-dark"],
+  ["Dark High Contrast", ".hc-black"],
+  ["Light High Contrast", ".hc-light"],
+  ["Light Modern", ".vs"],
+];
+const KINDS = { ".vs-dark": "vscode-dark", ".vs": "vscode-light", ".hc-black": "vscode-high-contrast", ".hc-light": "vscode-high-contrast-light" };
 const { tools, command, ...config } = JSON.parse(process.argv[2]);
 const scene = await Scene.open({
   ...config,
@@ -34,9 +41,9 @@ async function checkForEverybody(frame, what) {
   const handle = await owner.elementHandle();
   const inside = await handle.ownerFrame();
   await inside.evaluate(scene.axe);
-  for (const theme of THEMES) {
-    await set({ "workbench.colorTheme": theme });
-    await until(() => inside.evaluate((name) => document.body.dataset.vscodeThemeId === name, theme), `${theme} is shown`);
+  for (const [theme, mark] of THEMES) {
+    await chooseTheme(window, theme, mark);
+    await until(() => inside.evaluate((kind) => document.body.dataset.vscodeThemeKind === kind, KINDS[mark]), `${theme} is shown`);
     const { violations } = await inside.evaluate(() => window.axe.run("#root", { resultTypes: ["violations"] }));
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`).join("; "), "", `${what} in ${theme}`);
   }
@@ -71,7 +78,7 @@ async function setsUpAModel() {
   await panel.getByRole("alert").filter({ hasText: "127.0.0.1" }).waitFor();
   await scene.shot("first-run-failed-test");
   await panel.getByLabel("Address").fill(`${scene.model}/v1`);
-  await panel.getByLabel("Model", { exact: true }).fill("scripted-large");
+  await panel.getByRole("combobox", { name: "Model", exact: true }).fill("scripted-large");
   await panel.getByRole("button", { name: "Test and save" }).click();
   await panel.getByText(/^Saved in /).waitFor();
   await scene.shot("first-run-ready");

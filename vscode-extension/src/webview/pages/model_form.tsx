@@ -58,6 +58,7 @@ export function ModelForm({ state: { trial }, status, onSave }: Props) {
           onChange={(event) => {
             setName(event.currentTarget.value);
             setUrl(undefined);
+            setKey("");
             setModel("");
           }}
         >
