@@ -11,12 +11,11 @@ import { UNHEARD_MS } from "./window.mjs";
 
 const KEY = "sk-typed-into-the-page-0123456789";
 const THEMES = [
-  ["Dark Modern", ".vs-dark"],
-  ["Dark High Contrast", ".hc-black"],
-  ["Light High Contrast", ".hc-light"],
-  ["Light Modern", ".vs"],
+  ["Dark Modern", ".vs-dark", "vscode-dark"],
+  ["Dark High Contrast", ".hc-black", "vscode-high-contrast"],
+  ["Light High Contrast", ".hc-light", "vscode-high-contrast-light"],
+  ["Light Modern", ".vs", "vscode-light"],
 ];
-const KINDS = { ".vs-dark": "vscode-dark", ".vs": "vscode-light", ".hc-black": "vscode-high-contrast", ".hc-light": "vscode-high-contrast-light" };
 const { tools, command, ...config } = JSON.parse(process.argv[2]);
 const scene = await Scene.open({
   ...config,
@@ -41,9 +40,9 @@ async function checkForEverybody(frame, what) {
   const handle = await owner.elementHandle();
   const inside = await handle.ownerFrame();
   await inside.evaluate(scene.axe);
-  for (const [theme, mark] of THEMES) {
+  for (const [theme, mark, kind] of THEMES) {
     await chooseTheme(window, theme, mark);
-    await until(() => inside.evaluate((kind) => document.body.dataset.vscodeThemeKind === kind, KINDS[mark]), `${theme} is shown`);
+    await until(() => inside.evaluate((wanted) => document.body.dataset.vscodeThemeKind === wanted, kind), `${theme} is shown`);
     const { violations } = await inside.evaluate(() => window.axe.run("#root", { resultTypes: ["violations"] }));
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`).join("; "), "", `${what} in ${theme}`);
   }
