@@ -122,9 +122,10 @@ export async function writesACommitMessage(scene) {
   await show("Source Control");
   await page.locator(".scm-editor").first().waitFor();
   await window.run("Hermes: Write a Commit Message");
-  const box = page.locator(".scm-editor .view-line");
+  const box = page.locator(".scm-editor .view-lines");
   // The model is told that it may only look, and its part is to say so.
-  await box.filter({ hasText: "I may only look here." }).first().waitFor();
+  // In a narrow box the sentence takes two lines.
+  await box.filter({ hasText: /I\smay\sonly\slook\s*here\./ }).first().waitFor();
   if (!(await scene.heardByModel()).includes("Write a commit message for the staged changes")) throw new Error("the model was not asked");
   const { stdout } = await run("git", ["-C", project, "log", "--oneline", "--all"]).catch(() => ({ stdout: "" }));
   expect(stdout, "", "commits");

@@ -75,7 +75,9 @@ export async function usesCodeOfAnAnswer(scene) {
   await window.run("File: Revert File");
   await page.locator(".tab.dirty").first().waitFor({ state: "detached" });
   await window.closeEditors();
-  await window.run("View: Toggle Terminal");
+  // A terminal that is left comes back with each window, takes its focus, and in a folder without trust asks for it.
+  await window.run("Terminal: Kill the Active Terminal Instance");
+  await page.locator(".terminal.xterm").first().waitFor({ state: "detached" });
 }
 
 export async function drawsFormulasAndDiagrams({ window, shot }) {
