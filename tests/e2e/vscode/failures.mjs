@@ -71,7 +71,9 @@ export async function survivesAReload(scene) {
   await leavesTheFocus(window);
   await window.openPanel();
   await until(async () => (await scene.agents()).some((pid) => pid !== agent), "this window has a server of its own");
-  const interrupted = panel.locator(".row").last();
+  // Only the last turn can go on; in a long conversation its row need not be the last of the document.
+  const goOn = panel.getByRole("button", { name: "Continue", exact: true });
+  const interrupted = panel.locator(".row").filter({ has: goOn });
   await interrupted.getByText("The turn was interrupted.").waitFor();
   await panel.getByText("Half of it").waitFor();
   await interrupted.getByRole("button", { name: "Continue", exact: true }).click();
