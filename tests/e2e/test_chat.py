@@ -59,7 +59,7 @@ async def test_an_edit_is_refused(place: Place) -> None:
         terminal.type("n")
         await terminal.see("→ Reject")
         await terminal.see("All done.")
-        await terminal.see("✗ Edit")
+        await terminal.see("⊘ Edit")
     assert (place.project / "a.txt").read_text() == BEFORE
 
 

@@ -32,6 +32,7 @@ async def test_what_is_sent_may_steer_the_turn(place: Place) -> None:
         await terminal.see("Messages while working: steer")
         terminal.type(f"one{ENTER}")
         await terminal.see("Your message steers this turn")
+        await terminal.until(lambda: len(server.requests) == 1, "the model is asked")
         terminal.type(f"rather this{ENTER}")
         await terminal.see("Handed to the running turn")
         go.set()

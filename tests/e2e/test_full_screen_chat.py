@@ -109,7 +109,7 @@ async def test_hunks_of_a_proposal_are_chosen_in_the_pane(place: Place) -> None:
         await stage.press("s")
         assert stage.chat.is_asking
         await stage.press("n", "y", "s")
-        await stage.see("Accepted 1 of 2 hunks")
+        await stage.see("Allowed in part: 1 of 2 changes")
         await stage.see("All done.")
     assert (place.project / "a.txt").read_text() == BEFORE.replace("ten", "TEN")
 

@@ -41,7 +41,7 @@ async def test_a_whole_session(place: Place) -> None:
         terminal.type(f"{F2}h")
         await terminal.see("Waiting for your approval")
         terminal.type("nys")
-        await terminal.see("Accepted 1 of 2 hunks")
+        await terminal.see("Allowed in part: 1 of 2 changes")
         await terminal.see("All done.")
         terminal.type(f"/new{ENTER}")
         await terminal.see("All done.", gone=True)
@@ -53,7 +53,7 @@ async def test_a_whole_session(place: Place) -> None:
         await terminal.see("first things")
         terminal.type(f"j{ENTER}")
         await terminal.see("Resumed session first things.")
-        await terminal.see("Accepted 1 of 2 hunks", gone=True)
+        await terminal.see("Allowed in part: 1 of 2 changes", gone=True)
         terminal.type(F6)
         await terminal.see("The terminal selects text now.")
         assert b"\x1b[?1000l" in terminal.raw

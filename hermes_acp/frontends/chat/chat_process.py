@@ -119,7 +119,9 @@ def _screen(
 
     cwd = parts.cwd
     offering = CompletionSource(parts.session_status, COMMANDS)
-    completer = LineCompleter(cwd, offering.commands, offering.values, time.monotonic)
+    completer = LineCompleter(
+        cwd, offering.commands, offering.values, offering.wait_for_commands, time.monotonic
+    )
     history = _history(environment, cwd, is_private=is_private)
     editor = editor_of(environment.variables)
     return LiveScreen(parts.widgets(), completer, history, style.colours, time.monotonic, editor)

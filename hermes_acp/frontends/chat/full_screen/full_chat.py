@@ -102,7 +102,9 @@ class FullChat:
         from hermes_acp.frontends.chat.input.line_completion import LineCompleter
 
         offering = CompletionSource(self.parts.session_status, COMMANDS)
-        return LineCompleter(self.parts.cwd, offering.commands, offering.values, time.monotonic)
+        return LineCompleter(
+            self.parts.cwd, offering.commands, offering.values, offering.wait_for_commands, time.monotonic
+        )
 
     def _side_panes(self) -> SidePanes:
         parts = self.parts

@@ -15,6 +15,10 @@ class CompletionSource:
         self._session_status = session_status
         self._plugins = plugin_folder
 
+    async def wait_for_commands(self) -> None:
+        """Wait briefly until the agent has announced its commands."""
+        await self._session_status.wait_for_commands()
+
     def commands(self) -> list[CompletionItem]:
         """List all commands by name; the chat's own take precedence."""
         own = {name: self._plugins.open(name) for name in self._plugins}

@@ -1,6 +1,6 @@
 """Completion while a line is typed: commands after a slash, files after an at sign."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -25,13 +25,20 @@ class CompletionItem(Struct, frozen=True):
 
 Commands = Callable[[], Sequence[CompletionItem]]
 Values = Callable[[str], Sequence[CompletionItem]]
+Ready = Callable[[], Awaitable[None]]
 
 
 class LineCompleter(Completer):
-    """Completes one line; `values(command)` returns what may follow a command's name."""
+    """Completes one line; `values(command)` returns what may follow a command's name.
 
-    def __init__(self, cwd: str, commands: Commands, values: Values, clock: Callable[[], float]) -> None:
+    Commands are offered once `ready` returns.
+    """
+
+    def __init__(
+        self, cwd: str, commands: Commands, values: Values, ready: Ready, clock: Callable[[], float]
+    ) -> None:
         self._commands = commands
+        self._ready = ready
         self._values = values
         self._files = ThreadedCompleter(_FileCompleter(cwd, clock))
 
@@ -44,6 +51,8 @@ class LineCompleter(Completer):
 
     async def get_completions_async(self, document: Document, complete_event: CompleteEvent):
         """Yield the same, then files, which are searched for in a thread."""
+        if document.text_before_cursor.startswith("/"):
+            await self._ready()
         for completion in self.get_completions(document, complete_event):
             yield completion
         if _mention(document) is not None:
