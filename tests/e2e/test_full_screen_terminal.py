@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import re
 import subprocess
 import sys
 
+import anyio
+import anyio.to_thread
 import pytest
 
-from tests.e2e.agent_process import WAIT_S, agent_environment
+from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
 from tests.e2e.chat_environment import BEFORE, REWRITING, Place
 from tests.e2e.chat_terminal import CTRL_D, ENTER
 from tests.model_server import Reply, serve
@@ -62,6 +66,44 @@ async def test_a_whole_session(place: Place) -> None:
         await terminal.see("chat --resume ses_")
         assert b"\x1b[?1049l" in terminal.raw
     assert (place.project / "a.txt").read_text() == BEFORE.replace("ten", "TEN")
+
+
+async def test_the_input_has_the_focus_after_a_question(place: Place) -> None:
+    replies = [*REWRITING, Reply("Heard.")]
+    async with serve(replies) as server, place.chat(server, "--full") as terminal:
+        await terminal.see("scripted-large · ask")
+        terminal.type(f"change it{ENTER}")
+        await terminal.see("F2 answers the question")
+        terminal.type(f"{F2}n")
+        await terminal.see("All done.")
+        terminal.type(f"/rewind{ENTER}")
+        await terminal.see("Go back to before which prompt?")
+        await terminal.see("1 Allow once", gone=True)
+        terminal.type("\x1b")
+        await terminal.see("Go back to before which prompt?", gone=True)
+        terminal.type(f"hello{ENTER}")
+        await terminal.see("Heard.")
+
+
+async def test_a_terminal_that_goes_away_without_a_signal_ends_the_chat(place: Place) -> None:
+    master, slave = pty.openpty()
+    async with serve([]) as server:
+        process = await anyio.open_process(
+            [COMMAND, "chat", "--full"],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={"TERM": "xterm-256color", **agent_environment(place.home, server)},
+            cwd=place.project,
+            start_new_session=True,
+        )
+        os.close(slave)
+        async with process:
+            while b"scripted-large" not in await anyio.to_thread.run_sync(os.read, master, 65536):
+                pass
+            os.close(master)
+            with anyio.fail_after(WAIT_S):
+                await process.wait()
 
 
 async def test_no_colour_is_drawn_where_none_is_wanted(place: Place) -> None:

@@ -1,7 +1,10 @@
 """Set up the full-screen chat over the parts that every chat has."""
 
+import select
+import sys
 import time
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 import anyio
 from hermes_acp_client.errors import AgentError
@@ -30,6 +33,8 @@ from hermes_acp.frontends.chat.questions.approval_prompt import ProposedHunks
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
 from hermes_acp.frontends.chat.screens.external_editor import ExternalEditor
 
+TERMINAL_CHECK_S: Final = 1.0
+
 
 class FullChat:
     """One full-screen chat: its parts, its application, and its screen."""
@@ -50,9 +55,9 @@ class FullChat:
             TextRenderer(style, lambda: conversation.size.width - 4), conversation.append
         )
         self.parts = ChatAssembly(launch, cwd, self._layout, is_sequential=False)
-        panel = QuestionPanel(style, self._reads, widget_id="question")
         menu = CompletionMenu(widget_id="completions")
         prompt = PromptArea(self._completer(), history, menu, widget_id="prompt")
+        panel = QuestionPanel(style, self._reads, prompt, widget_id="question")
         self._widgets = ChatWidgets(conversation, panel, self._side_panes(), menu, prompt)
         self.app = ChatApp(self._widgets, self.parts.widgets(), self._background(), self._reads)
         self._screen = FullScreen(
@@ -93,8 +98,18 @@ class FullChat:
         async with anyio.create_task_group() as group:
             group.start_soon(draw)
             await self.app.is_ready.wait()
+            group.start_soon(self._leave_with_terminal, group.cancel_scope)
             codes.append(await self.hold(request))
+            group.cancel_scope.cancel()
         return codes[0] if codes else 1
+
+    async def _leave_with_terminal(self, chat: anyio.CancelScope) -> None:
+        """End the chat if its terminal goes away without a signal; Textual would read its end forever."""
+        terminal = select.poll()
+        terminal.register(sys.stdin, 0)  # only errors and the end
+        while not terminal.poll(0):
+            await anyio.sleep(TERMINAL_CHECK_S)
+        chat.cancel()
 
     def _completer(self) -> Completer:
         from hermes_acp.frontends.chat.chat_loop import COMMANDS

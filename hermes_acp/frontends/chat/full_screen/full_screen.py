@@ -62,6 +62,7 @@ class FullScreen:
             return _line(await self._reads.wait("key"))
         finally:
             self._panel.close()
+            self._changed()
 
     async def read_line(
         self, question: str, *, is_secret: bool = False, is_expected: bool = False
@@ -73,6 +74,7 @@ class FullScreen:
             return _line(await self._reads.wait("line"))
         finally:
             self._panel.close()
+            self._changed()
 
     def put_back(self, text: str) -> None:
         """Put text that was not used into the input area, before what is there."""

@@ -14,6 +14,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Key
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from hermes_acp.frontends.chat.full_screen import messages
@@ -34,11 +35,13 @@ HINT_STYLE: Final = Style(bold=False, dim=True)
 
 
 class QuestionPanel(Vertical):
-    """Shows one question at a time; hidden when there is none."""
+    """Shows one question at a time; hidden when there is none. After a question, `after` has the focus."""
 
-    def __init__(self, style: TerminalStyle, reads: PendingRead, *, widget_id: str) -> None:
+    def __init__(self, style: TerminalStyle, reads: PendingRead, after: Widget, *, widget_id: str) -> None:
         super().__init__(id=widget_id)
         self._reads = reads
+        self._after = after
+        self._had_focus = False
         self.body = EntryView(style, widget_id=BODY_ID)
         self._entries: list[ViewEntry] = []
         self._choices = Static("", id="question-choices", markup=False)
@@ -70,10 +73,7 @@ class QuestionPanel(Vertical):
         """Begin a question of the agent: nobody has turned to it yet."""
         self._is_agents = True
         self.set_class(is_warning, "-warning")
-        self._entries = []
-        self.choice_rows = []
-        self._choices.display = False
-        self.body.show(())
+        self._forget()
 
     def keep(self, entry: ViewEntry) -> None:
         """Show a part of the question; choices stay in view below the rest."""
@@ -88,9 +88,16 @@ class QuestionPanel(Vertical):
     def end(self) -> None:
         """End a question of the agent."""
         self._is_agents = False
-        self._entries = []
+        self._forget()
         self.set_class(False, "-warning")
         self.close()
+
+    def _forget(self) -> None:
+        """Empty the panel of the question that it showed."""
+        self._entries = []
+        self.choice_rows = []
+        self._choices.display = False
+        self.body.show(())
 
     def ask_key(self, question: str, keys: Sequence[str]) -> None:
         """Ask for one of the keys."""
@@ -109,8 +116,12 @@ class QuestionPanel(Vertical):
         self._take_focus(self._field)
 
     def close(self) -> None:
-        """Hide the panel."""
+        """Hide the panel; a question of the agent may go on, and then takes the focus again."""
+        self._had_focus = self._had_focus or self.has_focus_within
         self.display = False
+        if self._had_focus and not self._is_agents:
+            self._had_focus = False
+            self.screen.set_focus(self._after)
 
     def focus_answer(self) -> None:
         """Give the focus to what answers the question."""
@@ -152,8 +163,9 @@ class QuestionPanel(Vertical):
 
     def _take_focus(self, target: EntryView | Input) -> None:
         """Take the focus, unless the agent asks and the person is somewhere else."""
-        if not self._is_agents or self.has_focus_within:
+        if not self._is_agents or self.has_focus_within or self._had_focus:
             self.screen.set_focus(target)
+        self._had_focus = False
 
 
 def titles_of(entries: Iterable[ViewEntry]) -> list[ViewEntry]:
