@@ -214,6 +214,7 @@ async def test_a_model_that_does_not_answer_is_3_and_writes_nothing(tmp_path: Pa
         (("--provider", "none"), "'none' is not a provider."),
         (("--provider", "openai", "--base-url", "badkey"), "must be a URL starting with http:// or https://"),
         (("--provider", "openai", "--key-from-env", "NO_KEY"), "NO_KEY is not set"),
+        (("--provider", "openai", "--key-from-env", "sk-secret"), "and not the key itself"),
         (("--provider", "openai_compatible", "--model", "m"), "--base-url"),
     ],
 )

@@ -58,7 +58,9 @@ def _require_packages(*, is_full: bool) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROGRAM, description=messages.COMMAND_DESCRIPTION)
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, description=messages.COMMAND_DESCRIPTION, allow_abbrev=False
+    )
     parser.add_argument("--cwd", default=".", help=messages.FLAG_CWD)
     parser.add_argument("--model", default="", help=messages.FLAG_MODEL)
     parser.add_argument(
@@ -74,5 +76,5 @@ def _parser() -> argparse.ArgumentParser:
     kind.add_argument("--full", action="store_true", help=messages.FLAG_FULL)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--resume", metavar="ID", default="", help=messages.FLAG_RESUME)
-    which.add_argument("--continue", dest="goes_on", action="store_true", help=messages.FLAG_CONTINUE)
+    which.add_argument("-c", "--continue", dest="goes_on", action="store_true", help=messages.FLAG_CONTINUE)
     return parser

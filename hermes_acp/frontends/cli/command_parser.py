@@ -6,7 +6,7 @@ An unknown flag or command is named, with what was probably meant: `argparse` na
 import argparse
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NoReturn, cast
+from typing import Any, Final, NoReturn, cast
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.messages import command_messages
@@ -26,7 +26,10 @@ class UsageError(Exception):
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that raises UsageError instead of ending the process."""
+    """A parser that raises UsageError instead of ending the process, and completes no abbreviated flag."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
@@ -66,9 +69,7 @@ def _flags_in(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def _is_known(flag: str, flags: Sequence[str]) -> bool:
-    if flag.startswith("--"):
-        return any(each.startswith(flag) for each in flags)
-    return flag[:2] in flags
+    return flag in flags if flag.startswith("--") else flag[:2] in flags
 
 
 def _unknown_flag(flag: str, at: argparse.ArgumentParser, parser: argparse.ArgumentParser) -> BadRequest:

@@ -41,7 +41,9 @@ def lsp_command(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROGRAM, description=messages.COMMAND_DESCRIPTION)
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, description=messages.COMMAND_DESCRIPTION, allow_abbrev=False
+    )
     parser.add_argument("--stdio", action="store_true", help=messages.FLAG_STDIO)
     parser.add_argument("--allow-bypass", action="store_true", help=messages.FLAG_ALLOW_BYPASS)
     return parser

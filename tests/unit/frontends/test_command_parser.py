@@ -14,6 +14,7 @@ from hermes_acp.frontends.cli.cli_main import run_command
         ("runn go", "`hermes-acp` has no command 'runn'. Did you mean hermes-acp run?"),
         ("sessions lst", "no command 'lst'. Did you mean hermes-acp sessions list?"),
         ("run --modle x go", "`hermes-acp run` has no flag --modle. Did you mean --mode or --model?"),
+        ("setup --key sk-secret", "`hermes-acp setup` has no flag --key. Did you mean --key-from-env?"),
         ("run --foo", "`hermes-acp run` has no flag --foo. Try `hermes-acp run --help`."),
         ("sessions list --jsn", "`hermes-acp sessions list` has no flag --jsn. Did you mean --json?"),
         ("sessions show", "The following arguments are required: ID."),

@@ -72,6 +72,7 @@ def _settings(options: argparse.Namespace, environment: Environment) -> ServeSet
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
+        allow_abbrev=False,
         prog="hermes-acp serve",
         description=serving.DESCRIPTION,
         epilog=serving.epilog(TOKEN_VARIABLE),

@@ -199,6 +199,12 @@ def unknown_provider(name: str, names: str) -> str:
     return f"{wanted} There are: {names}."
 
 
+NOT_A_VARIABLE: Final = (
+    "--key-from-env needs the name of an environment variable, such as OPENAI_API_KEY, "
+    "and not the key itself."
+)
+
+
 def variable_not_set(name: str) -> str:
     """Return why a key cannot be taken."""
     return f"The environment variable {name} is not set, so there is no key to store."

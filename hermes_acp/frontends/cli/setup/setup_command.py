@@ -4,6 +4,7 @@ Without flags, it is a dialogue. With flags, it asks nothing, for scripts.
 """
 
 import argparse
+import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 ANSWER_FLAGS: Final = ("provider", "model", "key_from_env", "base_url")
 """Flags that answer a question of the dialogue; with any of them, nothing is asked."""
+VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 def add_setup(parser: argparse.ArgumentParser) -> None:
@@ -108,6 +110,8 @@ def _answers_of(present: "PresentValues", options: argparse.Namespace) -> "Setup
     if options.key_from_env:
         key = present.variables.get(options.key_from_env, "").strip()
         if not key:
+            if not VARIABLE_NAME.fullmatch(options.key_from_env):  # it may be the key itself
+                raise BadRequest(setup_messages.NOT_A_VARIABLE)
             raise BadRequest(setup_messages.variable_not_set(options.key_from_env))
         answers = with_own_key(present, answers, key)
     if not answers.base_url and not present.base_url(provider) and not answers.preset.lender:
