@@ -99,7 +99,7 @@ async def test_a_conversation_is_exported_copied_and_costed(place: Place) -> Non
         await terminal.see("Wrote this conversation to")
         assert "## You\n\nask\n\n## Agent\n\nThe **answer**." in (place.project / "talk.md").read_text()
         terminal.type(f"/export talk.md{ENTER}")
-        await terminal.see("Name another file")
+        await terminal.see("notes.md")
         terminal.type(f"/cost{ENTER}")
         await terminal.see("input tokens")
         terminal.type(f"/config{ENTER}")
