@@ -91,9 +91,9 @@ export async function mentionsTerminalsPagesAndSessions(scene) {
     await until(async () => {
       await area.fill("");
       await area.pressSequentially(typed);
-      return panel.getByRole("option", { name: option }).first().waitFor({ timeout: 5000 }).then(() => true, () => false);
-    }, `${typed} is offered`);
-    await panel.getByRole("option", { name: option }).first().click();
+      // The list is drawn again while its entries arrive, so an entry may be gone by the time of the click.
+      return panel.getByRole("option", { name: option }).first().click({ timeout: 5000 }).then(() => true, () => false);
+    }, `${typed} is offered and taken`);
   };
   await take("@term", /Terminal/);
   await area.press("End");
