@@ -26,6 +26,8 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
+from hermes_acp.core.messages import words_in
+from hermes_acp.core.record.titles import title_of
 from hermes_acp.storage.private_files import remove_folder
 from hermes_acp.storage.record_lines import decode_lines
 from hermes_acp.storage.search.database import Database, DatabaseDamaged
@@ -40,7 +42,6 @@ T = TypeVar("T")
 SESSION_ID = re.compile(r"([A-Za-z0-9_-]{1,128})(\.[A-Za-z0-9_-]{1,64})?")
 """A child agent's id is its session's id, a dot, and a name."""
 PAGE = 50
-UNTITLED = "Untitled"
 MIGRATIONS = (
     """CREATE TABLE sessions (
         id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL,
@@ -346,7 +347,7 @@ def _with_event(row: SessionRow, event: Event) -> SessionRow:
         case TitleChanged():
             return structs.replace(row, title=event.title)
         case UserSaid() if not row.title:  # the process ended before it named the session
-            return structs.replace(row, title=UNTITLED)
+            return structs.replace(row, title=title_of(words_in(event.parts)))
         case ArchiveChanged():
             return structs.replace(row, is_archived=event.is_archived)
         case _:

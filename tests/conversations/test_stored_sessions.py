@@ -153,6 +153,19 @@ def cut_behind(record: Path, mark: bytes, more: bytes = b"") -> None:
     record.write_bytes(content[:end] + more)
 
 
+async def test_a_session_killed_before_it_was_named_is_listed_by_its_first_prompt(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await play_a_session(scene, editor)
+    cut_behind(scene.record_of(session), b'"user_said"')
+    (scene.home / "index.db").unlink()
+    async with scene.editor() as editor:
+        for _ in range(2):
+            (listed,) = (await editor.call("session/list", {}))["sessions"]
+            assert (listed["sessionId"], listed["title"]) == (session, "Count on")
+            more: Json = {"additionalDirectories": [str(scene.home)]}
+            await editor.call("session/load", reopening(scene, session) | more)
+
+
 async def test_what_a_killed_process_left_open_is_closed_and_told(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)

@@ -7,7 +7,6 @@ from typing import Final
 
 import anyio
 
-from hermes_acp.agent.stages.first_title import MAX_TITLE_CHARACTERS, title_of
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.errors import HermesError
@@ -20,6 +19,7 @@ from hermes_acp.core.messages import (
     UserMessage,
     words_in,
 )
+from hermes_acp.core.record.titles import MAX_TITLE_CHARACTERS, title_of
 from hermes_acp.models import model_catalog
 from hermes_acp.models.formats.reply_stream import ask_once
 

@@ -51,6 +51,7 @@ from hermes_acp.core.record.compacted_history import apply_compaction, shifted_p
 from hermes_acp.core.record.edit_reviews import REVIEWED, Reviews
 from hermes_acp.core.record.file_versions import attached_versions
 from hermes_acp.core.record.open_calls import OpenCalls
+from hermes_acp.core.record.titles import title_from_prompt
 from hermes_acp.core.record.unanswered_prompts import with_outcome_note
 
 INTERRUPTED = "[The turn was interrupted here.]"
@@ -275,6 +276,8 @@ class Record:
             ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
         ends += self.calls.closing_events(accounts or {}, LOST)
         if self.open_turn:
+            if not self.title and (title := title_from_prompt(self.messages)):
+                ends.append(TitleChanged(title))
             ends.append(TurnEnded(self.open_turn, "cancelled", LOST, CUT_OFF))
         return ends
 

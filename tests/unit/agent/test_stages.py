@@ -6,7 +6,7 @@ from hermes_acp.agent.loop.final_answer import FINAL_ANSWER_PROMPT
 from hermes_acp.agent.loop.final_reply import NUDGE, ending_for_reply
 from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending
 from hermes_acp.agent.stages.ending_notice import show_ending
-from hermes_acp.agent.stages.first_title import name_session, title_of
+from hermes_acp.agent.stages.first_title import name_session
 from hermes_acp.agent.stages.invalid_steps import count_invalid_steps
 from hermes_acp.agent.stages.loop_detection import detect_loops
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
@@ -28,6 +28,7 @@ from hermes_acp.core.messages import (
     ToolMessage,
     Usage,
 )
+from hermes_acp.core.record.titles import title_of
 from hermes_acp.core.tool_metadata import ToolMetadata
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.conversations.scripted_provider import Step as Played

@@ -188,7 +188,7 @@ def test_a_lost_call_is_told_by_how_far_it_had_come(behind: tuple[Event, ...], w
 
 def test_an_outcome_that_is_there_is_kept() -> None:
     events = [*OPEN_CALL, CallStarted("c"), CallEnded("c", "tool", "completed", "Done.")]
-    assert [type(end) for end in record_of(events).closing_events()] == [TurnEnded]
+    assert [type(end) for end in record_of(events).closing_events()] == [TitleChanged, TurnEnded]
 
 
 def test_the_model_reads_the_advice_behind_the_outcome() -> None:

@@ -1,0 +1,22 @@
+"""Name a session after the first line of a prompt."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from hermes_acp.core.messages import Message, UserMessage, words_in
+
+MAX_TITLE_CHARACTERS: Final = 60
+
+
+def title_from_prompt(messages: Iterable[Message]) -> str:
+    """Return a title made from the first prompt among messages, or "" if there is none."""
+    for message in messages:
+        if isinstance(message, UserMessage) and message.origin == "user":
+            return title_of(words_in(message.parts))
+    return ""
+
+
+def title_of(text: str) -> str:
+    """Return the first line of a prompt, short enough for a list."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "Untitled")
+    return line if len(line) <= MAX_TITLE_CHARACTERS else line[: MAX_TITLE_CHARACTERS - 1].rstrip() + "…"
