@@ -75,7 +75,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const life: ServerLife = new ServerLife(() => start(context, log, answerers), {
     onState: (state) => {
       front.setServer(state);
-      if (state.phase === "ready") setup.noteServer();
+      if (state.phase === "ready") pages.setup.noteServer();
     },
     onLink: async (link) => {
       approvals.takesParts = announces(link, "edits");
@@ -112,29 +112,12 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const actions = new PanelActions(parts, front);
   const apart = new ApartSessions(parts, front);
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
-  const { installer, setup, pageTab } = pagesOf(context, log, { life, front, surfaces, store });
+  const pages = pagesOf(context, log, { life, front, surfaces, store });
   const dispose = async () => {
-    pageTab.dispose();
-    front.dispose();
-    terminals.dispose();
-    for (const each of [saved, extras.mentions, extras.context]) each.dispose();
+    for (const each of [pages.pageTab, front, terminals, saved, extras.mentions, extras.context]) each.dispose();
     await life.stop();
   };
-  return {
-    life,
-    installer,
-    setup,
-    pageTab,
-    actions,
-    apart,
-    front,
-    surfaces,
-    approvals,
-    reviews,
-    documents,
-    store,
-    dispose,
-  };
+  return { ...pages, life, actions, apart, front, surfaces, approvals, reviews, documents, store, dispose };
 }
 
 /** Return what can go along with a prompt: mentions, and what the user looks at. */

@@ -22,8 +22,19 @@ export function registerCommands(
   engine: Engine,
   log: vscode.LogOutputChannel,
 ): readonly vscode.Disposable[] {
-  const { life, actions, front, surfaces, setup, pageTab } = engine;
-  const commands: Readonly<Record<string, Work>> = {
+  const commands = { ...sessionCommands(engine), ...serverCommands(context, engine, log), ...codeCommands(engine) };
+  return [
+    ...Object.entries(commands).map(([name, work]) =>
+      vscode.commands.registerCommand(name, work as (...given: unknown[]) => unknown),
+    ),
+    ...registerInline(engine),
+  ];
+}
+
+/** Show the panel and its sessions, and answer what is asked there. */
+function sessionCommands(engine: Engine): Readonly<Record<string, Work>> {
+  const { actions, front, surfaces } = engine;
+  return {
     "hermes.open": async () => {
       await surfaces.reveal();
       surfaces.audience.postSurely({ type: "focus" });
@@ -43,6 +54,19 @@ export function registerCommands(
       surfaces.audience.postSurely({ type: "showPast" });
     },
     "hermes.stop": () => actions.receive({ type: "cancel", sessionId: front.shown }, () => undefined),
+    "hermes.allowOnce": () => answerFirst(engine, "allow_once"),
+    "hermes.rejectOnce": () => answerFirst(engine, "reject_once"),
+  };
+}
+
+/** Run the server, and open the pages about it. */
+function serverCommands(
+  context: vscode.ExtensionContext,
+  engine: Engine,
+  log: vscode.LogOutputChannel,
+): Readonly<Record<string, Work>> {
+  const { life, setup, pageTab } = engine;
+  return {
     "hermes.restart": () => life.restart().catch((error: unknown) => log.error(String(error))),
     "hermes.showLog": () => log.show(true),
     "hermes.openSettings": () =>
@@ -56,6 +80,12 @@ export function registerCommands(
     "hermes.context": () => pageTab.open("context"),
     "hermes.trust": () => pageTab.open("trust"),
     "hermes.models": () => pageTab.open("setup"),
+  };
+}
+
+/** Work on the code that is open. */
+function codeCommands({ apart, surfaces }: Engine): Readonly<Record<string, Work>> {
+  return {
     "hermes.addSelection": async () => {
       const editor = vscode.window.activeTextEditor;
       if (!editor) return;
@@ -70,18 +100,10 @@ export function registerCommands(
       surfaces.audience.postSurely({ type: "insert", mention: fileOf(uri, kind) });
     },
     "hermes.commitMessage": (given?: vscode.SourceControl) =>
-      writeCommitMessage((text, token) => engine.apart.ask(text, token), given),
+      writeCommitMessage((text, token) => apart.ask(text, token), given),
     "hermes.enableCodeActions": () => enableFeature("enabled"),
     "hermes.enableCompletion": () => enableFeature("inlineCompletion"),
-    "hermes.allowOnce": () => answerFirst(engine, "allow_once"),
-    "hermes.rejectOnce": () => answerFirst(engine, "reject_once"),
   };
-  return [
-    ...Object.entries(commands).map(([name, work]) =>
-      vscode.commands.registerCommand(name, work as (...given: unknown[]) => unknown),
-    ),
-    ...registerInline(engine),
-  ];
 }
 
 /** Answer the oldest open question of the session that is shown. */

@@ -20,94 +20,124 @@ interface Props {
 export function ModelForm({ state: { trial }, status, onSave }: Props) {
   const held = status.providers.find(({ hasKey }) => hasKey)?.name;
   const [name, setName] = useState(status.provider || held || status.providers[0]?.name || "");
-  const provider = status.providers.find((each) => each.name === name);
   const [url, setUrl] = useState<string>();
   const [key, setKey] = useState("");
   const [model, setModel] = useState("");
-  const [isSaving, setSaving] = useState(false);
-  const sent = useRef<Answers | undefined>(undefined);
-  useEffect(() => {
-    // The answers that were tested are stored, whatever the fields say by now.
-    if (!isSaving || trial.phase === "running" || trial.phase === "idle" || !sent.current) return;
-    setSaving(false);
-    if (trial.phase !== "done" || !trial.isWorking) return;
-    post({ type: "save", answers: { ...sent.current, model: trial.model } });
+  const provider = status.providers.find((each) => each.name === name);
+  const save = (answers: Answers) => {
+    post({ type: "save", answers });
     setKey("");
     onSave();
-  }, [trial]);
+  };
+  const test = useTest(trial, save);
   if (!provider) return null;
   const answers: Answers = { provider: name, baseUrl: url ?? provider.baseUrl, apiKey: key, model };
-  const test = () => {
-    sent.current = answers;
-    setSaving(true);
-    post({ type: "check", answers });
+  const choose = (chosen: string) => {
+    setName(chosen);
+    setUrl(undefined);
+    setKey("");
+    setModel("");
   };
-  const isRunning = trial.phase === "running";
   return (
     <form
       class="setup-form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isRunning) test();
+        if (trial.phase !== "running") test(answers);
       }}
     >
-      <label>
-        {messages.PROVIDER}
-        <select
-          value={name}
-          onChange={(event) => {
-            setName(event.currentTarget.value);
-            setUrl(undefined);
-            setKey("");
-            setModel("");
-          }}
-        >
-          {status.providers.map((each) => (
-            <option key={each.name} value={each.name}>
-              {each.label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ProviderField status={status} name={name} onChoose={choose} />
       <Fields provider={provider} status={status} answers={answers} onUrl={setUrl} onKey={setKey} />
+      <ModelField trial={trial} model={model} usual={provider.model} onModel={setModel} />
+      <Outcome trial={trial} />
+      <Buttons trial={trial} onSaveAnyway={() => save(answers)} />
+    </form>
+  );
+}
+
+/** Return what tests answers. Those that work are saved as they were tested, whatever the fields say by then. */
+function useTest(trial: Trial, save: (answers: Answers) => void): (answers: Answers) => void {
+  const [isSaving, setSaving] = useState(false);
+  const sent = useRef<Answers | undefined>(undefined);
+  useEffect(() => {
+    if (!isSaving || trial.phase === "running" || trial.phase === "idle" || !sent.current) return;
+    setSaving(false);
+    if (trial.phase === "done" && trial.isWorking) save({ ...sent.current, model: trial.model });
+  }, [trial]);
+  return (answers) => {
+    sent.current = answers;
+    setSaving(true);
+    post({ type: "check", answers });
+  };
+}
+
+interface ProviderFieldProps {
+  readonly status: SetupStatusResult;
+  readonly name: string;
+  readonly onChoose: (name: string) => void;
+}
+
+function ProviderField({ status, name, onChoose }: ProviderFieldProps) {
+  return (
+    <label>
+      {messages.PROVIDER}
+      <select value={name} onChange={(event) => onChoose(event.currentTarget.value)}>
+        {status.providers.map((each) => (
+          <option key={each.name} value={each.name}>
+            {each.label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface ModelFieldProps {
+  readonly trial: Trial;
+  readonly model: string;
+  readonly usual: string;
+  readonly onModel: (model: string) => void;
+}
+
+function ModelField({ trial, model, usual, onModel }: ModelFieldProps) {
+  const models = trial.phase === "done" ? trial.models : [];
+  return (
+    <>
       <label>
         {messages.MODEL}
         <input
           value={model}
           list="models"
-          placeholder={provider.model}
+          placeholder={usual}
           aria-describedby="model-hint"
-          onInput={(event) => setModel(event.currentTarget.value)}
+          onInput={(event) => onModel(event.currentTarget.value)}
         />
       </label>
       <datalist id="models">
-        {trial.phase === "done" && trial.models.map((each) => <option key={each} value={each} />)}
+        {models.map((each) => (
+          <option key={each} value={each} />
+        ))}
       </datalist>
       <p class="entry-quiet" id="model-hint">
-        {trial.phase === "done" && trial.models.length > 0
-          ? messages.modelsFound(trial.models.length)
-          : messages.MODEL_HINT}
+        {models.length > 0 ? messages.modelsFound(models.length) : messages.MODEL_HINT}
       </p>
-      <Outcome trial={trial} />
-      <div class="entry-actions">
-        <button type="submit" class="button primary" aria-disabled={isRunning}>
-          {isRunning ? messages.TESTING : messages.TEST_AND_SAVE}
+    </>
+  );
+}
+
+function Buttons({ trial, onSaveAnyway }: { trial: Trial; onSaveAnyway: () => void }) {
+  const isRunning = trial.phase === "running";
+  return (
+    <div class="entry-actions">
+      <button type="submit" class="button primary" aria-disabled={isRunning}>
+        {isRunning ? messages.TESTING : messages.TEST_AND_SAVE}
+      </button>
+      {trial.phase === "done" && !trial.isWorking && (
+        <button type="button" class="button" onClick={onSaveAnyway}>
+          {messages.SAVE_ANYWAY}
         </button>
-        {trial.phase === "done" && !trial.isWorking && (
-          <button
-            type="button"
-            class="button"
-            onClick={() => {
-              post({ type: "save", answers });
-              setKey("");
-              onSave();
-            }}
-          >
-            {messages.SAVE_ANYWAY}
-          </button>
-        )}
-      </div>
-    </form>
+      )}
+    </div>
   );
 }
 
