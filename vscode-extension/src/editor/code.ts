@@ -10,7 +10,6 @@ import * as messages from "../messages/editor";
 import { commandsIn } from "./commands_in";
 
 /** Signs that a terminal takes as orders, and that nobody sees. */
-// eslint-disable-next-line no-control-regex
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
 
 /** What a dialog can show whole. */

@@ -8,7 +8,6 @@ import * as vscode from "vscode";
 
 const MAX_OUTPUT = 30_000;
 /** Sequences that colour, move and title; and what a program writes over a line again. */
-// eslint-disable-next-line no-control-regex
 const SEQUENCES =
   /\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|[\u0000-\u0008\u000b-\u001a]/g;
 

@@ -11,7 +11,6 @@ export const PAGE_NAMES = {
 } as const;
 export const PAGES_LABEL = "Pages";
 export const REFRESH = "Refresh";
-export const LOADING = "Loading";
 export const NO_FOLDER = "Open a folder first. This page is about a folder.";
 export const SERVER_TOO_OLD = "This server is too old to list this. Update it.";
 
@@ -45,7 +44,6 @@ export const keyStored = (file: string) => `It is stored in ${file}, which only 
 export const MODEL = "Model";
 export const MODEL_HINT = "Leave it empty for the usual one. A test lists what the endpoint offers.";
 export const modelsFound = (count: number) => `The endpoint lists ${plural(count, "model")}.`;
-export const TEST = "Test";
 export const TESTING = "Testing";
 export const TEST_AND_SAVE = "Test and save";
 export const SAVE_ANYWAY = "Save without a working test";

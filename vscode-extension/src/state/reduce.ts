@@ -10,7 +10,7 @@ import { UNNAMED, type CallNews, type SessionEvent } from "./events";
 import { changeQueue, holdAfter } from "./queue";
 import { failStep, putRetryNotice, withoutFailed } from "./retries";
 import { findItem, placeOf, type Session } from "./session";
-import type { CallItem, EndItem, Item, NoticeItem, TerminalState, Verdict } from "./terms";
+import type { CallItem, EndItem, Item, NoticeItem, TerminalState } from "./terms";
 
 /** Of a terminal's output so much is kept for the card; the head goes first. */
 const MAX_OUTPUT = 64 * 1024;
@@ -290,9 +290,4 @@ function summarise(session: Session, event: Extract<SessionEvent, { type: "summa
     status: event.status ?? item.status,
     text: event.isWhole ? (event.text ?? item.text) : item.text + (event.text ?? ""),
   }));
-}
-
-/** Return whether every hunk of every file of a card is decided. */
-export function isDecided(verdicts: readonly Verdict[]): boolean {
-  return verdicts.length > 0 && verdicts.every((verdict) => verdict !== "open");
 }

@@ -27,13 +27,6 @@ export interface Piece {
 
 const PLAIN: Look = {};
 
-/** Leave out what only moves a cursor; of a line written over, the last writing stays. */
-export function plainTerminal(output: string): string {
-  return terminalPieces(output)
-    .map(({ words }) => words)
-    .join("");
-}
-
 /** Cut output into pieces that look the same. */
 export function terminalPieces(output: string): readonly Piece[] {
   const pieces: Piece[] = [];

@@ -14,7 +14,7 @@ import { optionsFor, wordBefore } from "../../src/webview/menu";
 import { whenOf } from "../../src/webview/past_times";
 import { readable, shortened, split } from "../../src/webview/paths";
 import { Heights, inSight } from "../../src/webview/sight";
-import { plainTerminal } from "../../src/webview/terminal_text";
+import { terminalPieces } from "../../src/webview/terminal_text";
 
 describe("the trace", () => {
   it("hides secrets by name and by shape, in texts too", () => {
@@ -197,7 +197,8 @@ describe("the menu", () => {
 
 describe("small texts", () => {
   it("shows a command's output as lines", () => {
-    expect(plainTerminal("\u001b[31mred\u001b[0m\r\n10%\r50%\r100%\n\u001b]0;title\u0007end")).toBe("red\n100%\nend");
+    const pieces = terminalPieces("\u001b[31mred\u001b[0m\r\n10%\r50%\r100%\n\u001b]0;title\u0007end");
+    expect(pieces.map(({ words }) => words).join("")).toBe("red\n100%\nend");
   });
 
   it("says how long ago something was", () => {

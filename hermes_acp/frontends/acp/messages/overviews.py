@@ -5,7 +5,6 @@ from typing import Final
 SWITCHED_OFF: Final = "switched off"
 NOT_TRUSTED: Final = "not trusted, so it is not started"
 NOT_STARTED: Final = "starts with the first prompt of a session"
-RECONNECTED: Final = "Connected."
 SIGNED_OUT: Final = "You are signed out."
 WAS_NOT_SIGNED_IN: Final = "You were not signed in."
 SIGN_IN_OPENED: Final = "Sign in on the page within five minutes."
