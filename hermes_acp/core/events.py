@@ -1,6 +1,6 @@
 """The events of a session: one closed union. Each is recorded first and shown afterwards.
 
-Replaying them rebuilds a session. Without cycles, they skip the garbage collector. The docstrings are in the reference.
+Replaying them rebuilds a session. They hold no cycles (`gc=False`). Their docstrings are the text of the reference.
 """
 
 from typing import Literal, TypeVar

@@ -67,6 +67,15 @@ def sync_folder(path: Path, within: int | None = None) -> None:
         os.close(descriptor)
 
 
+def write_private_text(path: Path, text: str) -> None:
+    """Replace a text that only its owner may read, atomically, in a private folder. Raises StorageError."""
+    private_folder(path.parent)
+    try:
+        write_whole(path, text.encode(), mode=0o600)
+    except OSError as error:
+        raise storage_error("write", path, error) from error
+
+
 def write_whole(
     path: Path,
     content: bytes,

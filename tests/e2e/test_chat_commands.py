@@ -36,6 +36,8 @@ async def test_a_model_that_is_not_offered_ends_the_chat(place: Place) -> None:
         done = await place.piped(server, b"hi\n", "--model", "nope")
         assert done.returncode == 2
         assert "There is no model 'nope'. Choose one of: scripted-large" in done.stderr.decode()
+        done = await place.piped(server, b"", "--model", "nope")
+        assert (done.returncode, b"There is no model 'nope'" in done.stderr) == (2, True), done.stderr
         async with place.chat(server, "--model", "nope") as terminal:
             await terminal.see("There is no model 'nope'")
             assert await terminal.end() == 2

@@ -74,7 +74,8 @@ class Chat:
             group.start_soon(self._keep, begin)
             group.start_soon(self._presenter.run)
             group.start_soon(self._cancel_read_at_end)
-            group.start_soon(self._set_initial_options)
+            if self._context.screen.can_ask:
+                group.start_soon(self._set_initial_options)
             try:
                 await self._read()
                 await self._events.all_shown()
@@ -160,8 +161,8 @@ class Chat:
     async def _read(self) -> None:
         """Read the terminal until the chat ends; no other task reads it."""
         context = self._context
-        if not context.screen.can_ask:
-            await self._wait_for_session()
+        if not context.screen.can_ask:  # a pipe may reach its end before
+            await self._set_initial_options()
         while True:
             await self._put_questions()
             if context.is_leaving or context.link.failure is not None:
@@ -177,13 +178,6 @@ class Chat:
             elif line is Gesture.LEFT:
                 context.is_leaving = True
                 return
-
-    async def _wait_for_session(self) -> None:
-        """Wait for the session or for its failure, because a pipe may reach its end before."""
-        try:
-            await self._context.link.session()
-        except AgentLost:
-            return
 
     async def _put_questions(self) -> None:
         while self._questions:

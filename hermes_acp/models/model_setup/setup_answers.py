@@ -17,7 +17,7 @@ from hermes_acp.config.settings import ProviderSettings, Settings, load_settings
 from hermes_acp.config.settings_text import read_text
 from hermes_acp.config.yaml_text import with_value
 from hermes_acp.core.errors import BadRequest, ConfigError, HermesError
-from hermes_acp.storage.private_files import private_folder, storage_error, write_whole
+from hermes_acp.storage.private_files import write_private_text
 
 if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
@@ -223,7 +223,7 @@ def write_answers(environment: Environment, answers: SetupAnswers) -> None:
     text = with_value(text, ("model",), answers.model or None)
     for name in ("base_url", "api_key_variable"):
         text = with_value(text, ("providers", answers.provider, name), answers.section.get(name))
-    _write(environment.config_file, text)
+    write_private_text(environment.config_file, text)
     if answers.key:
         _write_secret(environment.secrets_file, answers.key_variable, answers.key)
 
@@ -244,12 +244,4 @@ def _write_secret(path: Path, name: str, value: str) -> None:
     lines = read_text(path).splitlines()
     kept = [line for line in lines if line.partition("=")[0].removeprefix("export ").strip() != name]
     quoted = "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    _write(path, "\n".join([*kept, f"{name}={quoted}"]) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    private_folder(path.parent)
-    try:
-        write_whole(path, text.encode(), mode=0o600)
-    except OSError as error:
-        raise storage_error("write", path, error) from error
+    write_private_text(path, "\n".join([*kept, f"{name}={quoted}"]) + "\n")

@@ -137,6 +137,9 @@ def test_a_session_is_deleted_only_with_a_yes(run: Run, home: Path) -> None:
     assert "ses_0" not in run("sessions", "list", "--archived")[1]
     assert "ses_0" not in run("sessions", "search", "kettle")[1]
     assert run("sessions", "delete", "ses_0", "--yes")[0] == 2
+    code, _, err = run("sessions", "delete", "ses", "--yes")  # only one is left that begins so
+    assert (code, "'ses' is only the beginning" in err) == (2, True)
+    assert (home / "sessions" / "ses_1.jsonl").exists()
 
 
 def test_an_open_session_is_neither_deleted_nor_renamed(run: Run, home: Path) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from hermes_acp.frontends.cli.cli_main import run_command
+from hermes_acp.frontends.cli.scan.scan_flags import parse_flags
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,11 @@ def test_the_mistake_and_what_was_meant_are_named(
 def test_a_prompt_without_a_command_is_told_where_it_goes(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["fix the failing test"]) == 2
     assert 'To run it as a prompt: hermes-acp run "…"' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("typed", ["--jsnl", "--json"])
+def test_scan_completes_no_flag_and_names_the_closest(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse_flags([typed])
+    assert ended.value.code == 2
+    assert f"`hermes-acp scan` has no flag {typed}. Did you mean --jsonl?" in capsys.readouterr().err

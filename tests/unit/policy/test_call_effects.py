@@ -4,9 +4,10 @@ import pytest
 
 from hermes_acp.core.event_types import CallEffect, Grant
 from hermes_acp.core.proposals import Calls, Deletes, Effect, Presses, Reaches, Runs, Writes
-from hermes_acp.policy.call_effects import is_warned_about
+from hermes_acp.policy.call_effects import DELETES, REACHES, is_warned_about
 from hermes_acp.policy.grants import can_be_kept
 from hermes_acp.policy.policy_engine import Policy
+from hermes_acp.policy.shell.program_tables import load_tables
 
 PLACE = "/work/project"
 POLICY = Policy("/h/.hermes", "/h", ("/usr/bin",))
@@ -100,3 +101,7 @@ def test_many_targets_are_limited() -> None:
     summary = POLICY.summarize([Runs(command, PLACE, (PLACE,), confined=True)], "", PLACE)
     (deleted,) = [each for each in summary.effects if each.kind == "deletes"]
     assert deleted == CallEffect("deletes", tuple(f"f{number}" for number in range(50)))
+
+
+def test_the_reasons_that_name_an_effect_are_those_of_the_table() -> None:
+    assert {DELETES.strip(), REACHES.strip()} <= load_tables().reasons.keys()

@@ -55,7 +55,7 @@ class ActivityPane(Vertical):
         self.draw()
 
     def focus_view(self) -> None:
-        """Give the focus to the list."""
+        """Focus the list."""
         self.screen.set_focus(self.view)
 
     def draw(self) -> None:

@@ -87,7 +87,7 @@ class ChangesPane(Vertical):
         self._draw()
 
     def focus_view(self) -> None:
-        """Give the focus to the list."""
+        """Focus the list."""
         self.screen.set_focus(self.view)
 
     async def choose(

@@ -179,7 +179,7 @@ class ChatApp(App[None], inherit_bindings=False):
             self._widgets.question.focus_answer()
 
     def _action_mouse(self) -> None:
-        """Give the mouse to the terminal, or take it back."""
+        """Let the terminal or the chat handle the mouse."""
         self._has_mouse = not self._has_mouse
         sign = "h" if self._has_mouse else "l"
         if self._driver is not None:

@@ -124,7 +124,7 @@ class QuestionPanel(Vertical):
             self.screen.set_focus(self._after)
 
     def focus_answer(self) -> None:
-        """Give the focus to what answers the question."""
+        """Focus what answers the question."""
         self.screen.set_focus(self._target)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -146,7 +146,7 @@ class QuestionPanel(Vertical):
         return self._reads.settle("line", INTERRUPTED)
 
     def fit(self, columns: int, rows: int) -> None:
-        """Give the text what the choices leave of at most `rows`."""
+        """Fit the text into what the choices leave of at most `rows`."""
         width = max(1, columns - MARGIN)
         below = sum(1 + max(0, cell_len(row) - 1) // width for row in self.choice_rows)
         self.body.styles.height = max(1, min(self.body.virtual_size.height, rows - below - FRAME_ROWS))

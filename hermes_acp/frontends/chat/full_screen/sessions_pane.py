@@ -73,7 +73,7 @@ class SessionsPane(Vertical):
         await self._load("")
 
     def focus_view(self) -> None:
-        """Give the focus to the list."""
+        """Focus the list."""
         self.screen.set_focus(self.view)
 
     def cancel_edit(self) -> bool:

@@ -28,7 +28,7 @@ class Pane(Protocol):
         ...
 
     def focus_view(self) -> None:
-        """Give the focus to the list."""
+        """Focus the list."""
         ...
 
 
@@ -50,7 +50,7 @@ class KeysPane(Vertical):
         self.view.show([ViewEntry("message", (self._markdown(messages.KEYS),))])
 
     def focus_view(self) -> None:
-        """Give the focus to the list."""
+        """Focus the list."""
         self.screen.set_focus(self.view)
 
 

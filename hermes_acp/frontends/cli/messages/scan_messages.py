@@ -20,11 +20,6 @@ NO_FILE_HINT: Final = "Try `hermes-acp scan AGENTS.md`, or name a folder."
 JSONL_TAKES_NO_FILES: Final = "--jsonl reads standard input and takes no files."
 
 
-def usage_error(message: str, program: str) -> str:
-    """Return the line for a command line that cannot be parsed."""
-    return f"{message}. Try `{program} --help`."
-
-
 def folder_checked(folder: str, checked: int, blocked: int, warned: int, unread: int) -> str:
     """Return the result of a folder; the numbers count files."""
     skipped = f", {unread:,} not checked" if unread else ""

@@ -86,6 +86,16 @@ def restored(session_id: str) -> str:
     return f"{session_id} is listed again."
 
 
+PARTIAL_ID_HINT: Final = "Give the whole ID, or leave out --yes to be asked."
+
+
+def partial_id(named: str) -> str:
+    """Return why the beginning of an ID is refused."""
+    return (
+        f"{named!r} is only the beginning of a session's ID. With --yes, nobody confirms which session it is."
+    )
+
+
 def may_delete(number: int) -> str:
     """Return the question before sessions are deleted."""
     return f"Delete {counted(number, 'session')} permanently? [y/N] "

@@ -6,10 +6,11 @@ Knows: which there are, what `--help` says. Does not know: what they do.
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from msgspec import Struct
 
+from hermes_acp.frontends.cli.cli_output import note
+from hermes_acp.frontends.cli.command_parser import CommandParser, UsageError, explain_usage
 from hermes_acp.frontends.cli.messages import scan_messages
 
 
@@ -21,14 +22,6 @@ class ScanFlags(Struct, frozen=True):
     jsonl: bool
     allow: bool
     forbid: bool
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        from hermes_acp.frontends.cli.cli_output import note
-
-        note(scan_messages.usage_error(message, self.prog))
-        sys.exit(2)
 
 
 def add_scan(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +44,11 @@ def add_scan(parser: argparse.ArgumentParser) -> None:
 
 def parse_flags(arguments: Sequence[str]) -> ScanFlags:
     """Parse the command line; unknown arguments end the process with exit code 2."""
-    parser = _Parser(prog="hermes-acp scan", epilog=scan_messages.EXIT_CODES)
+    parser = CommandParser(prog="hermes-acp scan", epilog=scan_messages.EXIT_CODES)
     add_scan(parser)
-    options = parser.parse_args(arguments)
+    try:
+        options = parser.parse_args(arguments)
+    except UsageError as error:
+        note(explain_usage(error, parser, arguments).sentence())
+        sys.exit(2)
     return ScanFlags(tuple(options.files), options.all, options.jsonl, options.allow, options.forbid)

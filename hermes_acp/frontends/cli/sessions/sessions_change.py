@@ -44,6 +44,8 @@ async def delete_sessions(store: SessionStore, options: argparse.Namespace) -> i
     """
     stored = StoredSessions(store)
     ids = list(dict.fromkeys(stored.find(named) for named in options.ids))
+    if options.yes and (partial := next((named for named in options.ids if named not in ids), "")):
+        raise BadRequest(session_messages.partial_id(partial), hint=session_messages.PARTIAL_ID_HINT)
     if not options.yes:
         if not sys.stdin.isatty():
             raise BadRequest(session_messages.DELETE_NEEDS_YES, hint=session_messages.DELETE_HINT)
