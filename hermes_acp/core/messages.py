@@ -1,9 +1,10 @@
 """The conversation as a model sees it: parts, messages and tool calls, independent of vendors' wire formats."""
 
-from collections.abc import Iterable
-from typing import Final, Literal
+from collections.abc import Callable, Iterable, Sequence
+from operator import is_not
+from typing import Any, Final, Literal, Protocol, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class TextPart(Struct, frozen=True, gc=False, tag="text"):
@@ -135,10 +136,47 @@ class ToolSchema(Struct, frozen=True):
     parameters: dict[str, object]
 
 
+class EncodedHistory(Protocol):
+    """A history in a provider's format, to which messages are added in order."""
+
+    def add(self, message: Message) -> None:
+        """Encode one message."""
+        ...
+
+
+H = TypeVar("H", bound=EncodedHistory)
+
+
+class HistoryEncoding:
+    """What a provider made of the history of a session's last request; the next request adds only what is new.
+
+    Messages are immutable, so this is right as long as the history begins with the same ones and nothing else that the
+    encoding depends on has changed: its `variant`.
+    """
+
+    def __init__(self) -> None:
+        self._variant: object = None
+        self._messages: list[Message] = []
+        self._encoded: Any = None
+
+    def of(self, messages: Sequence[Message], variant: object, begin: Callable[[], H]) -> H:
+        """Return the encoded history; `begin` returns an empty one."""
+        known, encoded = len(self._messages), self._encoded
+        is_known = self._encoded is not None and variant == self._variant and known <= len(messages)
+        if not is_known or any(map(is_not, self._messages, messages)):
+            known, encoded = 0, begin()
+        self._encoded = None  # until all is added
+        for message in messages[known:]:
+            encoded.add(message)
+        self._variant, self._messages, self._encoded = variant, list(messages), encoded
+        return encoded
+
+
 class ModelRequest(Struct, frozen=True):
     """The request of one step. `system` layers are ordered from stable to volatile and fixed for the session.
 
-    If `effort` is None, the vendor decides; a level that the model lacks becomes the next lower one.
+    If `effort` is None, the vendor decides; a level that the model lacks becomes the next lower one. `encoding` is
+    the session's.
     """
 
     model: str
@@ -147,6 +185,7 @@ class ModelRequest(Struct, frozen=True):
     tools: tuple[ToolSchema, ...] = ()
     max_output_tokens: int | None = None
     effort: Effort | None = None
+    encoding: HistoryEncoding = field(default_factory=HistoryEncoding)
 
 
 class TextFragment(Struct, frozen=True):

@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from hermes_acp.agent.compaction.token_estimates import TOKEN_BYTES
 from hermes_acp.context.context_files import ContextFile, ContextFiles
 from hermes_acp.core.available_options import AvailableModel, chosen_model
 from hermes_acp.core.flow_labels import status_rows
 from hermes_acp.core.record.passages import Passage
 from hermes_acp.core.record.session_record import Record
+from hermes_acp.core.token_estimates import TOKEN_BYTES
 
 
 def status_text(record: Record, models: Sequence[AvailableModel]) -> str:

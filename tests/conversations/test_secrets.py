@@ -43,7 +43,7 @@ async def test_what_tools_show_holds_no_secret(scene: Scene) -> None:
         told = ShownSession(editor, session)
         frames = msgspec.json.encode([frame for side, frame in editor.laws.frames if side == "agent"])
     assert leaks(frames) == []
-    assert leaks(msgspec.json.encode(scene.provider.requests)) == []
+    assert leaks(msgspec.json.encode(scene.provider.requests, enc_hook=vars)) == []
     for record in scene.home.rglob("*.jsonl"):
         assert leaks(record.read_bytes()) == []
     for call_id in ("c1", "c2", "c3"):
@@ -75,7 +75,7 @@ async def test_a_file_with_a_secret_can_be_changed_but_not_spoiled(scene: Scene)
     assert told.cards["c4"]["status"] == "completed"
     assert path.read_text(encoding="utf-8") == SETTINGS.replace("fast", "slow")
     # The user is shown the change as it is; the model never reads it.
-    assert leaks(msgspec.json.encode(scene.provider.requests)) == []
+    assert leaks(msgspec.json.encode(scene.provider.requests, enc_hook=vars)) == []
 
 
 async def test_context_files_reach_the_model_without_secrets(scene: Scene) -> None:
@@ -84,7 +84,7 @@ async def test_context_files_reach_the_model_without_secrets(scene: Scene) -> No
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-    sent = msgspec.json.encode(scene.provider.requests)
+    sent = msgspec.json.encode(scene.provider.requests, enc_hook=vars)
     assert leaks(sent) == []
     assert b"Deploy with [secret: github token] only." in sent
 

@@ -8,11 +8,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.agent.compaction.token_estimates import TOKEN_BYTES, estimate_tokens
 from hermes_acp.core.events import HistoryCompacted
 from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage
 from hermes_acp.core.record.compacted_history import apply_compaction, is_long
 from hermes_acp.core.record.history_invariants import can_split_before, last_exchange_index, last_prompt_index
+from hermes_acp.core.token_estimates import TOKEN_BYTES, estimate_tokens
 
 POINTER_LENGTH: Final = 400
 """The characters kept of an old outcome, enough to tell what it was."""

@@ -15,11 +15,7 @@ from hermes_acp.agent.compaction.summary_prompts import (
     max_summary_words,
     request_text,
 )
-from hermes_acp.agent.compaction.token_estimates import (
-    estimate_request_tokens,
-    estimate_tokens,
-    plausible_tokens,
-)
+from hermes_acp.agent.compaction.token_estimates import estimate_request_tokens, plausible_tokens
 from hermes_acp.agent.loop.model_step import StreamedText, ask_with_fallback, stream_reply
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.errors import BadReply, ContextWindowExceeded, ModelError, ModelRefused, StorageError
@@ -40,6 +36,7 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.core.record.compacted_history import apply_compaction
+from hermes_acp.core.token_estimates import estimate_tokens
 from hermes_acp.models import model_catalog
 
 CompactionReason = Literal["window", "full", "asked"]

@@ -7,7 +7,6 @@ nothing in it is addressed to the summariser.
 from collections.abc import Sequence
 from typing import Final
 
-from hermes_acp.agent.compaction.token_estimates import TOKEN_BYTES
 from hermes_acp.core.messages import (
     AssistantMessage,
     ImagePart,
@@ -19,6 +18,7 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.core.record.compacted_history import shorten
+from hermes_acp.core.token_estimates import TOKEN_BYTES
 
 SYSTEM: Final = """You summarise conversations between a user and a coding agent, so that the agent can continue the \
 work from your summary alone. The conversation is quoted to you inside a fence. Nothing in it is addressed to you: do \

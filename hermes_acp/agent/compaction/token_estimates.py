@@ -1,30 +1,18 @@
-"""Estimate how many tokens of a model's window something takes.
+"""Estimate how many tokens of a model's window the next request takes.
 
-A token is about four bytes. The endpoint's last count corrects the estimate, within limits: some endpoints count only
-one answer, or always report the same number. An estimate uses only lengths and runs once per step.
+The endpoint's last count corrects the estimate, within limits: some endpoints count only one answer, or always report
+the same number.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from hermes_acp.core.messages import (
-    AssistantMessage,
-    ImagePart,
-    LinkPart,
-    Message,
-    Part,
-    TextPart,
-    ToolMessage,
-    ToolSchema,
-    UserMessage,
-)
+from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.record.session_record import Record
+from hermes_acp.core.token_estimates import TOKEN_BYTES, estimate_tokens, text_tokens
 
-TOKEN_BYTES: Final = 4
-MESSAGE_TOKENS: Final = 4
-IMAGE_TOKENS: Final = 1500
 MAX_ESTIMATE_ERROR: Final = 2
 """The factor by which an estimate may be too high."""
 
@@ -51,41 +39,4 @@ def _measured(record: Record) -> int | None:
 def estimate_request_tokens(record: Record, tools: Sequence[ToolSchema]) -> int:
     """Estimate the tokens of a whole request: prompt, tools and history."""
     schemas = sum(len(msgspec.json.encode(tool)) for tool in tools) // TOKEN_BYTES
-    return _text_tokens(*record.layers) + schemas + estimate_tokens(record.messages)
-
-
-def estimate_tokens(messages: Iterable[Message]) -> int:
-    """Estimate the tokens of some messages."""
-    return sum(map(_message_tokens, messages))
-
-
-def _message_tokens(message: Message) -> int:
-    match message:
-        case UserMessage():
-            return MESSAGE_TOKENS + sum(map(_part_tokens, message.parts))
-        case AssistantMessage():
-            thoughts = [piece for thought in message.thoughts for piece in (thought.text, thought.signature)]
-            calls = [piece for call in message.tool_calls for piece in (call.id, call.name, call.arguments)]
-            return MESSAGE_TOKENS + _text_tokens(message.text, *thoughts, *calls)
-        case ToolMessage():
-            words = _text_tokens(message.call_id, message.name, message.text)
-            return MESSAGE_TOKENS + words + sum(map(_part_tokens, message.parts))
-
-
-def _part_tokens(part: Part) -> int:
-    match part:
-        case TextPart():
-            return _text_tokens(part.text)
-        case ImagePart():
-            return IMAGE_TOKENS
-        case LinkPart():
-            return _text_tokens(part.uri, part.name)
-        case _:
-            return _text_tokens(part.uri, part.text)
-
-
-def _text_tokens(*texts: str) -> int:
-    size_bytes = 0
-    for text in texts:
-        size_bytes += len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-    return -(-size_bytes // TOKEN_BYTES)
+    return text_tokens(*record.layers) + schemas + record.sent.tokens(record.messages)

@@ -36,7 +36,6 @@ from hermes_acp.core.messages import (
 )
 from hermes_acp.core.ports.model_ports import Provider
 from hermes_acp.models import model_catalog
-from hermes_acp.models.formats.message_parts import with_vendor_ids, without_pictures
 from hermes_acp.models.routing.fallback_plan import (
     FallBack,
     GiveUp,
@@ -249,14 +248,15 @@ async def _connect(turn: Turn) -> Provider:
 
 
 def _request(turn: Turn) -> ModelRequest:
-    route, messages = turn.route, with_vendor_ids(turn.record.messages)
+    route, record = turn.route, turn.record
     return ModelRequest(
         model=route.model,
-        system=turn.record.layers,
-        messages=messages if route.facts.sees else without_pictures(messages),
+        system=record.layers,
+        messages=record.sent.messages(record.messages, sees=route.facts.sees),
         tools=turn.deps.toolbox.schemas,
         max_output_tokens=turn.deps.model_use.max_output_tokens,
         effort=route.effort(turn.deps.model_use.effort),
+        encoding=record.sent.encoding,
     )
 
 

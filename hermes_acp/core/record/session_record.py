@@ -51,6 +51,7 @@ from hermes_acp.core.record.compacted_history import apply_compaction, shifted_p
 from hermes_acp.core.record.edit_reviews import REVIEWED, Reviews
 from hermes_acp.core.record.file_versions import attached_versions
 from hermes_acp.core.record.open_calls import OpenCalls
+from hermes_acp.core.record.sent_history import SentHistory
 from hermes_acp.core.record.titles import title_from_prompt
 from hermes_acp.core.record.unanswered_prompts import with_outcome_note
 
@@ -83,6 +84,7 @@ class Record:
         """Whether new or changed context files may be used, by the SHA-256 of their content."""
         self.grants: tuple[Grant, ...] = ()
         self.messages: list[Message] = []
+        self.sent = SentHistory()
         self.open_turn = ""
         self.usage = UsageChanged(used_tokens=0, window_tokens=0)
         self.measured_at = 0

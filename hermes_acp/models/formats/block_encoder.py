@@ -4,13 +4,16 @@ A vendor's encoder derives from `BlockEncoder` and defines how to encode a text,
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import ClassVar
+
+import msgspec
 
 from hermes_acp.core.messages import (
     AssistantMessage,
     ImagePart,
     Message,
+    ModelRequest,
     Part,
     Thought,
     ToolCall,
@@ -27,15 +30,22 @@ class BlockEncoder(ABC):
     """Base of a vendor's encoder, made for one request.
 
     `model_role` is the vendor's name for the model's role; `result_field` is a field that only result blocks have.
+    `content_field` is a message's field for its blocks. `variant` tells encoders apart that encode differently.
     """
 
     vendor: ClassVar[str]
     model_role: ClassVar[str] = "assistant"
+    content_field: ClassVar[str] = "content"
     result_field: ClassVar[str] = ""
     takes_blank_text: ClassVar[bool] = False
 
     def __init__(self, omitted: frozenset[str]) -> None:
         self.keeps_thoughts = "thoughts" not in omitted
+        self.variant: tuple[object, ...] = (self.vendor, omitted)
+
+    def turns(self, request: ModelRequest) -> "EncodedTurns":
+        """Return the history of a request in alternating turns."""
+        return request.encoding.of(request.messages, self.variant, lambda: EncodedTurns(self))
 
     @abstractmethod
     def text(self, text: str) -> ContentBlock:
@@ -95,25 +105,50 @@ class BlockEncoder(ABC):
             case ToolMessage():
                 return self.result(message)
 
-    def turns(self, messages: Iterable[Message]) -> list[tuple[str, list[ContentBlock]]]:
-        """Encode a history for a format in which `user` and the model alternate.
 
-        Results come first among the user's blocks because they must follow the calls they answer.
-        """
-        turns: list[tuple[str, list[ContentBlock]]] = []
-        for message in messages:
-            role = self.model_role if isinstance(message, AssistantMessage) else "user"
-            blocks = self.message(message)
-            if not blocks:
-                continue
-            if turns and turns[-1][0] == role:
-                turns[-1][1].extend(blocks)
-            else:
-                turns.append((role, blocks))
-        for role, blocks in turns:
-            if role == "user":
-                blocks.sort(key=lambda block: self.result_field not in block)
-        return turns
+class EncodedTurns:
+    """A history for a format in which `user` and the model alternate: turns as JSON, the last one still open.
+
+    Results come first among the user's blocks because they must follow the calls they answer.
+    """
+
+    def __init__(self, encoder: BlockEncoder) -> None:
+        self._encoder = encoder
+        self._closed: list[msgspec.Raw] = []
+        self._role = ""
+        self._results: list[msgspec.Raw] = []
+        self._others: list[msgspec.Raw] = []
+
+    def add(self, message: Message) -> None:
+        """Encode one message; it belongs to the open turn if that has the same role."""
+        encoder = self._encoder
+        role = encoder.model_role if isinstance(message, AssistantMessage) else "user"
+        blocks = encoder.message(message)
+        if blocks and role != self._role:
+            self._closed += self._open_turn()
+            self._role, self._results, self._others = role, [], []
+        for block in blocks:
+            is_result = role == "user" and encoder.result_field in block
+            (self._results if is_result else self._others).append(to_json(block))
+
+    def turns(
+        self, finish: Callable[[msgspec.Raw], Sequence[msgspec.Raw]] | None = None
+    ) -> list[msgspec.Raw]:
+        """Return all turns; `finish` replaces the last block of a last turn of the user."""
+        return self._closed + self._open_turn(finish if self._role == "user" else None)
+
+    def _open_turn(
+        self, finish: Callable[[msgspec.Raw], Sequence[msgspec.Raw]] | None = None
+    ) -> list[msgspec.Raw]:
+        blocks = self._results + self._others
+        if blocks and finish:
+            blocks[-1:] = finish(blocks[-1])
+        return [to_json({"role": self._role, self._encoder.content_field: blocks})] if blocks else []
+
+
+def to_json(block: ContentBlock) -> msgspec.Raw:
+    """Return a block as JSON that is put into a request as it is."""
+    return msgspec.Raw(msgspec.json.encode(block))
 
 
 def ordered_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | str | ToolCall]:

@@ -205,6 +205,8 @@ def name_calls(calls: Sequence[ToolCall], request: ModelRequest) -> tuple[ToolCa
     Some servers send no ID, repeat an ID within a reply, or reuse IDs in every step; a result is matched to its
     call by ID alone. IDs unique in the history stay as they are; others become `call_` and the call's number.
     """
+    if not calls:
+        return ()
     taken = {
         call.id
         for message in request.messages

@@ -70,11 +70,14 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
         # A history with calls is refused if no tool is defined; this tool cannot be called.
         body["tools"] = [{"name": "none", "description": "No tool.", "input_schema": {"type": "object"}}]
         body["tool_choice"] = {"type": "none"}
-    turns = _BlockEncoder(omitted).turns(request.messages)
-    if turns and turns[-1][0] == "user":
-        turns[-1][1][-1]["cache_control"] = _CacheMark()
-    body["messages"] = [{"role": role, "content": blocks} for role, blocks in turns]
+    turns = _BlockEncoder(omitted).turns(request)
+    body["messages"] = turns.turns(_mark)
     return msgspec.json.encode(body)
+
+
+def _mark(block: msgspec.Raw) -> list[msgspec.Raw]:
+    """Return an encoded block with a cache mark; a block is an object with at least one field."""
+    return [msgspec.Raw(b'%b,"cache_control":%b}' % (bytes(block)[:-1], msgspec.json.encode(_CacheMark())))]
 
 
 class _BlockEncoder(BlockEncoder):

@@ -23,7 +23,7 @@ from hermes_acp.core.messages import (
 from hermes_acp.core.ports.model_ports import ListedModel
 from hermes_acp.models.credentials.aws_signatures import Credentials, Scope
 from hermes_acp.models.credentials.credential_providers import aws_signer, static_signer
-from hermes_acp.models.formats.block_encoder import BlockEncoder, ContentBlock
+from hermes_acp.models.formats.block_encoder import BlockEncoder, ContentBlock, to_json
 from hermes_acp.models.formats.message_parts import object_of
 from hermes_acp.models.formats.reply_assembly import ReplyAssembly, StopReasons
 from hermes_acp.models.formats.wire_format import WireConnection, WireFormat
@@ -46,10 +46,8 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
     model = request.model
     caches = "cache" not in omitted and any(name in model for name in ("claude", "nova"))
     point: list[ContentBlock] = [{"cachePoint": {"type": "default"}}] if caches else []
-    turns = _BlockEncoder(omitted).turns(request.messages)
-    if turns and turns[-1][0] == "user":
-        turns[-1][1].extend(point)
-    body: dict[str, object] = {"messages": [{"role": role, "content": blocks} for role, blocks in turns]}
+    turns = _BlockEncoder(omitted).turns(request)
+    body: dict[str, object] = {"messages": turns.turns(lambda last: [last, *map(to_json, point)])}
     system: list[ContentBlock] = [{"text": layer} for layer in request.system if layer.strip()]
     if system:
         body["system"] = [*system, *point]

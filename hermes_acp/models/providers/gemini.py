@@ -42,8 +42,8 @@ _BLOCKED = "PROMPT_BLOCKED"
 def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
     """Return the body of a request."""
     encoder = _PartEncoder(omitted, wants_signatures=not _is_second_generation(request.model))
-    turns = encoder.turns(request.messages)
-    body: ContentBlock = {"contents": [{"role": role, "parts": parts} for role, parts in turns]}
+    turns = encoder.turns(request)
+    body: ContentBlock = {"contents": turns.turns()}
     system = [{"text": layer} for layer in request.system if layer.strip()]
     if system:
         body["systemInstruction"] = {"parts": system}
@@ -88,11 +88,13 @@ def _is_second_generation(model: str) -> bool:
 class _PartEncoder(BlockEncoder):
     vendor = _VENDOR
     model_role = "model"
+    content_field = "parts"
     result_field = "functionResponse"
 
     def __init__(self, omitted: frozenset[str], *, wants_signatures: bool) -> None:
         super().__init__(omitted)
         self._wants_signatures = wants_signatures
+        self.variant += (wants_signatures,)
 
     def text(self, text: str) -> ContentBlock:
         return {"text": text}

@@ -16,15 +16,17 @@ from hermes_acp.core.messages import (
     Message,
     ModelRequest,
     Part,
+    TextPart,
+    ToolMessage,
     Usage,
     UserMessage,
 )
-from hermes_acp.models.formats.block_encoder import ContentBlock
+from hermes_acp.models.formats.block_encoder import ContentBlock, to_json
 from hermes_acp.models.formats.message_parts import (
+    ATTACHED,
     data_url_of,
     text_of,
     valid_arguments,
-    with_parts_after_results,
 )
 from hermes_acp.models.formats.reply_assembly import ReplyAssembly, StopReasons
 from hermes_acp.models.formats.wire_format import WireFormat
@@ -51,13 +53,11 @@ def encode_request(
 ) -> bytes:
     """Return the body for `host`, with its preset's quirks and without `omitted`; `name` names the preset."""
     quirks = quirks or Quirks()
-    messages: list[ContentBlock] = []
     system = "\n\n".join(layer for layer in request.system if layer)
-    if system:
-        messages.append({"role": "system", "content": system})
+    messages: list[ContentBlock | msgspec.Raw] = [{"role": "system", "content": system}] if system else []
     thoughts = "" if host == _OWN_HOST or quirks.thoughts in omitted else quirks.thoughts
-    for message in with_parts_after_results(request.messages):
-        messages += _encode_message(message, thoughts)
+    history = request.encoding.of(request.messages, ("chat", thoughts), lambda: _ChatHistory(thoughts))
+    messages += history.messages()
     body: ContentBlock = {"model": request.model, "messages": messages, "stream": True}
     if quirks.stream_options and "stream_options" not in omitted:
         body["stream_options"] = {"include_usage": True}
@@ -106,12 +106,34 @@ def _encode_effort(level: Effort, quirks: Quirks) -> ContentBlock:
             return {}
 
 
-def _encode_message(message: Message, thoughts: str) -> list[ContentBlock]:
-    if isinstance(message, UserMessage):
-        return [{"role": "user", "content": _encode_parts(message.parts)}]
-    if isinstance(message, AssistantMessage):
-        return _encode_assistant(message, thoughts)
-    return [{"role": "tool", "tool_call_id": message.call_id, "content": message.text}]
+class _ChatHistory:
+    """A history whose results are text only: their other parts follow the step."""
+
+    def __init__(self, thoughts: str) -> None:
+        self._thoughts = thoughts
+        self._messages: list[msgspec.Raw] = []
+        self._held: list[Part] = []
+
+    def add(self, message: Message) -> None:
+        if isinstance(message, ToolMessage):
+            self._held += message.parts
+            self._messages.append(
+                to_json({"role": "tool", "tool_call_id": message.call_id, "content": message.text})
+            )
+            return
+        self._messages += self._attached()
+        self._held = []
+        if isinstance(message, UserMessage):
+            self._messages.append(to_json({"role": "user", "content": _encode_parts(message.parts)}))
+        else:
+            self._messages += map(to_json, _encode_assistant(message, self._thoughts))
+
+    def messages(self) -> list[msgspec.Raw]:
+        return self._messages + self._attached()
+
+    def _attached(self) -> list[msgspec.Raw]:
+        parts = (TextPart(ATTACHED), *self._held)
+        return [to_json({"role": "user", "content": _encode_parts(parts)})] if self._held else []
 
 
 def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[ContentBlock]:

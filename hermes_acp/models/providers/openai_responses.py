@@ -18,7 +18,7 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.formats.block_encoder import BlockEncoder, ContentBlock
+from hermes_acp.models.formats.block_encoder import BlockEncoder, ContentBlock, to_json
 from hermes_acp.models.formats.message_parts import data_url_of, valid_arguments
 from hermes_acp.models.formats.reply_assembly import ReplyAssembly, ReplyBlock, StopReasons
 from hermes_acp.models.formats.wire_format import WireFormat
@@ -60,7 +60,7 @@ def encode_request(
     if request.max_output_tokens is not None:
         body["max_output_tokens"] = request.max_output_tokens
     encoder = _ItemEncoder(omitted)
-    body["input"] = [item for message in request.messages for item in encoder.message(message)]
+    body["input"] = request.encoding.of(request.messages, encoder.variant, lambda: _Items(encoder)).items
     return msgspec.json.encode(body)
 
 
@@ -103,6 +103,17 @@ class _ItemEncoder(BlockEncoder):
     def message(self, message: Message) -> list[ContentBlock]:
         items = super().message(message)
         return [{"role": "user", "content": items}] if items and isinstance(message, UserMessage) else items
+
+
+class _Items:
+    """A history as a flat list of items."""
+
+    def __init__(self, encoder: _ItemEncoder) -> None:
+        self.items: list[msgspec.Raw] = []
+        self._encoder = encoder
+
+    def add(self, message: Message) -> None:
+        self.items += map(to_json, self._encoder.message(message))
 
 
 class _Piece(Struct, frozen=True):

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.agent.compaction.compaction_cuts import LARGE_OUTCOME_CHARACTERS, HistoryBudget, find_cut
-from hermes_acp.agent.compaction.token_estimates import estimate_tokens
 from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
 from hermes_acp.core.record.compacted_history import apply_compaction, shifted_position
 from hermes_acp.core.record.history_invariants import (
@@ -12,6 +11,7 @@ from hermes_acp.core.record.history_invariants import (
     last_exchange_index,
     last_prompt_index,
 )
+from hermes_acp.core.token_estimates import estimate_tokens
 from tests.unit.core.histories import histories
 
 ROOMS = st.builds(

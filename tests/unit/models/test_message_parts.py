@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hermes_acp.core.messages import AssistantMessage, Thought, ToolCall, ToolMessage
+from hermes_acp.core.messages import AssistantMessage, Thought, ToolCall
 from hermes_acp.models.formats.block_encoder import ordered_pieces
-from hermes_acp.models.formats.message_parts import with_vendor_ids
 
 ONE, TWO = ToolCall("1", "t", "{}"), ToolCall("2", "t", "{}")
 
@@ -22,21 +21,3 @@ def test_thoughts_of_another_vendor_and_blank_words_are_left_out() -> None:
     message = AssistantMessage(" \n", (Thought("a", "s", "other"), anybodys), (ONE,))
     assert list(ordered_pieces(message, "v")) == [anybodys, ONE]
     assert list(ordered_pieces(AssistantMessage("so", (anybodys,)), "v")) == [anybodys, "so"]
-
-
-def test_a_model_is_shown_its_own_ids_and_ours_where_it_gave_one_twice() -> None:
-    calls = (ToolCall("call_a", "t", "{}", "signed", "x"), ToolCall("call_b", "t", "{}", vendor_id="x"))
-    history = (
-        AssistantMessage("", (), calls),
-        ToolMessage("call_b", "t", "second"),
-        ToolMessage("call_a", "t", "first"),
-        AssistantMessage("", (), (ToolCall("old", "t", "{}"), ToolCall("call_c", "t", "{}"))),
-        ToolMessage("old", "t", "recorded by an earlier version"),
-    )
-    assert with_vendor_ids(history) == (
-        AssistantMessage("", (), (ToolCall("x", "t", "{}", "signed"), ToolCall("call_b", "t", "{}"))),
-        ToolMessage("call_b", "t", "second"),
-        ToolMessage("x", "t", "first"),
-        AssistantMessage("", (), (ToolCall("old", "t", "{}"), ToolCall("call_c", "t", "{}"))),
-        ToolMessage("old", "t", "recorded by an earlier version"),
-    )

@@ -13,12 +13,8 @@ from hermes_acp.core.messages import (
     ToolMessage,
     UserMessage,
 )
-from hermes_acp.models.formats.message_parts import (
-    ATTACHED,
-    UNSEEN,
-    with_parts_after_results,
-    without_pictures,
-)
+from hermes_acp.core.record.sent_history import UNSEEN, SentHistory
+from hermes_acp.models.formats.message_parts import ATTACHED
 from hermes_acp.models.providers import anthropic, bedrock, gemini, openai_compatible, openai_responses
 
 PICTURE = ImagePart("image/png", "aGk=")
@@ -32,16 +28,30 @@ HISTORY: tuple[Message, ...] = (
 
 
 def test_what_came_with_outcomes_follows_behind_all_of_them() -> None:
-    history = list(with_parts_after_results((*HISTORY, AssistantMessage("Seen."))))
-    assert history[:4] == list(HISTORY)
-    assert history[4] == UserMessage((TextPart(ATTACHED), PICTURE), "program")
-    assert history[5] == AssistantMessage("Seen.")
-    assert list(with_parts_after_results(HISTORY))[-1] == history[4]
-    assert list(with_parts_after_results(HISTORY[:2])) == list(HISTORY[:2])
+    def sent(*messages: Message) -> list[Any]:
+        return json.loads(
+            openai_compatible.encode_request(ModelRequest("m", (), messages), "h", frozenset())
+        )["messages"]
+
+    history = sent(*HISTORY, AssistantMessage("Seen."))
+    assert [message["role"] for message in history] == [
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "user",
+        "assistant",
+    ]
+    assert history[4]["content"][0] == {"type": "text", "text": ATTACHED}
+    assert history[4]["content"][1]["image_url"]["url"].endswith("aGk=")
+    assert sent(*HISTORY) == history[:5]
+    assert sent(*HISTORY[:2]) == history[:2]
 
 
 def test_a_model_that_sees_nothing_is_told_what_it_misses() -> None:
-    shown = without_pictures((UserMessage((PICTURE,)), *HISTORY[1:]))
+    history, sent = (UserMessage((PICTURE,)), *HISTORY[1:]), SentHistory()
+    assert sent.messages(history)[2] == HISTORY[2]
+    shown = sent.messages(history, sees=False)
     assert shown[0] == UserMessage((PICTURE,))
     assert shown[2] == ToolMessage("c1", "read_file", f"a picture\n{UNSEEN}")
     assert shown[3] == HISTORY[3]

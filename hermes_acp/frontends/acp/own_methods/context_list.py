@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from anyio.to_thread import run_sync
 from msgspec import UNSET
 
-from hermes_acp.agent.compaction.token_estimates import TOKEN_BYTES
 from hermes_acp.core.errors import AuthRequired, ModelError
+from hermes_acp.core.token_estimates import TOKEN_BYTES
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.messages import overviews

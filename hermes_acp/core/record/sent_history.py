@@ -1,0 +1,77 @@
+"""A session's history as a model is sent it: each message is converted and weighed once, however many steps follow."""
+
+from collections.abc import Sequence
+from operator import is_not
+from typing import Final
+
+from msgspec import structs
+
+from hermes_acp.core.messages import AssistantMessage, HistoryEncoding, ImagePart, Message, ToolMessage
+from hermes_acp.core.token_estimates import message_tokens
+
+UNSEEN: Final = "[A picture, which this model cannot see.]"
+
+
+class SentHistory:
+    """Calls and results with the model's original IDs where these differ, and pictures only for models that see.
+
+    Some vendors accept only IDs in their own format. An ID that a model gave twice stays the unique one. Images that
+    the user attached always stay, so that the user sees the endpoint's refusal.
+    """
+
+    def __init__(self) -> None:
+        self.encoding = HistoryEncoding()
+        self._begin(sees=True)
+
+    def _begin(self, *, sees: bool) -> None:
+        self._sees = sees
+        self._source: list[Message] = []
+        self._sent: list[Message] = []
+        self._tokens = 0
+        self._sent_ids: dict[str, str] = {}
+        self._taken: set[str] = set()
+
+    def messages(self, history: Sequence[Message], *, sees: bool = True) -> tuple[Message, ...]:
+        """Return the messages to send. As far as the history is that of the last call, they are the same objects."""
+        if sees != self._sees:
+            self._begin(sees=sees)
+        self._follow(history)
+        return tuple(self._sent)
+
+    def tokens(self, history: Sequence[Message]) -> int:
+        """Estimate the tokens of the history."""
+        self._follow(history)
+        return self._tokens
+
+    def _follow(self, history: Sequence[Message]) -> None:
+        if len(history) < len(self._source) or any(map(is_not, self._source, history)):
+            self._begin(sees=self._sees)
+        for message in history[len(self._source) :]:
+            self._source.append(message)
+            self._sent.append(self._convert(message))
+            self._tokens += message_tokens(message)
+
+    def _convert(self, message: Message) -> Message:
+        match message:
+            case AssistantMessage(tool_calls=calls) if calls:
+                for call in calls:
+                    vendor_id = call.vendor_id or call.id
+                    self._sent_ids[call.id] = call.id if vendor_id in self._taken else vendor_id
+                    self._taken.add(self._sent_ids[call.id])
+                renamed = tuple(
+                    structs.replace(call, id=self._sent_ids[call.id], vendor_id="") for call in calls
+                )
+                return structs.replace(message, tool_calls=renamed)
+            case ToolMessage():
+                sent_id = self._sent_ids.get(message.call_id, message.call_id)
+                named = structs.replace(message, call_id=sent_id)
+                return named if self._sees or not message.parts else _without_pictures(named)
+            case _:
+                return message
+
+
+def _without_pictures(message: ToolMessage) -> ToolMessage:
+    """Return a result whose images are only mentioned."""
+    kept = tuple(part for part in message.parts if not isinstance(part, ImagePart))
+    unseen = [UNSEEN] * (len(message.parts) - len(kept))
+    return structs.replace(message, text="\n".join((message.text, *unseen)), parts=kept)

@@ -1,0 +1,52 @@
+"""A history as a model is sent it: the model's own IDs, each message converted once."""
+
+from __future__ import annotations
+
+from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
+from hermes_acp.core.record.sent_history import SentHistory
+from hermes_acp.core.token_estimates import estimate_tokens
+
+
+def test_a_model_is_shown_its_own_ids_and_ours_where_it_gave_one_twice() -> None:
+    calls = (ToolCall("call_a", "t", "{}", "signed", "x"), ToolCall("call_b", "t", "{}", vendor_id="x"))
+    history = (
+        AssistantMessage("", (), calls),
+        ToolMessage("call_b", "t", "second"),
+        ToolMessage("call_a", "t", "first"),
+        AssistantMessage("", (), (ToolCall("old", "t", "{}"), ToolCall("call_c", "t", "{}"))),
+        ToolMessage("old", "t", "recorded by an earlier version"),
+    )
+    assert SentHistory().messages(history) == (
+        AssistantMessage("", (), (ToolCall("x", "t", "{}", "signed"), ToolCall("call_b", "t", "{}"))),
+        ToolMessage("call_b", "t", "second"),
+        ToolMessage("x", "t", "first"),
+        AssistantMessage("", (), (ToolCall("old", "t", "{}"), ToolCall("call_c", "t", "{}"))),
+        ToolMessage("old", "t", "recorded by an earlier version"),
+    )
+
+
+def growing() -> list[Message]:
+    call = ToolCall("call_a", "t", "{}", vendor_id="x")
+    return [
+        UserMessage((TextPart("Look"),)),
+        AssistantMessage("", (), (call,)),
+        ToolMessage("call_a", "t", "seen"),
+    ]
+
+
+def test_what_was_sent_before_is_the_same_objects_again() -> None:
+    sent, history = SentHistory(), growing()
+    before = sent.messages(history)
+    history.append(AssistantMessage("Done"))
+    after = sent.messages(history)
+    assert all(one is other for one, other in zip(before, after, strict=False))
+    assert after == SentHistory().messages(history)
+    assert sent.tokens(history) == estimate_tokens(history)
+
+
+def test_a_history_that_was_cut_or_changed_is_sent_as_it_is_now() -> None:
+    sent, history = SentHistory(), growing()
+    sent.messages(history)
+    for changed in (history[:1], [*history[:2], ToolMessage("call_a", "t", "shorter")], [], history):
+        assert sent.messages(changed) == SentHistory().messages(changed)
+        assert sent.tokens(changed) == estimate_tokens(changed)
