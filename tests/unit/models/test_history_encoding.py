@@ -61,7 +61,7 @@ class Said:
 
     def add(self, message: Message) -> None:
         if message == AssistantMessage("unreadable"):
-                raise ValueError("unreadable")
+            raise ValueError("unreadable")
         self.added.append(message)
 
 
