@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from subprocess import DEVNULL
 
 from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
-from msgspec import structs
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.workspace_ports import Command, CommandResult, LiveProcess
@@ -21,6 +22,7 @@ from hermes_acp.workspaces.processes.background_processes import (
 from hermes_acp.workspaces.processes.process_spawn import ShellCommand
 from hermes_acp.workspaces.processes.process_tree import ProcessExit, ProcessRegistry, run_shell
 from hermes_acp.workspaces.processes.rlimit_tags import tag_of, tagged_argv
+from hermes_acp.workspaces.processes.side_pipes import side_pipes
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox, SandboxedCommand
 from hermes_acp.workspaces.sandbox.git_use import names_git
 from hermes_acp.workspaces.sandbox.sandbox_policy import CommandMode
@@ -29,6 +31,20 @@ from hermes_acp.workspaces.sandboxed_search import MAX_OUTPUT_BYTES, SearchOutpu
 STILL_RUNNING = (
     "\n[still running in the background; further output is lost unless it is redirected to a file]"
 )
+ERRORS_APART = 'exec "$0" -c "$2" 2>&"$1"'
+
+
+class PipedResult(Struct, frozen=True):
+    """How a command with its own input ended: output, errors, and the exit code, or None if it was killed.
+
+    `remarks` say what its sandbox did about it.
+    """
+
+    output: str
+    errors: str
+    exit_code: int | None
+    timed_out: bool = False
+    remarks: str = ""
 
 
 class LocalCommands:
@@ -73,7 +89,8 @@ class LocalCommands:
         signal counts as 128 plus the signal's number, as in shells.
         """
         self._registry.begin()
-        confined = await self._prepare(command, CommandMode(opens_git=names_git(command.line)))
+        mode = CommandMode(opens_git=names_git(command.line))
+        confined = await self._prepare(self._shell(command), command, mode)
         self._count += 1
         name = f"run{self._count}"
         output = BoundedOutput(keep=lambda: self._outputs.fresh(name))
@@ -97,8 +114,26 @@ class LocalCommands:
             text, ending.exit_code, timed_out=ending.timed_out, left_running=ending.left_running
         )
 
+    async def run_piped(self, command: Command, given: bytes) -> PipedResult:
+        """Run a command with `given` as its standard input, and its errors apart from its output.
+
+        Both are kept as far as `BoundedOutput` does. It ends as with `run`. Raises WorkspaceError if it cannot start.
+        """
+        self._registry.begin()
+        output, errors = BoundedOutput(), BoundedOutput()
+        async with side_pipes(given, errors.take) as pipes:
+            shell = _with_errors_apart(self._shell(command), pipes.errors)
+            mode = CommandMode(opens_git=names_git(command.line))
+            confined = await self._prepare(shell, command, mode)
+            ending, told = await self._see_through(confined, output.take, pipes.reading)
+        if confined.is_confined:
+            told += self._sandbox.explain(confined, errors.text(), ending.exit_code)
+        return PipedResult(
+            output.text(), errors.text(), ending.exit_code, timed_out=ending.timed_out, remarks=told
+        )
+
     async def _see_through(
-        self, confined: SandboxedCommand, take: Callable[[bytes], None]
+        self, confined: SandboxedCommand, take: Callable[[bytes], None], given: int = DEVNULL
     ) -> tuple[ProcessExit, str]:
         """Run a command to its end, then quarantine what it created without permission and report that."""
         is_lasting = False
@@ -108,7 +143,7 @@ class LocalCommands:
             told.append(self._sandbox.settle(confined, is_over=not is_lasting))
 
         try:
-            ending = await run_shell(confined.shell, take, self._registry, self._threads)
+            ending = await run_shell(confined.shell, take, self._registry, self._threads, given=given)
             is_lasting = ending.left_running
         except OSError as error:
             raise _cannot_start(confined.shell, error) from error
@@ -123,7 +158,8 @@ class LocalCommands:
         """Start a command and leave it running. Raises WorkspaceError if it cannot start or too many are running."""
         name = self._processes.next_name()
         self._registry.begin()
-        confined = await self._prepare(command, CommandMode(in_terminal=in_terminal))
+        mode = CommandMode(in_terminal=in_terminal)
+        confined = await self._prepare(self._shell(command), command, mode)
 
         def finish(output: str, exit_code: int, is_lasting: bool) -> str:
             has_confined = self._sandbox.has_confined
@@ -156,9 +192,7 @@ class LocalCommands:
         await run_sync(self._sandbox.close, limiter=self._threads)
         await run_sync(self._outputs.remove, limiter=self._threads)
 
-    async def _prepare(self, command: Command, mode: CommandMode) -> SandboxedCommand:
-        shell = self._shell(command)
-
+    async def _prepare(self, shell: ShellCommand, command: Command, mode: CommandMode) -> SandboxedCommand:
         def confine() -> SandboxedCommand:
             if not self._sandbox.takes(command):
                 self._sandbox.quarantine_pending()
@@ -232,6 +266,14 @@ class LocalCommands:
         program = ripgrep.find_program("bash", self._environment(), self._roots) or "/bin/sh"
         mark = self._registry.fresh_mark()
         return ShellCommand((program, "-c", command.line), cwd, self._environment(), mark, command.timeout_s)
+
+
+def _with_errors_apart(shell: ShellCommand, errors: int) -> ShellCommand:
+    """Return a shell's command with its standard error on a descriptor of its own."""
+    program, _, line = shell.argv
+    return structs.replace(
+        shell, argv=(program, "-c", ERRORS_APART, program, str(errors), line), descriptors=(errors,)
+    )
 
 
 def _cannot_start(shell: ShellCommand, error: OSError) -> WorkspaceError:

@@ -41,6 +41,10 @@ class SandboxSetup(Struct, frozen=True):
     find: SandboxDetector = detect_sandbox
     denied_paths: Callable[[str], tuple[DeniedPath, ...]] = _nothing_shut
 
+    def bounds_in(self, cwd: str) -> SandboxPolicy:
+        """Return the limits on the commands of a session in a folder."""
+        return structs.replace(self.bounds(), closed=lambda: self.denied_paths(cwd))
+
 
 class LocalBackend:
     """Opens workspaces on this machine."""
@@ -77,7 +81,7 @@ class LocalBackend:
         sandbox = Sandbox(
             within,
             variables,
-            lambda: structs.replace(bound.bounds(), closed=lambda: bound.denied_paths(cwd)),
+            lambda: bound.bounds_in(cwd),
             bound.is_public,
             find=bound.find,
             hidden=(private,) if private else (),

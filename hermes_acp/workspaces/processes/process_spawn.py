@@ -41,7 +41,10 @@ class SandboxEntry(Struct, frozen=True):
 
 
 class ShellCommand(Struct, frozen=True):
-    """A command line ready to run: program and arguments, folder, variables, mark, timeout and sandbox entry."""
+    """A command line ready to run: program and arguments, folder, variables, mark, timeout and sandbox entry.
+
+    `descriptors` are passed on under the same numbers.
+    """
 
     argv: tuple[str, ...]
     cwd: str
@@ -49,6 +52,7 @@ class ShellCommand(Struct, frozen=True):
     mark: str
     timeout_s: float
     gate: SandboxEntry | None = None
+    descriptors: tuple[int, ...] = ()
 
     def variables(self) -> dict[str, str]:
         """Return its variables, including its mark."""
@@ -84,7 +88,7 @@ def _spawn(shell: ShellCommand, argv: tuple[str, ...], reading: int, writing: in
         cwd=shell.cwd,
         env=shell.variables(),
         start_new_session=True,
-        pass_fds=shell.gate.descriptors if shell.gate else (),
+        pass_fds=(*shell.descriptors, *(shell.gate.descriptors if shell.gate else ())),
     )
 
 

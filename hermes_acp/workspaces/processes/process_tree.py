@@ -243,16 +243,22 @@ class ProcessRegistry:
 
 
 async def run_shell(
-    shell: ShellCommand, take: Callable[[bytes], None], registry: ProcessRegistry, threads: CapacityLimiter
+    shell: ShellCommand,
+    take: Callable[[bytes], None],
+    registry: ProcessRegistry,
+    threads: CapacityLimiter,
+    *,
+    given: int = DEVNULL,
 ) -> ProcessExit:
     """Run a command to its end and pass its merged output to `take` as it arrives. `registry` must be started.
 
-    On timeout or cancellation, none of its processes is left on return. Raises OSError if it cannot start.
+    `given` is the descriptor that it reads. On timeout or cancellation, none of its processes is left on return.
+    Raises OSError if it cannot start.
     """
     reading, writing = os.pipe()
     leader = 0
     try:
-        process = await _start(shell, writing, threads)
+        process = await _start(shell, given, writing, threads)
         leader = process.pid
         registry.register_process(leader, shell.mark)
         os.set_blocking(reading, False)
@@ -267,12 +273,12 @@ async def run_shell(
             registry.forget_process(leader)
 
 
-async def _start(shell: ShellCommand, writing: int, threads: CapacityLimiter) -> Process:
+async def _start(shell: ShellCommand, reading: int, writing: int, threads: CapacityLimiter) -> Process:
     """Start the shell; cancellation waits until its process ID is known, because it could not be killed otherwise."""
     started: list[Process] = []
     try:
         with CancelScope(shield=True):
-            started.append(await run_sync(start, shell, DEVNULL, writing, limiter=threads))
+            started.append(await run_sync(start, shell, reading, writing, limiter=threads))
     finally:
         os.close(writing)
     return started[0]
