@@ -23,6 +23,7 @@ from hermes_acp.config.sections.backend_settings import (
     VercelSettings,
 )
 from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
+from hermes_acp.config.sections.hook_settings import HookName, HookSettings
 from hermes_acp.config.sections.memory_settings import MemorySettings
 from hermes_acp.config.sections.oauth_settings import OAuthSettings
 from hermes_acp.config.sections.question_settings import QuestionSettings
@@ -212,7 +213,18 @@ class McpServerSettings(Section):
         return self
 
 
-class Settings(Section):
+class ProjectSettings(Section):
+    """What a workspace's own settings files may contain too."""
+
+    rules: tuple[RuleSettings, ...] = ()
+    """What to allow, ask about or deny, by tool, path, command or host."""
+    mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
+    """MCP servers, by name. Their tools are available in every session."""
+    hooks: dict[HookName, HookSettings] = Field(default_factory=dict[HookName, HookSettings])
+    """Commands of your own that run at points of a session, by name."""
+
+
+class Settings(ProjectSettings, Section):
     """Everything in `config.yaml`."""
 
     provider: ProviderName | None = None
@@ -223,8 +235,6 @@ class Settings(Section):
     """Whether `bypass` mode is available."""
     mode: Literal["ask", "accept_edits", "plan", "auto", "bypass"] = "ask"
     """Mode of new sessions, which decides what runs without asking. `bypass` requires `allow_bypass`."""
-    rules: tuple[RuleSettings, ...] = ()
-    """What to allow, ask about or deny, by tool, path, command or host."""
     questions: QuestionSettings = QuestionSettings.defaults()
     titles: Literal["first_line", "model"] = "first_line"
     """Source of session titles: the first line of the first prompt, or one small model call after the first turn (at
@@ -263,8 +273,6 @@ class Settings(Section):
     memory: MemorySettings = MemorySettings.defaults()
     skills: SkillSettings = SkillSettings.defaults()
     recall: RecallSettings = RecallSettings.defaults()
-    mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
-    """MCP servers, by name. Their tools are available in every session."""
 
     @field_validator("mode")
     @classmethod

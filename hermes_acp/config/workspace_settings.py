@@ -1,4 +1,4 @@
-"""The settings for agents that a workspace may contain: rules, and MCP servers.
+"""The settings for agents that a workspace may contain: rules, MCP servers, and hooks.
 
 A workspace never decides where a model is reached, which mode applies, or which keys are used.
 """
@@ -13,12 +13,12 @@ from typing import Any, Final, cast
 
 import msgspec
 from msgspec import Struct
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
-from hermes_acp.config.sections.rule_settings import RuleSettings, with_lines
+from hermes_acp.config.sections.hook_settings import HookSettings
+from hermes_acp.config.sections.rule_settings import with_lines
 from hermes_acp.config.server_dependencies import digest_dependencies
-from hermes_acp.config.settings import McpServerSettings
-from hermes_acp.config.settings_section import Section
+from hermes_acp.config.settings import McpServerSettings, ProjectSettings
 from hermes_acp.config.settings_text import one_line, read_text
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.policy_rules import Rule
@@ -31,13 +31,6 @@ SERVER_FILES: Final[Mapping[str, str]] = MappingProxyType(
 NO_SETTING: Final = "{file} sets {names}, which only your own settings can; it is ignored."
 
 
-class ProjectSettings(Section):
-    """What the agent's own files in a workspace may contain."""
-
-    rules: tuple[RuleSettings, ...] = ()
-    mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
-
-
 class ServerEntry(Struct, frozen=True):
     """An MCP server that a workspace configures, and the file that does."""
 
@@ -47,19 +40,29 @@ class ServerEntry(Struct, frozen=True):
     item: TrustItem
 
 
+class HookEntry(Struct, frozen=True):
+    """A hook that a workspace configures, and the file that does."""
+
+    file: str
+    name: str
+    settings: HookSettings
+    item: TrustItem
+
+
 class WorkspaceSettings(Struct, frozen=True):
     """The settings found; `rules_item` is the trust item for those rules that would allow something."""
 
     rules: tuple[Rule, ...] = ()
     rules_item: TrustItem | None = None
     servers: tuple[ServerEntry, ...] = ()
+    hooks: tuple[HookEntry, ...] = ()
     notices: tuple[str, ...] = ()
 
     @property
     def items(self) -> tuple[TrustItem, ...]:
         """All items that need the user's trust."""
         own = (self.rules_item,) if self.rules_item else ()
-        return (*own, *(server.item for server in self.servers))
+        return (*own, *(each.item for each in (*self.servers, *self.hooks)))
 
 
 def read_workspace(cwd: str, home: str) -> WorkspaceSettings:
@@ -81,6 +84,7 @@ class _Reader:
         self._home = home
         self._rules: list[Rule] = []
         self._servers: list[ServerEntry] = []
+        self._hooks: list[HookEntry] = []
         self._notices: list[str] = []
 
     def read_own(self, file: str) -> None:
@@ -107,6 +111,9 @@ class _Reader:
         self._rules += (rule.rule(file, is_users=False) for rule in own.rules)
         for name, server in own.mcp_servers.items():
             self._take(file, name, server)
+        for name, hook in own.hooks.items():
+            if hook.enabled:
+                self._take_hook(file, name, hook)
 
     def read_servers(self, file: str, key: str) -> None:
         """Read a file that editors use to configure MCP servers."""
@@ -141,6 +148,14 @@ class _Reader:
         item = TrustItem("mcp_server", name, digest.hexdigest(), f"{_line_of(settings)}  ({file})")
         self._servers.append(ServerEntry(file, name, settings, item))
 
+    def _take_hook(self, file: str, name: str, settings: HookSettings) -> None:
+        if any(hook.name == name for hook in self._hooks):
+            self._notices.append(f"{file}: another file also has a hook {name!r}; that one is used.")
+            return
+        about = f"{_occasion_of(settings)}: {settings.command}  ({file})"
+        item = TrustItem("hook", name, hook_digest(str(self._cwd), settings), about)
+        self._hooks.append(HookEntry(file, name, settings, item))
+
     def found(self) -> WorkspaceSettings:
         """Return everything that was read."""
         loose = [rule for rule in self._rules if rule.decision == "allow"]
@@ -148,7 +163,22 @@ class _Reader:
         if loose:
             digest = hashlib.sha256(msgspec.json.encode(loose)).hexdigest()
             item = TrustItem("rules", "rules", digest, "; ".join(_told(rule) for rule in loose))
-        return WorkspaceSettings(tuple(self._rules), item, tuple(self._servers), tuple(self._notices))
+        return WorkspaceSettings(
+            tuple(self._rules), item, tuple(self._servers), tuple(self._hooks), tuple(self._notices)
+        )
+
+
+def hook_digest(cwd: str, settings: HookSettings) -> str:
+    """Return the digest of everything that decides what a workspace's hook does; blocks on the disk."""
+    digest = hashlib.sha256(settings.model_dump_json(exclude={"enabled"}).encode())
+    digest.update(digest_dependencies(cwd, (settings.command,)))
+    return digest.hexdigest()
+
+
+def _occasion_of(settings: HookSettings) -> str:
+    """Return when a hook runs, with its patterns."""
+    patterns = ", ".join((*settings.tools, *settings.paths))
+    return f"{settings.event} ({patterns})" if patterns else settings.event
 
 
 def _line_of(settings: McpServerSettings) -> str:

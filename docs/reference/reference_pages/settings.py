@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from hermes_acp.config.provider_presets import presets
 from hermes_acp.config.sections.rule_settings import RuleSettings
 from hermes_acp.config.settings import Settings
+from hermes_acp.config.settings_section import Section
 
 from .docstrings import class_text, field_texts
 from .json_schemas import Schema, name_type
@@ -31,6 +32,7 @@ GUIDES: Final[Mapping[str, str]] = MappingProxyType({
     "compaction": "[Configuration](../configuration.md#long-conversations)",
     "delegation": "[Configuration](../configuration.md#child-agents)",
     "mcp_servers": "[Configuration](../configuration.md#mcp-servers)",
+    "hooks": "[Hooks](../hooks.md)",
     "daytona": "[Backends](../backends.md)",
     "docker": "[Backends](../backends.md)",
     "modal": "[Backends](../backends.md)",
@@ -81,7 +83,8 @@ def _marks(annotation: Any) -> str:
 
 
 def _render_part(part: Part) -> str:
-    texts = field_texts(part.model)
+    bases = (each for each in reversed(part.model.__mro__) if issubclass(each, Section))
+    texts = {name: text for each in bases for name, text in field_texts(each).items()}
     properties = cast("dict[str, Schema]", part.model.model_json_schema()["properties"])
     rows: list[Sequence[str]] = []
     prefix = f"{part.name}." if part.name else ""
