@@ -24,6 +24,7 @@ from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.core.ports.trust_ports import TrustItem
 from hermes_acp.core.ports.workspace_ports import Editor, Workspace
 from hermes_acp.garbage_collection import enable_garbage_collection
+from hermes_acp.hooks.hook_manager import HookManager
 from hermes_acp.ids import RandomIds
 from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.memory.memory_notes import PendingNoteNotices
@@ -44,6 +45,7 @@ from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 from hermes_acp.workspaces.backend_selector import BackendSelector
+from hermes_acp.workspaces.sandbox_setup import ConfinementInputs
 
 if TYPE_CHECKING:
     from hermes_acp.models.model_connections import Connect
@@ -92,6 +94,7 @@ class App:
         self.custom_tools = CustomToolManager(
             environment, self.workspace_trust, settings, clock, confinement=confinement
         )
+        self.hook_manager = self._hooks(confinement)
         elsewhere = self.backend_selector.elsewhere
         self.checkpoint_service = CheckpointService(environment, elsewhere, settings, clock, self.ids)
         self.learning = SkillLearning(environment, clock)
@@ -107,6 +110,17 @@ class App:
         self.sessions = SessionManager(self._store, self._services(), clock)
         self.session_admin = SessionAdmin(
             self._store, self.sessions, SessionCreator(self._store, clock, self.ids)
+        )
+
+    def _hooks(self, confinement: ConfinementInputs) -> HookManager:
+        """Return the manager of the hooks of all sessions."""
+        return HookManager(
+            self._environment,
+            self.configuration.settings,
+            self.workspace_trust,
+            confinement=confinement,
+            start=self._background.start,
+            is_attended=lambda: self.mcp_manager.is_attended,
         )
 
     def _turn_services(self, clock: Clock) -> TurnServices:
@@ -135,6 +149,7 @@ class App:
             self.mcp_manager,
             oauth_coordinator,
             self.custom_tools,
+            self.hook_manager,
             self.backend_selector.elsewhere,
         )
         pending_notes = PendingNoteNotices(self._environment.home, lambda: self.mcp_manager.is_attended)

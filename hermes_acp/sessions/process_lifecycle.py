@@ -1,6 +1,6 @@
 """What the services of one process do around its sessions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -12,7 +12,9 @@ from hermes_acp.sessions.workspace_admission import WorkspaceAdmission
 from hermes_acp.skills.skill_service import SkillService
 
 if TYPE_CHECKING:
+    from hermes_acp.agent.turn.turn import Turn
     from hermes_acp.core.ports.checkpoint_ports import Checkpoints
+    from hermes_acp.hooks.session_hooks import Verdict
 
 
 class NewsSource(Protocol):
@@ -48,6 +50,25 @@ class ProcessLifecycle(Struct, frozen=True):
         """Check what the workspace contains, ask its user, and equip the session."""
         await self.admission.welcome(session, gate)
 
+    def add_hooks(self, session: EquippedSession, turn: "Turn") -> None:
+        """Add the hooks that the session has now to a turn; may be called again."""
+        if hooks := self.admission.hook_manager.of(session):
+            from hermes_acp.agent.stages.hook_stages import add_hooks
+
+            add_hooks(turn, hooks)
+
+    async def check_prompt(
+        self, session: EquippedSession, turn_id: str, prompt: str, clean: Callable[[str], str]
+    ) -> "Verdict | None":
+        """Run the user's hooks for a prompt, or return None if there are none; `clean` masks secrets."""
+        hooks = self.admission.hook_manager.of(session)
+        if hooks is None or not hooks.listens("prompt", "user"):
+            return None
+        from hermes_acp.hooks.session_hooks import Occasion
+
+        facts = {"turn_id": turn_id, "mode": session.record.mode, "prompt": prompt}
+        return await hooks.run(Occasion("prompt", facts), clean, "user")
+
     def news(self) -> Sequence[str]:
         """Return sentences that one user should read, each once."""
         return [sentence for source in self.news_sources for sentence in source.news()]
@@ -59,4 +80,5 @@ class ProcessLifecycle(Struct, frozen=True):
     async def closed(self, session_id: str) -> None:
         """Close what a session's tools have opened, and stop its background work."""
         self.skill_service.release(session_id)
+        await self.admission.hook_manager.release(session_id)
         await self.resources.release(session_id)

@@ -39,6 +39,7 @@ from hermes_acp.core.messages import Part, UserMessage, words_in
 from hermes_acp.core.ports.gate_ports import Gate
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import Record
+from hermes_acp.sessions.prompt_check import UNCHECKED, check_prompt
 from hermes_acp.sessions.session_commands import CommandMenu, TurnCommand, split_command
 from hermes_acp.sessions.session_services import SessionServices
 from hermes_acp.sessions.tool_sources import ToolSources
@@ -120,7 +121,7 @@ class Session:
             try:
                 await anyio.lowlevel.checkpoint_if_cancelled()
                 steers = steers or self.record.options.during_turn == "steer"
-                if steers and not self.commands.lists(parts) and (end := await self._steer(parts)):
+                if steers and not self.commands.lists(parts) and (end := await self._steer(turn_id, parts)):
                     return end
                 if self._turns.locked() and not self._is_ending:
                     self.ledger.emit(Noticed("info", QUEUED_NOTICE))
@@ -151,11 +152,15 @@ class Session:
                 self._scopes.discard(scope)
         return TurnEnded(turn_id, "cancelled")
 
-    async def _steer(self, parts: tuple[Part, ...]) -> TurnEnded | None:
+    async def _steer(self, turn_id: str, parts: tuple[Part, ...]) -> TurnEnded | None:
         """Pass a message to the running turn and wait for its end; return None if no turn read it."""
         inbox = self._inbox
         if inbox is None:
             return None
+        clean = self.ledger.redactor.clean
+        checked = await check_prompt(self, self._services.lifecycle, turn_id, parts, clean)
+        if checked.refusal or self._inbox is not inbox:
+            return checked.refusal
         message = InboxMessage(parts)
         inbox.put(message)
         self.ledger.emit(Noticed("info", STEERS_NOTICE))
@@ -198,14 +203,19 @@ class Session:
         """
         deps = await self._services.configuration.deps()
         self.ledger.redactor = deps.redactor
+        checked = UNCHECKED
+        if parts and run is run_turn:
+            checked = await check_prompt(self, self._services.lifecycle, turn_id, parts, deps.redactor.clean)
+        if checked.refusal:
+            return checked.refusal
         news = self._services.backends.settle(self)
         self.ledger.emit(TurnStarted(turn_id, goes_on=not parts or self.record.was_interrupted))
         if parts:
             self.ledger.emit(UserSaid(self._services.ids.fresh("msg"), parts))
         elif not isinstance(self.record.messages[-1], UserMessage):
             self.ledger.emit(NoteAdded(CONTINUE_NOTE))
-        if news:
-            self.ledger.emit(NoteAdded(news))
+        for note in filter(None, (news, *checked.notes)):
+            self.ledger.emit(NoteAdded(note))
         turn = self._open(deps, turn_id, gate)
         try:
             await self._equip(turn)
@@ -260,9 +270,13 @@ class Session:
             self.set_mode(self._services.configuration.default_mode())
         async with joined_task(self.ledger.settle):
             with anyio.move_on_after(turn.limits.question_timeout_s):
+                self._services.lifecycle.add_hooks(
+                    self, turn
+                )  # the user's own hear of questions about trust too
                 await self._services.lifecycle.before_turn(self, turn.gate)
             toolbox = await self.sources.equip(turn.deps.toolbox, self.ledger)
         turn.deps = structs.replace(turn.deps, toolbox=toolbox)
+        self._services.lifecycle.add_hooks(self, turn)
         for sentence in self._services.lifecycle.news():
             self.ledger.emit(Noticed("warning", sentence))
         self._tell_of_lesser_effort(turn.deps)

@@ -1,11 +1,11 @@
 """The services that every session of a process uses, each behind a narrow port."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.agent.turn.turn import TurnDependencies
+from hermes_acp.agent.turn.turn import Turn, TurnDependencies
 from hermes_acp.agent.turn.turn_limits import TurnLimits
 from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.event_types import Mode
@@ -15,6 +15,9 @@ from hermes_acp.core.ports.runtime_ports import Ids
 from hermes_acp.core.ports.session_ports import EquippedSession, MovableSession
 from hermes_acp.sessions.session_commands import SlashCommands
 from hermes_acp.sessions.tool_sources import SharedTools
+
+if TYPE_CHECKING:
+    from hermes_acp.hooks.session_hooks import Verdict
 
 
 class TurnConfiguration(Protocol):
@@ -62,6 +65,16 @@ class SessionLifecycle(Protocol):
 
     async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
         """Check what the session's workspace contains, and ask its user about what is not trusted yet."""
+        ...
+
+    def add_hooks(self, session: EquippedSession, turn: Turn) -> None:
+        """Add the hooks that the session has now to a turn; may be called again."""
+        ...
+
+    async def check_prompt(
+        self, session: EquippedSession, turn_id: str, prompt: str, clean: Callable[[str], str]
+    ) -> "Verdict | None":
+        """Run the user's hooks for a prompt, or return None if there are none; `clean` masks secrets."""
         ...
 
     def news(self) -> Sequence[str]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from hermes_acp.core.ports.gate_ports import Gate
 from hermes_acp.core.ports.session_ports import EquippedSession
 from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.hooks.hook_manager import HookManager
 from hermes_acp.mcp.server_manager import McpServerManager
 from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.policy.workspace_trust import StillTrusted, WorkspaceTrust
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class WorkspaceAdmission(Struct, frozen=True):
-    """Give sessions the servers and tools of their workspaces, as far as their users trust them.
+    """Give sessions the servers, tools and hooks of their workspaces, as far as their users trust them.
 
     `elsewhere` names the backend of a workspace whose files are not on this machine.
     """
@@ -29,6 +30,7 @@ class WorkspaceAdmission(Struct, frozen=True):
     mcp_manager: McpServerManager
     oauth_coordinator: OAuthCoordinator
     custom_tools: CustomToolManager
+    hook_manager: HookManager
     elsewhere: Callable[[Workspace], str]
 
     async def welcome(self, session: EquippedSession, gate: Gate) -> None:
@@ -39,8 +41,10 @@ class WorkspaceAdmission(Struct, frozen=True):
         servers = found.servers if found else ()
         trusted = [server for server in servers if trust.is_trusted(place, server.item)]
         await self.mcp_manager.equip_from_workspace(session, trusted, StillTrusted(trust, place))
+        elsewhere = self.elsewhere(session.workspace)
+        self.hook_manager.welcome(session, found, elsewhere)
         await self.oauth_coordinator.welcome(session, gate)
-        await self.custom_tools.welcome(session, gate, tools, self.elsewhere(session.workspace))
+        await self.custom_tools.welcome(session, gate, tools, elsewhere)
 
     def _look_around(self, place: str) -> "tuple[WorkspaceSettings | None, tuple[ToolFile, ...]]":
         """Read a folder's contents in one pass over the disk for all callers. Blocks."""

@@ -29,6 +29,9 @@ def note_of(error: HermesError) -> CallNote:
 NOT_ALLOWED: Final = CallNote(
     "Not allowed: {why}.", "This is a decision: do not try to get the same result another way."
 )
+REFUSED_BY_STAGE: Final = CallNote(
+    "{why}", "This is a decision of the user's own checks: do not try to get the same result another way."
+)
 REFUSED: Final = CallNote("The user refused this.", "Ask what they want instead, or continue without it.")
 DISMISSED: Final = CallNote(
     "Not run: the question was closed without an answer.",

@@ -10,7 +10,14 @@ import anyio
 from msgspec import structs
 
 from hermes_acp.agent.calls.call_edits import apply_call_edits, with_comment
-from hermes_acp.agent.calls.call_messages import DISMISSED, REFUSED, UNANSWERED, UNAVAILABLE, CallNote
+from hermes_acp.agent.calls.call_messages import (
+    DISMISSED,
+    REFUSED,
+    REFUSED_BY_STAGE,
+    UNANSWERED,
+    UNAVAILABLE,
+    CallNote,
+)
 from hermes_acp.agent.calls.flow_tracking import policy_flow_of
 from hermes_acp.agent.turn.policy_timeout import within_timeout
 from hermes_acp.agent.turn.turn import Turn
@@ -43,6 +50,14 @@ async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) 
         return policy.judge(effects, mode, grants, tool=tool.name, place=place, folder=folder, flow=flow)
 
     return await within_timeout(effects, look, TOO_HARD)
+
+
+async def stage_refusal(turn: Turn, card: CallProposed, proposal: Proposal) -> CallNote | None:
+    """Run the stages before a call; return why one of them refuses it."""
+    for stage in turn.deps.stages.before_call:
+        if why := await stage(turn, card, proposal):
+            return REFUSED_BY_STAGE.format(why=why)
+    return None
 
 
 def _with_attendance(effect: Effect) -> Effect:

@@ -24,7 +24,7 @@ from hermes_acp.agent.calls.call_messages import (
     CallNote,
     note_of,
 )
-from hermes_acp.agent.calls.call_permission import ask, judge
+from hermes_acp.agent.calls.call_permission import ask, judge, stage_refusal
 from hermes_acp.agent.calls.call_progress import CallProgress
 from hermes_acp.agent.calls.call_scheduling import CallOrder, Footprint, footprint_of
 from hermes_acp.agent.calls.deadline import Deadline
@@ -49,6 +49,8 @@ class _CallResult(Struct, frozen=True):
     status: CallStatus
     result: Result
     terminal_id: str | None = None
+    is_whole: bool = False
+    """Whether the call ran to its own end."""
 
 
 class _Clearance(Struct, frozen=True):
@@ -181,7 +183,8 @@ class _StepCalls:
         place.is_decided.set()
         async with self._order.seats:
             wanted = clearance.amended or proposal
-            return await _perform(self._turn, proposed, wanted, clearance, tool)
+            ended = await _perform(self._turn, proposed, wanted, clearance, tool)
+            return await _with_additions(self._turn, call, proposed, wanted, ended)
 
     async def _propose(self, number: int, understood: ParsedCall) -> Proposal | _CallResult:
         """Propose a call in the state that it will find, after every conflicting earlier call."""
@@ -210,6 +213,10 @@ class _StepCalls:
         """Check a call against policy; ask a person if policy requires it."""
         turn = self._turn
         verdict = await _judged(turn, tool, proposal, self._exposure)
+        if verdict.decision != "deny" and turn.deps.stages.before_call:
+            if refusal := await stage_refusal(turn, proposed, proposal):
+                return _Clearance(refusal)
+            verdict = await _judged(turn, tool, proposal, self._exposure)  # the mode may have changed
         if verdict.decision == "ask":
             # An answer given meanwhile may apply to this call too.
             await self._order.wait_to_ask(number)
@@ -333,7 +340,21 @@ async def _perform(
         return _CallResult(running.ends_as, stopped, progress.terminal_id)
     (result,) = outcomes
     terminal_id = progress.terminal_id if ends else None
-    return _CallResult("failed" if result.is_error else "completed", result, terminal_id)
+    return _CallResult("failed" if result.is_error else "completed", result, terminal_id, is_whole=True)
+
+
+async def _with_additions(
+    turn: Turn, call: ToolCall, card: CallProposed, proposal: Proposal, ended: _CallResult
+) -> _CallResult:
+    """Let the stages after a call add to its result; if they are cancelled, the call has its outcome nevertheless."""
+    result = ended.result
+    try:
+        for stage in turn.deps.stages.after_call if ended.is_whole else ():
+            result = await stage(turn, card, proposal, result)
+    except anyio.get_cancelled_exc_class():
+        _end(turn, call, ended)
+        raise
+    return structs.replace(ended, result=result)
 
 
 async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: CallNote = CRASHED) -> Result:

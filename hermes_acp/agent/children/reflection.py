@@ -194,7 +194,7 @@ class ReflectionRun:
         deps: TurnDependencies = structs.replace(
             parent.deps,
             toolbox=toolbox.only(name for name in TOOLS if name in toolbox.names),
-            stages=self._config.stages,
+            stages=structs.replace(self._config.stages, before_call=parent.deps.stages.before_call),
             build_prompt=_prompt_builder(index),
         )
         own = self._limits

@@ -17,12 +17,13 @@ from hermes_acp.agent.turn.turn_step import TurnStep
 from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.context.context_monitor import ContextMonitor, NullContextMonitor
 from hermes_acp.core.event_types import EventContext, Grant, Mode, Options
-from hermes_acp.core.events import AnyEvent, UsageChanged
+from hermes_acp.core.events import AnyEvent, CallProposed, UsageChanged
 from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import Effort
 from hermes_acp.core.ports.gate_ports import Gate
 from hermes_acp.core.ports.runtime_ports import Clock, Ids, Log
 from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.proposals import Proposal, Result
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.models.routing.fallback_plan import FallbackPlan
 from hermes_acp.models.routing.routes import Route, Routing
@@ -68,13 +69,17 @@ class TurnStages(Struct, frozen=True):
 
     `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
     `postflight` runs once when the ending is known, even after a failure or cancellation, unless the record cannot be
-    written. `relief` makes room when an endpoint reports that its window is full, and returns whether it could.
+    written. `before_call` runs before a call that policy does not deny; each returns why the call is refused, or "".
+    `after_call` runs after each performed call; each returns the result for the model. `relief` makes room when an
+    endpoint reports that its window is full, and returns whether it could.
     """
 
     preflight: tuple["Stage", ...] = ()
     before_step: tuple["Stage", ...] = ()
     after_step: tuple["AfterStepStage", ...] = ()
     postflight: tuple["PostflightStage", ...] = ()
+    before_call: tuple["BeforeCallStage", ...] = ()
+    after_call: tuple["AfterCallStage", ...] = ()
     relief: "Relief | None" = None
 
 
@@ -237,4 +242,6 @@ class Turn(Struct):
 Stage = Callable[[Turn], Awaitable[Ending | None]]
 AfterStepStage = Callable[[Turn, TurnStep], Awaitable[Ending | None]]
 PostflightStage = Callable[[Turn, Ending], Awaitable[None]]
+BeforeCallStage = Callable[[Turn, CallProposed, Proposal], Awaitable[str]]
+AfterCallStage = Callable[[Turn, CallProposed, Proposal, Result], Awaitable[Result]]
 Relief = Callable[[Turn], Awaitable[bool]]

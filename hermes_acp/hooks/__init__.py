@@ -1,0 +1,1 @@
+"""Commands of a person's own that run at points of a session."""

@@ -1,0 +1,68 @@
+"""Run the commands of one session's hooks: the user's own as they are, a workspace's in the sandbox."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+import anyio
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.ports.workspace_ports import Command
+from hermes_acp.hooks.hook_definitions import Hook
+from hermes_acp.workspaces.backends.local import SandboxSetup
+from hermes_acp.workspaces.command_environment import command_environment, temporary_folder
+from hermes_acp.workspaces.local_commands import LocalCommands, PipedResult
+from hermes_acp.workspaces.output_files import OutputFolder
+from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
+from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
+
+
+class HookSurroundings(Struct, frozen=True):
+    """What hooks' commands get from their process: its variables, its private folder, and the limits of sandboxes."""
+
+    variables: Mapping[str, str]
+    private: str
+    confinement: Callable[[], SandboxSetup]
+
+
+class HookCommands:
+    """Runs hooks' commands in one session's folder, and leaves nothing of them after `close`."""
+
+    def __init__(self, surroundings: HookSurroundings, cwd: str, roots: Sequence[str]) -> None:
+        """Start nothing yet."""
+        self._surroundings = surroundings
+        self._cwd = cwd
+        self._roots = tuple(roots)
+        self._commands: LocalCommands | None = None
+        self._opening = anyio.Lock()
+
+    async def run(self, hook: Hook, given: bytes) -> PipedResult:
+        """Run a hook's command to its end. Raises WorkspaceError if it cannot start, or not as it must be confined."""
+        confinement = "must" if hook.entry else "never"
+        command = Command(hook.command, self._cwd, hook.timeout_s, confinement, is_quiet=True)
+        async with self._opening:
+            if self._commands is None:
+                self._commands = await run_sync(self._open)
+        return await self._commands.run_piped(command, given)
+
+    async def close(self) -> None:
+        """Kill what hooks' commands left running."""
+        if self._commands is not None:
+            await self._commands.close()
+
+    def _open(self) -> LocalCommands:
+        given, bound = self._surroundings, self._surroundings.confinement()
+        variables = command_environment(given.variables)
+        within = tuple(map(os.path.realpath, self._roots))
+        registry = ProcessRegistry()
+        outputs = OutputFolder(temporary_folder(given.variables), registry.register_folder)
+        sandbox = Sandbox(
+            within,
+            lambda: variables,
+            lambda: bound.bounds_in(self._cwd),
+            bound.is_public,
+            find=bound.find,
+            hidden=(given.private,),
+            outputs=outputs.paths,
+        )
+        return LocalCommands(within, lambda path: path, lambda: variables, registry, outputs, sandbox)

@@ -1,0 +1,116 @@
+"""Give each session its hooks: those in the user's settings, and those of its workspace once trusted.
+
+A session without hooks costs nothing: nothing of this package but this module is imported.
+"""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.ports.runtime_ports import StartTask
+from hermes_acp.core.ports.session_ports import RecordedSession
+from hermes_acp.core.ports.trust_ports import Trust
+from hermes_acp.workspaces.sandbox_setup import ConfinementInputs, sandbox_setup
+
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.config.workspace_settings import HookEntry, WorkspaceSettings
+    from hermes_acp.hooks.hook_definitions import Hook
+    from hermes_acp.hooks.session_hooks import SessionHooks
+
+HOOK_VARIABLE: Final = "HERMES_ACP_HOOK"
+"""Set for the commands of hooks: an agent that a hook starts runs no hooks, so that none can start itself."""
+ELSEWHERE: Final = "The hooks of this project are not used, because the session's files are on {backend}."
+
+
+class HookManager:
+    """The hooks of all sessions of a process."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        settings: "Callable[[], Settings | None]",
+        trust: Trust,
+        *,
+        confinement: ConfinementInputs,
+        start: StartTask,
+        is_attended: Callable[[], bool],
+    ) -> None:
+        """Read nothing yet; `settings` returns the settings once they are loaded.
+
+        `start` starts a background task; `is_attended` says whether a person attends the sessions.
+        """
+        self._environment = environment
+        self._settings = settings
+        self._trust = trust
+        self._start = start
+        self._is_attended = is_attended
+        self._confinement = confinement
+        self._is_off = bool(environment.variables.get(HOOK_VARIABLE))
+        self._sessions: dict[str, SessionHooks] = {}
+
+    def of(self, session: RecordedSession) -> "SessionHooks | None":
+        """Return a session's hooks, or None if it has none."""
+        found = self._sessions.get(session.record.session_id)
+        settings = self._settings()
+        if found or self._is_off or settings is None or not settings.hooks:
+            return found
+        return self._open(session)
+
+    def welcome(self, session: RecordedSession, found: "WorkspaceSettings | None", elsewhere: str) -> None:
+        """Before a turn, give a session the trusted hooks of its workspace.
+
+        `elsewhere` names the backend that has the session's files, if that is not this machine.
+        """
+        entries = found.hooks if found and not self._is_off else ()
+        hooks = self.of(session)
+        if hooks is None and not entries:
+            return
+        cwd = session.record.cwd
+        trusted = [entry for entry in entries if self._trust.is_trusted(cwd, entry.item)]
+        hooks = hooks or (self._open(session) if trusted else None)
+        if hooks is None:
+            return
+        if elsewhere and trusted:
+            hooks.report(ELSEWHERE.format(backend=elsewhere))
+        hooks.share([] if elsewhere else [self._shared(entry) for entry in trusted])
+
+    async def release(self, session_id: str) -> None:
+        """Stop what the hooks of a session left running."""
+        if hooks := self._sessions.pop(session_id, None):
+            await hooks.close()
+
+    def _open(self, session: RecordedSession) -> "SessionHooks":
+        from hermes_acp.hooks.hook_commands import HookCommands, HookSurroundings
+        from hermes_acp.hooks.hook_definitions import Hook
+        from hermes_acp.hooks.hook_texts import HookTexts
+        from hermes_acp.hooks.session_hooks import Background, SessionHooks
+        from injection_scanner.foreign_text import InjectionScanner
+
+        settings, record = self._settings(), session.record
+        own = settings.hooks.items() if settings else ()
+        home = str(self._environment.home.resolve())
+        surroundings = HookSurroundings(
+            {**self._environment.variables, HOOK_VARIABLE: "1"},
+            home,
+            lambda: sandbox_setup(self._settings, self._confinement),
+        )
+        here = os.path.isdir(record.cwd)
+        commands = HookCommands(surroundings, record.cwd if here else home, record.roots if here else (home,))
+        hooks = SessionHooks(
+            session,
+            [Hook(name, each) for name, each in own if each.enabled],
+            commands,
+            HookTexts(InjectionScanner),
+            Background(self._start, self._is_attended),
+        )
+        self._sessions[record.session_id] = hooks
+        return hooks
+
+    def _shared(self, entry: "HookEntry") -> "Hook":
+        from hermes_acp.hooks.hook_definitions import Hook
+
+        settings = self._settings()
+        has_network = settings is not None and settings.sandbox.network != "off"
+        return Hook(entry.name, entry.settings, entry, has_network=has_network)
