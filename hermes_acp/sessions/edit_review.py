@@ -90,7 +90,7 @@ class EditReview:
         if text is None:
             await workspace.remove(review.path)
             return
-        content = await workspace.read_for_edit(review.path)
+        content = await workspace.read(review.path, for_edit=True)
         file = TextFile("") if content is None else decode(content, review.path)
         if content is not None and file.text != review.after:
             raise WorkspaceError(f"{review.path} changed at the same moment.", hint="Review it again.")

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 SAMPLE_BYTES: Final = 64 * 1024
+SAMPLE_LEAD_BYTES: Final = 1024
 FEW_RUNS: Final = 3
 _RUN: Final = re.compile(rb"[\x80-\xff]+")
 _WESTERN: Final = re.compile(rb"[\xa0-\xff\x80\x85\x91-\x97]+")
@@ -23,7 +24,9 @@ _FAMILIAR: Final = MappingProxyType({"cp932": "shift_jis", "cp949": "euc_kr"})
 
 def guess_encoding(content: bytes) -> tuple[str, str]:
     """Return the most likely encoding of bytes that are not UTF-8, and the decoded text."""
-    for encoding in _candidates(content):
+    first = _RUN.search(content)
+    start = max(0, first.start() - SAMPLE_LEAD_BYTES) if first else 0
+    for encoding in candidate_encodings(content[start : start + SAMPLE_BYTES]):
         try:
             text = content.decode(encoding)
             is_faithful = text.encode(encoding) == content
@@ -34,10 +37,11 @@ def guess_encoding(content: bytes) -> tuple[str, str]:
     return "latin-1", content.decode("latin-1")
 
 
-def _candidates(content: bytes) -> Iterator[str]:
-    first = _RUN.search(content)
-    start = max(0, first.start() - 1024) if first else 0
-    sample = content[start : start + SAMPLE_BYTES]
+def candidate_encodings(sample: bytes) -> Iterator[str]:
+    """Yield encodings, most likely first; the last one, latin-1, keeps any bytes.
+
+    The sample starts SAMPLE_LEAD_BYTES before the first byte that is not ASCII. Each step may take 50 ms.
+    """
     runs = _RUN.findall(sample)
     alone = sum(1 for run in runs if len(run) == 1)
     is_western = all(map(_WESTERN.fullmatch, runs)) or len(runs) <= FEW_RUNS

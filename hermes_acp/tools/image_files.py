@@ -26,11 +26,7 @@ def image_type(content: bytes) -> str:
 
 def to_image(content: bytes, mime_type: str, shown: str) -> ImagePart:
     """Return bytes as an image. Raise WorkspaceError if it is too large or too damaged to show."""
-    if len(content) > MAX_IMAGE_BYTES:
-        raise WorkspaceError(
-            f"{shown} is a picture of {len(content):,} bytes; at most {MAX_IMAGE_BYTES:,} can be shown.",
-            hint="Make a smaller copy of it first.",
-        )
+    refuse_large_image(len(content), shown)
     if why := too_large(content):
         raise WorkspaceError(
             f"{shown} is a picture of {why} can be shown.", hint="Make a smaller copy of it first."
@@ -41,6 +37,15 @@ def to_image(content: bytes, mime_type: str, shown: str) -> ImagePart:
             hint="Inspect its bytes with a command, or have it created again.",
         )
     return ImagePart(mime_type, base64.b64encode(content).decode("ascii"))
+
+
+def refuse_large_image(size_bytes: int, shown: str) -> None:
+    """Raise WorkspaceError for an image of more bytes than any model accepts."""
+    if size_bytes > MAX_IMAGE_BYTES:
+        raise WorkspaceError(
+            f"{shown} is a picture of {size_bytes:,} bytes; at most {MAX_IMAGE_BYTES:,} can be shown.",
+            hint="Make a smaller copy of it first.",
+        )
 
 
 def image_from_base64(data_base64: str) -> ImagePart | None:

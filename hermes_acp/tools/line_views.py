@@ -5,16 +5,17 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.ports.workspace_ports import Files
 from hermes_acp.core.word_breaks import slice_at_breaks
-from hermes_acp.tools.text_files import TextFile, kind_of_binary
+from hermes_acp.tools.text_files import TextFile
 
 MAX_LINE_CHARS: Final = 2000
 MAX_OUTPUT_CHARS: Final = 200_000
 LINE_NUMBER_MARGIN: Final = 16
 """The most characters a line number takes."""
-PIECE_BYTES: Final = 4 * 1024 * 1024
-_LINE_BYTES: Final = 4 * MAX_LINE_CHARS
+MAX_HELD_CHARS: Final = 2 * MAX_LINE_CHARS
+"""The most that is held of a long line; a cut near MAX_LINE_CHARS needs the word around it."""
+MAX_LINES: Final = MAX_OUTPUT_CHARS
+"""More lines than can be shown."""
 
 
 class LineView(Struct):
@@ -72,65 +73,92 @@ def _lines_from(text: str, first: int, limit: int) -> list[str]:
     return [line.removesuffix("\r") for line in wanted] if "\r" in text else wanted
 
 
-async def show_large_file(files: Files, path: str, shown: str, first: int, limit: int) -> str:
-    """Return numbered lines of a file too large to be read whole; it is read in chunks up to the last line needed.
+class LineCollector:
+    """Numbered lines collected from a text that arrives in pieces; of a very long line, only the start is held."""
 
-    Raise WorkspaceError for a start beyond the end, and for content that is neither UTF-8 nor code-page text.
-    """
-    view, number, start, size_bytes = LineView(first, []), 1, 0, 0
-    begun, cut = bytearray(), 0
-    is_at_end = False
-    while not is_at_end:
-        piece = await files.read_range(path, start, PIECE_BYTES)
-        if piece is None:
-            raise WorkspaceError(f"There is no file {shown} any more.", hint="Check what happened to it.")
-        content, size_bytes = piece.content, piece.size_bytes
-        if not start and b"\0" in content[:8192]:
-            raise WorkspaceError(
-                f"{shown} is {kind_of_binary(content)} of {size_bytes:,} bytes, not text.",
-                hint="Inspect it with a command for this kind of file.",
-            )
-        start += len(content)
-        is_at_end = not content or start >= size_bytes
-        skipped = content.count(b"\n") if number < first else 0
-        if number + skipped < first:
-            number += skipped
-            continue
-        at = _after_lines(content, first - number)
-        number = max(number, first)
-        *whole, rest = content[at:].split(b"\n", limit - len(view.pieces) + 1)
+    def __init__(self, first: int, limit: int) -> None:
+        self.view = LineView(first, [])
+        self.whole_lines: list[str] = []
+        """The lines that are shown, up to the first one that is too long to be held."""
+        self.is_full = False
+        """Whether no more lines are collected; they are still counted."""
+        self._first = first
+        self._limit = limit
+        self._breaks = 0
+        self._begun = ""
+        self._missing = 0
+        self._line_end = ""
+        self._ends_open = False
+
+    @property
+    def count(self) -> int:
+        """The number of lines so far."""
+        return self._breaks + self._ends_open
+
+    def feed(self, text: str) -> None:
+        """Take the next piece."""
+        if not text:
+            return
+        breaks = text.count("\n")
+        skipped = max(0, self._first - 1 - self._breaks)
+        if not self.is_full and skipped <= breaks:
+            self._collect(text[position_after(text, skipped) :])
+        self._breaks += breaks
+        self._ends_open = not text.endswith("\n")
+
+    def skip(self, content: bytes) -> bool:
+        """Skip a piece of UTF-8 that ends before the first line shown; return whether it does."""
+        breaks = content.count(b"\n")
+        if self._breaks + breaks >= self._first - 1:
+            return False
+        self._breaks += breaks
+        self._ends_open = not content.endswith(b"\n")
+        return True
+
+    def finish(self) -> None:
+        """Take the last line, if no line break ends it."""
+        if not self.is_full and (self._begun or self._missing):
+            self._close()
+
+    def _collect(self, text: str) -> None:
+        room = min(self._limit - len(self.view.pieces), MAX_LINES - len(self.view.pieces))
+        *whole, rest = text.split("\n", room)
         for line in whole:
-            begun += line[: _LINE_BYTES - len(begun)]
-            cut += max(0, len(line) - _LINE_BYTES)
-            if not view.add(_decoded(begun), cut) or len(view.pieces) >= limit:
-                return _finished(view, size_bytes, is_partial=True)
-            begun.clear()
-            cut = 0
-        if len(view.pieces) < limit:
-            kept = rest[: max(0, _LINE_BYTES - len(begun))]
-            begun += kept
-            cut += len(rest) - len(kept)
-    if begun:
-        view.add(_decoded(begun), cut)
-    if not view.pieces:
-        raise WorkspaceError(f"{shown} has only {number} lines.", hint="Use a smaller offset.")
-    return _finished(view, size_bytes, is_partial=False)
+            self._extend(line)
+            self._close()
+            if self.is_full:
+                return
+        self._extend(rest)
+
+    def _extend(self, part: str) -> None:
+        kept = part[: MAX_HELD_CHARS - len(self._begun)]
+        self._begun += kept
+        self._missing += len(part) - len(kept)
+        self._line_end = part[-1:] or self._line_end
+
+    def _close(self) -> None:
+        line, missing = self._begun, self._missing
+        if self._line_end == "\r":
+            line, missing = (line, missing - 1) if missing else (line[:-1], 0)
+        is_contiguous = len(self.whole_lines) == len(self.view.pieces)
+        if not missing and is_contiguous:
+            self.whole_lines.append(line)
+        has_room = self.view.add(line, missing)
+        self._begun, self._missing, self._line_end = "", 0, ""
+        self.is_full = not has_room or len(self.view.pieces) >= self._limit
 
 
-def _after_lines(content: bytes, count: int) -> int:
-    """Return the position after a number of line endings."""
-    at = 0
-    for _ in range(max(0, count)):
-        at = content.index(b"\n", at) + 1
-    return at
-
-
-def _decoded(line: bytearray) -> str:
-    return line.decode("utf-8", "replace").removesuffix("\r")
-
-
-def _finished(view: LineView, size_bytes: int, *, is_partial: bool) -> str:
-    following = view.first + len(view.pieces)
-    if is_partial:
-        view.pieces.append(f"[a file of {size_bytes:,} bytes; there may be more, from offset={following} on]")
-    return "\n".join(view.pieces)
+def position_after(text: str, breaks: int) -> int:
+    """Return the position after a number of line breaks, which the text must have."""
+    low, high = 0, len(text)
+    if not breaks:
+        return 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = text.count("\n", low, middle)
+        if found < breaks:
+            breaks -= found
+            low = middle
+        else:
+            high = middle
+    return high

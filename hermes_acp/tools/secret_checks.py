@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import Final
 
+from msgspec import Struct
+
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.ports.workspace_ports import Files
 from hermes_acp.core.proposals import Progress, Reads
@@ -12,18 +14,32 @@ from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
 MAX_LOOKED_INTO: Final = 200
 
 
+class FileInspection(Struct, frozen=True):
+    """The secret in a file, in a few words or empty, and its size, 0 if it cannot be read."""
+
+    secret: str
+    size_bytes: int
+
+
 async def secret_in_file(workspace: Files, path: str, named: str = "") -> str:
     """Describe the secret in a file in a few words, or return an empty string if none is found.
 
     `path` is the file with links followed, `named` the path as requested.
     """
-    if named and is_sensitive(named):
-        return "secrets, as its name says"
+    return (await inspect_file(workspace, path, named)).secret
+
+
+async def inspect_file(workspace: Files, path: str, named: str = "") -> FileInspection:
+    """Return the secret in a file, as `secret_in_file` does, and the file's size."""
+    is_secret_by_name = bool(named) and is_sensitive(named)
     try:
-        piece = await workspace.read_range(path, 0, MAX_BYTES + 1)
+        piece = await workspace.read_range(path, 0, 1 if is_secret_by_name else MAX_BYTES + 1)
     except HermesError:
-        return ""  # the read that follows reports why it fails
-    return "" if piece is None or piece.size_bytes > MAX_BYTES else secret_in(piece.content)
+        piece = None  # the read that follows reports why it fails
+    size_bytes = piece.size_bytes if piece else 0
+    if is_secret_by_name:
+        return FileInspection("secrets, as its name says", size_bytes)
+    return FileInspection(secret_in(piece.content) if piece and size_bytes <= MAX_BYTES else "", size_bytes)
 
 
 async def without_secret_files(

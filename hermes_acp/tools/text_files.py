@@ -58,14 +58,14 @@ class TextFile(Struct, frozen=True):
 
 def decode(content: bytes, path: str) -> TextFile:
     """Decode bytes as text. Raise WorkspaceError with the size and kind if they are not text."""
-    for mark, encoding in _MARKS:
-        if content.startswith(mark):
-            try:
-                return TextFile(content[len(mark) :].decode(encoding), encoding, mark)
-            except UnicodeDecodeError as error:
-                raise _binary_file_error(content, path) from error
+    mark, encoding = byte_order_mark(content)
+    if mark:
+        try:
+            return TextFile(content[len(mark) :].decode(encoding), encoding, mark)
+        except UnicodeDecodeError as error:
+            raise binary_file_error(content, len(content), path) from error
     if b"\0" in content[:PROBED_BYTES]:
-        raise _binary_file_error(content, path)
+        raise binary_file_error(content, len(content), path)
     try:
         return TextFile(content.decode())
     except UnicodeDecodeError:
@@ -73,16 +73,27 @@ def decode(content: bytes, path: str) -> TextFile:
 
 
 def _decode_code_page(content: bytes, path: str) -> TextFile:
-    probe = content[:PROBED_BYTES]
-    if any(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in probe) or content.startswith(_KINDS[1][0]):
-        raise _binary_file_error(content, path)
+    if has_binary_controls(content):
+        raise binary_file_error(content, len(content), path)
     encoding, text = guess_encoding(content)
     return TextFile(text, encoding)
 
 
-def _binary_file_error(content: bytes, path: str) -> WorkspaceError:
+def byte_order_mark(content: bytes) -> tuple[bytes, str]:
+    """Return the byte-order mark at the start of a content, if any, and the encoding it declares, or UTF-8."""
+    return next(((mark, encoding) for mark, encoding in _MARKS if content.startswith(mark)), (b"", "utf-8"))
+
+
+def has_binary_controls(content: bytes) -> bool:
+    """Return whether a content that is not UTF-8 starts like a binary file rather than text in a code page."""
+    probe = content[:PROBED_BYTES]
+    return any(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in probe) or probe.startswith(_KINDS[1][0])
+
+
+def binary_file_error(content: bytes, size_bytes: int, path: str) -> WorkspaceError:
+    """Return the error for a file that is not text, given its first bytes."""
     return WorkspaceError(
-        f"{path} is {kind_of_binary(content)} of {len(content):,} bytes, not text.",
+        f"{path} is {kind_of_binary(content)} of {size_bytes:,} bytes, not text.",
         hint="Inspect it with a command for this kind of file.",
     )
 
@@ -106,7 +117,7 @@ async def read_if_present(workspace: Files, path: str, *, to_change: bool = Fals
     Raise WorkspaceError; for a folder, the error names the tool that lists it.
     """
     try:
-        return await (workspace.read_for_edit(path) if to_change else workspace.read(path))
+        return await workspace.read(path, for_edit=to_change)
     except FileTooLarge:
         raise
     except WorkspaceError as trouble:

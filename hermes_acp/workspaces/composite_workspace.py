@@ -14,8 +14,8 @@ class CompositeWorkspace:
         self.is_remote = files.is_remote
         self.locate = files.locate
         self.read = files.read
-        self.read_for_edit = files.read_for_edit
         self.read_range = files.read_range
+        self.differs_from_disk = files.differs_from_disk
         self.write = files.write
         self.remove = files.remove
         self.entries = files.entries

@@ -15,12 +15,11 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from hermes_acp.core.errors import FileTooLarge, OutsideRoots, WorkspaceError
-from hermes_acp.core.ports.workspace_ports import DirectoryEntry, FileChunk
+from hermes_acp.core.ports.workspace_ports import MAX_WHOLE_FILE_BYTES, DirectoryEntry, FileChunk
 from hermes_acp.storage.disk_sync import sync_file
 from hermes_acp.storage.private_files import write_whole
 from hermes_acp.workspaces.path_confinement import open_parent
 
-MAX_FILE_BYTES = 64_000_000
 PEEK_BYTES = 64 * 1024
 _NOWAIT_FLAG: int = getattr(os, "RWF_NOWAIT", 0)
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -54,13 +53,13 @@ def read_snapshot(path: str, roots: Sequence[str]) -> FileSnapshot:
             with open(os.open(_name(path), _READ_FLAGS, dir_fd=folder), "rb") as file:
                 about = os.fstat(file.fileno())
                 _refuse_special_files(about, path)
-                content = b"" if about.st_size > MAX_FILE_BYTES else file.read(MAX_FILE_BYTES + 1)
+                content = b"" if about.st_size > MAX_WHOLE_FILE_BYTES else file.read(MAX_WHOLE_FILE_BYTES + 1)
     except FileNotFoundError:
         return FileSnapshot(None, None)
     size_bytes = max(about.st_size, len(content))
-    if size_bytes > MAX_FILE_BYTES:
+    if size_bytes > MAX_WHOLE_FILE_BYTES:
         raise FileTooLarge(
-            f"{path} has {size_bytes:,} bytes; files above {MAX_FILE_BYTES:,} are not read whole.",
+            f"{path} has {size_bytes:,} bytes; files above {MAX_WHOLE_FILE_BYTES:,} are not read whole.",
             hint="Search it, or read a part of it by its lines.",
         )
     return FileSnapshot(_identity(about), content)

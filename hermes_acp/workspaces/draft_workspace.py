@@ -87,21 +87,24 @@ class DraftWorkspace:
         """Resolve a path. Raises OutsideRoots."""
         return self._underlying.locate(path)
 
-    async def read(self, path: str) -> bytes | None:
-        """Return a file's draft, otherwise its open document, otherwise the stored file."""
+    async def read(self, path: str, *, for_edit: bool = False) -> bytes | None:
+        """Return a file's draft, otherwise its open document, otherwise the stored file.
+
+        If `for_edit`, record it as the base of a later change.
+        """
+        content = await self._read(path)
+        if for_edit:
+            self._looked_at[self.locate(path)] = content
+            while len(self._looked_at) > MAX_VISITED:
+                del self._looked_at[next(iter(self._looked_at))]
+        return content
+
+    async def _read(self, path: str) -> bytes | None:
         resolved = self.locate(path)
         if draft := self._drafts.get(resolved):
             return draft.after
         text = self._drafts.documents.text_of(resolved)
         return await self._underlying.read(path) if text is None else text.encode("utf-8", "replace")
-
-    async def read_for_edit(self, path: str) -> bytes | None:
-        """Return the same as `read`, and record it as the base of a later change."""
-        content = await self.read(path)
-        self._looked_at[self.locate(path)] = content
-        while len(self._looked_at) > MAX_VISITED:
-            del self._looked_at[next(iter(self._looked_at))]
-        return content
 
     async def write(self, path: str, content: bytes) -> None:
         """Draft new content. Raises WorkspaceError if no editor can show it as text."""
@@ -140,10 +143,16 @@ class DraftWorkspace:
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         """Return a part of a file's content as returned by `read`."""
         resolved = self.locate(path)
-        if self._drafts.get(resolved) or self._drafts.documents.text_of(resolved) is not None:
+        if await self.differs_from_disk(resolved, 1, ()):
             content = await self.read(resolved)
             return None if content is None else FileChunk(content[start : start + size_bytes], len(content))
         return await self._underlying.read_range(path, start, size_bytes)
+
+    async def differs_from_disk(self, path: str, first: int, lines: Sequence[str]) -> bool:
+        """Return whether a file has a draft or an open document, which are in memory anyway."""
+        del first, lines
+        resolved = self.locate(path)
+        return bool(self._drafts.get(resolved)) or self._drafts.documents.text_of(resolved) is not None
 
     async def entries(self, path: str) -> Sequence[DirectoryEntry]:
         """List one folder with its drafts applied."""

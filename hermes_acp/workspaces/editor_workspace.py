@@ -5,6 +5,7 @@ from the disk. If the editor refuses a write, the write fails; it never bypasses
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from msgspec import structs
 
@@ -22,6 +23,8 @@ from hermes_acp.core.ports.workspace_ports import (
     Workspace,
 )
 from hermes_acp.core.proposals import Progress
+
+MAX_UNSAVED: Final = 1_000
 
 
 class EditorWorkspace:
@@ -46,23 +49,27 @@ class EditorWorkspace:
         self.is_remote = local.is_remote
         self._editor = editor
         self._local = local
+        self._unsaved: dict[str, None] = {}
+        """The files whose text in the editor was not that on disk when they were last read whole."""
 
     def locate(self, path: str) -> str:
         """Resolve a path on the machine that the editor shares with the agent. Raises OutsideRoots."""
         return self._local.locate(path)
 
-    async def read(self, path: str) -> bytes | None:
-        """Return the editor's text if it has any; otherwise read the disk."""
+    async def read(self, path: str, *, for_edit: bool = False) -> bytes | None:
+        """Return the editor's text if it has any; otherwise read the disk.
+
+        If `for_edit`, raises EditorStateUnknown if the editor may hold unsaved changes.
+        """
         try:
-            return await self.read_for_edit(path)
+            return await self._read(path)
         except EditorStateUnknown:
+            if for_edit:
+                raise
             return await self._local.read(path)
 
-    async def read_for_edit(self, path: str) -> bytes | None:
-        """Return the editor's text if it has any. Raises EditorStateUnknown if it may hold unsaved changes.
-
-        The disk is checked first, so that the editor is never asked for huge or binary files.
-        """
+    async def _read(self, path: str) -> bytes | None:
+        """Check the disk first, so that the editor is never asked for huge or binary files."""
         on_disk = await self._local.read(path)
         if not self._editor.reads_files or (on_disk is not None and not _is_text(on_disk)):
             return on_disk
@@ -72,10 +79,14 @@ class EditorWorkspace:
             if on_disk is None:
                 return None
             raise
+        self._unsaved.pop(path, None)
         if text is None or (on_disk is None and not text):
             return on_disk
         if on_disk is not None and _lines(on_disk.decode("utf-8")) == _lines(text):
             return on_disk
+        self._unsaved[path] = None
+        while len(self._unsaved) > MAX_UNSAVED:
+            del self._unsaved[next(iter(self._unsaved))]
         return text.encode("utf-8", "replace")
 
     async def write(self, path: str, content: bytes) -> None:
@@ -91,6 +102,21 @@ class EditorWorkspace:
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         """Return a part of a file on disk."""
         return await self._local.read_range(path, start, size_bytes)
+
+    async def differs_from_disk(self, path: str, first: int, lines: Sequence[str]) -> bool:
+        """Ask the editor for these lines only; changes elsewhere are found when the file is read for an edit."""
+        if not self._editor.reads_files or not lines:
+            return False
+        if path in self._unsaved:
+            return True
+        try:
+            text = await self._editor.read_text(path, first, len(lines))
+        except EditorStateUnknown:
+            return False
+        if text is None:
+            return False
+        theirs = _lines(text)
+        return (theirs[:-1] if len(theirs) > len(lines) and not theirs[-1] else theirs) != list(lines)
 
     async def remove(self, path: str) -> None:
         """Delete a file on disk, because editors have no method for that."""

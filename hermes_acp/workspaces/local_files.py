@@ -70,13 +70,11 @@ class LocalFiles:
     def _readable(self) -> tuple[str, ...]:
         return (*self.roots, *self._outputs())
 
-    async def read(self, path: str) -> bytes | None:
-        """Return a regular file's bytes, or None if there is no such file."""
-        return (await self._read_snapshot(path)).content
-
-    async def read_for_edit(self, path: str) -> bytes | None:
-        """Return a regular file's bytes; a file on disk has no unsaved changes."""
+    async def read(self, path: str, *, for_edit: bool = False) -> bytes | None:
+        """Return a regular file's bytes, or None if there is no such file; an edit changes only that same file."""
         known = await self._read_snapshot(path)
+        if not for_edit:
+            return known.content
         self._known[path] = structs.replace(known, content=None)
         while len(self._known) > MAX_CACHED:
             del self._known[next(iter(self._known))]
@@ -92,6 +90,11 @@ class LocalFiles:
         """Return a part of a regular file of any size, or None if there is no such file."""
         readable = self._readable()
         return await run_sync(disk_files.read_range, path, start, size_bytes, readable, limiter=self._threads)
+
+    async def differs_from_disk(self, path: str, first: int, lines: Sequence[str]) -> bool:
+        """Return False, because `read` reads the disk."""
+        del path, first, lines
+        return False
 
     async def write(self, path: str, content: bytes) -> None:
         """Replace or create a whole file. Raises WorkspaceError if a link redirects `path`."""

@@ -49,9 +49,9 @@ async def test_what_was_located_is_what_is_read_wherever_a_link_leads_since(fold
     path = workspace.locate("sub/file")
     (folder / "sub").rmdir()
     (folder / "sub").symlink_to("other")
-    for look in (workspace.read, workspace.read_for_edit):
+    for for_edit in (False, True):
         with pytest.raises(WorkspaceError, match="symbolic link"):
-            await look(path)
+            await workspace.read(path, for_edit=for_edit)
 
 
 @pytest.mark.parametrize(

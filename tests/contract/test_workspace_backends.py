@@ -39,8 +39,11 @@ class PlainEditor:
     writes_files = True
     runs_commands = True
 
-    async def read_text(self, path: str) -> str | None:
-        return Path(path).read_bytes().decode() if Path(path).is_file() else None
+    async def read_text(self, path: str, first: int = 1, count: int = 0) -> str | None:
+        if not Path(path).is_file():
+            return None
+        lines = Path(path).read_bytes().decode().splitlines(keepends=True)
+        return "".join(lines[first - 1 :][: count or None])
 
     async def write_text(self, path: str, text: str) -> None:
         place = Path(path).resolve()

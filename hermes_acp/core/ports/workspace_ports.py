@@ -1,11 +1,14 @@
 """A session's files and commands, and what an editor provides."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
 from hermes_acp.core.proposals import Confinement, Progress
+
+MAX_WHOLE_FILE_BYTES: Final = 64_000_000
+"""Larger files are never read whole, so they cannot be edited."""
 
 
 class DirectoryEntry(Struct, frozen=True):
@@ -135,12 +138,11 @@ class Files(Protocol):
         """Resolve a path relative to the working directory, following links. Raises OutsideRoots."""
         ...
 
-    async def read(self, path: str) -> bytes | None:
-        """Return a file's bytes, including the editor's unsaved changes, or None if there is no such file."""
-        ...
+    async def read(self, path: str, *, for_edit: bool = False) -> bytes | None:
+        """Return a file's bytes, including the editor's unsaved changes, or None if there is no such file.
 
-    async def read_for_edit(self, path: str) -> bytes | None:
-        """Do the same as `read`. Raises EditorStateUnknown if unsaved changes cannot be ruled out."""
+        If `for_edit`, raises EditorStateUnknown if unsaved changes cannot be ruled out.
+        """
         ...
 
     async def write(self, path: str, content: bytes) -> None:
@@ -149,6 +151,13 @@ class Files(Protocol):
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         """Return a part of a file of any size, as stored, without unsaved changes."""
+        ...
+
+    async def differs_from_disk(self, path: str, first: int, lines: Sequence[str]) -> bool:
+        """Return whether `read` may return something than the stored file, given its `lines` from `first` on.
+
+        This is cheap for a file of any size: an editor is asked only for these lines.
+        """
         ...
 
     async def remove(self, path: str) -> None:
@@ -230,10 +239,11 @@ class Editor(Protocol):
     writes_files: bool
     runs_commands: bool
 
-    async def read_text(self, path: str) -> str | None:
+    async def read_text(self, path: str, first: int = 1, count: int = 0) -> str | None:
         """Return a file as the editor sees it, including unsaved changes, or None if it does not know the file.
 
-        Raises EditorStateUnknown if the editor does not answer.
+        A `count` limits the answer to that many lines from line `first` on. Raises EditorStateUnknown if the editor
+        does not answer.
         """
         ...
 

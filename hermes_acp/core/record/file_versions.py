@@ -1,19 +1,28 @@
 """File versions: the content of files, by digest."""
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from hermes_acp.core.event_types import FileVersion
 from hermes_acp.core.messages import Part, ResourcePart
+
+if TYPE_CHECKING:
+    from hashlib import blake2b
 
 DIGEST_BYTES = 16
 
 
 def file_version(path: str, content: bytes) -> FileVersion:
     """Return the version of a file with this content."""
+    return FileVersion(path, content_digest(content).hexdigest())
+
+
+def content_digest(content: bytes = b"") -> "blake2b":
+    """Return the digest of a content, to which more can be added."""
     from hashlib import blake2b
 
-    return FileVersion(path, blake2b(content, digest_size=DIGEST_BYTES).hexdigest())
+    return blake2b(content, digest_size=DIGEST_BYTES)
 
 
 def attached_versions(parts: Iterable[Part]) -> Iterator[FileVersion]:

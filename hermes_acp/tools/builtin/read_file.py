@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.errors import FileTooLarge, WorkspaceError
@@ -13,14 +14,16 @@ from hermes_acp.core.record.file_versions import file_version
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.telemetry.secret_files import secret_in
 from hermes_acp.tools.editing.notebooks import ENDING, show_notebook
-from hermes_acp.tools.image_files import image_type, to_image
-from hermes_acp.tools.line_views import show_large_file, show_lines
+from hermes_acp.tools.image_files import image_type, refuse_large_image, to_image
+from hermes_acp.tools.large_files import LARGE_BYTES, read_part
+from hermes_acp.tools.line_views import show_lines
 from hermes_acp.tools.safe_display import shown_path
-from hermes_acp.tools.secret_checks import secret_in_file
+from hermes_acp.tools.secret_checks import inspect_file
 from hermes_acp.tools.text_files import decode, read_content
 from hermes_acp.tools.tool_schemas import schema_of
 
 DEFAULT_LINES = 2000
+HEAD_BYTES = 16
 
 
 class Arguments(BaseModel):
@@ -59,13 +62,18 @@ class ReadFile:
         last = str(first + limit - 1) if arguments.limit else ""
         span = f":{first}-{last}" if arguments.limit or arguments.offset else ""
         places = (Location(path, first),)
-        secret = await secret_in_file(workspace, path, arguments.path)
+        inspected = await inspect_file(workspace, path, arguments.path)
+        secret = inspected.secret
+        is_large = inspected.size_bytes > LARGE_BYTES and (span or not path.endswith(ENDING))
 
         async def read(progress: Progress) -> Result:
+            if is_large and (result := await _read_large(workspace, path, shown, first, limit)):
+                return structs.replace(result, locations=places)
             try:
                 content = await read_content(workspace, path)
             except FileTooLarge:
-                return Result(await show_large_file(workspace, path, shown, first, limit), locations=places)
+                text = (await read_part(workspace, path, shown, first, limit)).text
+                return Result(text, locations=places)
             found = secret_in(content)
             if found and not secret and not progress.allows(Reads(path, found)):
                 raise WorkspaceError(f"{shown} now holds {found}.", hint="Read it again to ask the user.")
@@ -80,6 +88,19 @@ class ReadFile:
             return Result(show_lines(file, shown, first, limit), locations=places, seen=seen)
 
         return Proposal(f"Read {shown}{span}", self.kind, read, (Reads(path, secret),), places)
+
+
+async def _read_large(workspace: Workspace, path: str, shown: str, first: int, limit: int) -> Result | None:
+    """Read lines of a large file in pieces, or return None if it must be read whole: a picture, or unsaved changes."""
+    head = await workspace.read_range(path, 0, HEAD_BYTES)
+    if head is not None and image_type(head.content):
+        refuse_large_image(head.size_bytes, shown)
+        return None
+    part = await read_part(workspace, path, shown, first, limit)
+    is_plain = part.version is not None and part.encoding == "utf-8"
+    if is_plain and await workspace.differs_from_disk(path, first, part.lines):
+        return None
+    return Result(part.text, seen=() if part.version is None else (part.version,))
 
 
 TOOL = ReadFile()

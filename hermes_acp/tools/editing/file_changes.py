@@ -184,7 +184,7 @@ def _change_action(workspace: Workspace, changes: Sequence[FileChange], note: st
     async def make_changes(progress: Progress) -> Result:
         del progress
         for change in changes:
-            if await workspace.read_for_edit(change.diff.path) != change.before:
+            if await workspace.read(change.diff.path, for_edit=True) != change.before:
                 shown = shown_path(change.diff.path, workspace)
                 return Result(
                     f"{shown} changed after this edit was prepared; nothing was written. Read it again.",

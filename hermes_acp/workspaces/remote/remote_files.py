@@ -11,6 +11,7 @@ from typing import Final, NoReturn
 
 from hermes_acp.core.errors import FileTooLarge, OutsideRoots, WorkspaceError
 from hermes_acp.core.ports.workspace_ports import (
+    MAX_WHOLE_FILE_BYTES,
     DirectoryEntry,
     FileChunk,
     FileQuery,
@@ -18,7 +19,6 @@ from hermes_acp.core.ports.workspace_ports import (
     SearchQuery,
 )
 from hermes_acp.workspaces import ripgrep
-from hermes_acp.workspaces.disk_files import MAX_FILE_BYTES
 from hermes_acp.workspaces.path_confinement import MAX_PATH_CHARS, is_within, plain_path
 from hermes_acp.workspaces.remote import file_scripts
 from hermes_acp.workspaces.remote.remote_host import Host
@@ -53,16 +53,13 @@ class RemoteFiles:
             )
         return resolved
 
-    async def read(self, path: str) -> bytes | None:
-        """Return a regular file's bytes, or None if there is no such file."""
+    async def read(self, path: str, *, for_edit: bool = False) -> bytes | None:
+        """Return a regular file's bytes, or None if there is no such file; remote files have no unsaved changes."""
+        del for_edit
         place = self.locate(path)
-        script = file_scripts.read_script(place, MAX_FILE_BYTES)
+        script = file_scripts.read_script(place, MAX_WHOLE_FILE_BYTES)
         held = await self._content(place, script)
         return held[1] if held else None
-
-    async def read_for_edit(self, path: str) -> bytes | None:
-        """Return a regular file's bytes; remote files have no unsaved changes."""
-        return await self.read(path)
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         """Return a part of a regular file of any size, or None if there is no such file."""
@@ -70,6 +67,11 @@ class RemoteFiles:
         script = file_scripts.piece_script(place, start, size_bytes)
         held = await self._content(place, script)
         return FileChunk(held[1], held[0]) if held else None
+
+    async def differs_from_disk(self, path: str, first: int, lines: Sequence[str]) -> bool:
+        """Return False, because remote files have no unsaved changes."""
+        del path, first, lines
+        return False
 
     async def _content(self, place: str, script: str) -> tuple[int, bytes] | None:
         done = await self._host.call(script)
@@ -160,7 +162,7 @@ class RemoteFiles:
                 raise WorkspaceError(f"{place} is not a folder.", hint="Read it instead.")
             case "large":
                 raise FileTooLarge(
-                    f"{place} has {int(value):,} bytes; files above {MAX_FILE_BYTES:,} are not read whole.",
+                    f"{place} has {int(value):,} bytes; files above {MAX_WHOLE_FILE_BYTES:,} are not read whole.",
                     hint="Search it, or print a part of it with a command such as sed -n '1,200p'.",
                 )
             case "shared":

@@ -3,14 +3,15 @@
 import base64
 
 import pytest
+from msgspec import structs
 
 from hermes_acp.core.errors import FileTooLarge, WorkspaceError
 from hermes_acp.core.messages import ImagePart
-from hermes_acp.core.ports.workspace_ports import FileChunk, SearchMatch
+from hermes_acp.core.ports.workspace_ports import MAX_WHOLE_FILE_BYTES, FileChunk, SearchMatch
 from hermes_acp.tools import line_views
 from hermes_acp.tools.builtin.search import show_matches
 from hermes_acp.tools.image_files import MAX_IMAGE_BYTES
-from hermes_acp.tools.line_views import show_large_file
+from hermes_acp.tools.large_files import read_part
 from tests.unit.tools.test_picture_sizes import extended, gif, jpeg, png, webp
 from tests.unit.tools.tool_calling import MemoryWorkspace, perform, propose
 
@@ -20,18 +21,23 @@ WEBP = webp(b"VP8X", extended(2, 2))
 
 
 class Huge(MemoryWorkspace):
-    """A workspace that reads no file whole."""
+    """A workspace that reads no file whole, and says that it is larger than may be."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__({"big": content})
         self.pieces = 0
 
-    async def read(self, path: str) -> bytes | None:
+    async def read(self, path: str, *, for_edit: bool = False) -> bytes | None:
         raise FileTooLarge("too large")
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         self.pieces += 1
-        return await super().read_range(path, start, min(size_bytes, 7))
+        piece = await super().read_range(path, start, min(size_bytes, 7))
+        return structs.replace(piece, size_bytes=MAX_WHOLE_FILE_BYTES + piece.size_bytes) if piece else None
+
+
+async def show_part(files: Huge, first: int, limit: int) -> str:
+    return (await read_part(files, "/project/big", "big", first, limit)).text
 
 
 @pytest.mark.parametrize("content", [PNG, jpeg(2, 2), gif(2, 2), WEBP])
@@ -120,7 +126,7 @@ async def test_what_no_code_page_explains_is_kept_byte_by_byte() -> None:
 )
 async def test_a_part_of_a_huge_file_is_read_without_the_rest(first: int, limit: int, shown: str) -> None:
     workspace = Huge(b"one\r\ntwo and more\n\nfour")
-    text = await show_large_file(workspace, "/project/big", "big", first, limit)
+    text = await show_part(workspace, first, limit)
     assert text.startswith(shown)
     assert "offset=" in text or first + limit > 4
     result = await perform("read_file", workspace, path="big", offset=first, limit=limit)
@@ -129,17 +135,17 @@ async def test_a_part_of_a_huge_file_is_read_without_the_rest(first: int, limit:
 
 async def test_no_more_of_a_huge_file_is_read_than_is_shown() -> None:
     workspace = Huge(b"line\n" * 1000)
-    await show_large_file(workspace, "/project/big", "big", 1, 3)
+    await show_part(workspace, 1, 3)
     assert workspace.pieces <= 4
 
 
 async def test_a_huge_line_and_a_huge_binary() -> None:
-    text = await show_large_file(Huge(b"x" * 50_000), "/project/big", "big", 1, 10)
+    text = await show_part(Huge(b"x" * 50_000), 1, 10)
     assert text == f"     1\t{'x' * line_views.MAX_LINE_CHARS} [… 48,000 more characters]"
     with pytest.raises(WorkspaceError, match="not text"):
-        await show_large_file(Huge(b"x\0y"), "/project/big", "big", 1, 10)
+        await show_part(Huge(b"x\0y"), 1, 10)
     with pytest.raises(WorkspaceError, match="has only 2 lines"):
-        await show_large_file(Huge(b"a\nb"), "/project/big", "big", 7, 10)
+        await show_part(Huge(b"a\nb"), 7, 10)
 
 
 async def test_several_edits_are_made_in_order_or_not_at_all() -> None:
@@ -183,7 +189,7 @@ async def test_no_half_of_a_key_stays_where_a_long_line_is_cut(before: int) -> N
     line = f"{'w ' * (before // 2)}{key} {'z ' * 4000}"
     workspace = MemoryWorkspace({"a.txt": f"one\n{line}\n".encode()})
     read = (await perform("read_file", workspace, path="a.txt")).text
-    part = await show_large_file(Huge(f"one\n{line}\n".encode()), "/project/big", "big", 1, 10)
+    part = await show_part(Huge(f"one\n{line}\n".encode()), 1, 10)
     found = show_matches([SearchMatch("/project/a.txt", 2, line[before - 440 :])], workspace)
     for shown in (read, part, found):
         assert "ghp_" not in shown or key in shown

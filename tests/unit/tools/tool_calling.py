@@ -68,11 +68,8 @@ class MemoryWorkspace:
             return self.cwd
         return path if path.startswith("/") else f"/project/{path}"
 
-    async def read(self, path: str) -> bytes | None:
+    async def read(self, path: str, *, for_edit: bool = False) -> bytes | None:
         return self.files.get(path)
-
-    async def read_for_edit(self, path: str) -> bytes | None:
-        return await self.read(path)
 
     async def write(self, path: str, content: bytes) -> None:
         self.files[path] = self.written_as or content
@@ -80,6 +77,9 @@ class MemoryWorkspace:
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         content = self.files.get(path)
         return None if content is None else FileChunk(content[start : start + size_bytes], len(content))
+
+    async def differs_from_disk(self, path: str, first: int, lines: Sequence[str]) -> bool:
+        return False
 
     async def remove(self, path: str) -> None:
         if path not in self.files:

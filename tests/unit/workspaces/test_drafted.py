@@ -40,7 +40,7 @@ async def test_a_write_is_a_draft_on_what_was_looked_at(folder: Path) -> None:
     workspace, drafts = drafted(folder, documents)
     path = str(folder / "a.py")
     documents.texts[path] = "typed\n"
-    assert await workspace.read_for_edit(path) == b"typed\n"
+    assert await workspace.read(path, for_edit=True) == b"typed\n"
     documents.texts[path] = "typed on\n"
     await workspace.write(path, b"new\n")
     assert await workspace.read(path) == b"new\n"

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 import anyio
 import msgspec
+from msgspec import UNSET
 
 from hermes_acp.core.errors import EditorStateUnknown, WorkspaceError
 from hermes_acp.core.ports.workspace_ports import Command, CommandResult
@@ -45,9 +46,14 @@ class AcpEditor:
         self.writes_files = bool(fs and fs.write_text_file)
         self.runs_commands = bool(client.capabilities.terminal) and not _unquotes(client)
 
-    async def read_text(self, path: str) -> str | None:
+    async def read_text(self, path: str, first: int = 1, count: int = 0) -> str | None:
         """Return the text in the editor, or None if it knows no such file. Raise EditorStateUnknown."""
-        request = v1.ReadTextFileRequest(session_id=self._session_id, path=path)
+        request = v1.ReadTextFileRequest(
+            session_id=self._session_id,
+            path=path,
+            line=first if count else UNSET,
+            limit=count or UNSET,
+        )
         try:
             reply = await self._call("fs/read_text_file", request, v1.ReadTextFileResponse, FILE_TIMEOUT_S)
         except (PeerError, PeerGone, TimeoutError) as error:
