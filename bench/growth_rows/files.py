@@ -1,10 +1,14 @@
 """Growth of work on files: reading a few lines, searching, finding by name."""
 
+import json
+import os
+import subprocess
 import time
 from hashlib import blake2b
 from pathlib import Path
 
 from bench.growth import Measured, Row, run_probe
+from hermes_acp.workspaces.ripgrep import find_ripgrep
 
 PROBES = Path(__file__).parent
 LINE = b"    result = compute(value, other)  # a line like any other\n"
@@ -36,4 +40,30 @@ def measure_reading(size_bytes: int, folder: Path, code: Path) -> Measured:
     return Measured(done["s"], floor_s, notes)
 
 
-ROWS = (Row("read", "s", (10_000, MB, 10 * MB, 60 * MB, 1000 * MB), measure_reading),)
+def measure_long_line(size_bytes: int, folder: Path, code: Path) -> Measured:
+    """Search for the end of one line; the floor is ripgrep without JSON, which cuts the line."""
+    path = folder / "line.json"
+    block = b'{"key":"value","n":12345},' * 40_000
+    with path.open("wb") as file:
+        while file.tell() < size_bytes:
+            file.write(block)
+        file.write(b"needle")
+    floor = (
+        find_ripgrep({"PATH": os.defpath}, ()),
+        "--no-config",
+        "-n",
+        "--max-columns=2000",
+        "needle",
+        str(folder),
+    )
+    begun = time.perf_counter()
+    subprocess.run(floor, capture_output=True, check=True)
+    floor_s = time.perf_counter() - begun
+    done = run_probe(code, PROBES / "probe_tool.py", folder, "search", json.dumps({"pattern": "needle"}))
+    return Measured(done["s"], floor_s, done["text"].replace("\n", " ")[:100])
+
+
+ROWS = (
+    Row("read", "s", (10_000, MB, 10 * MB, 60 * MB, 1000 * MB), measure_reading),
+    Row("search-line", "s", (MB, 10 * MB, 100 * MB, 300 * MB), measure_long_line),
+)

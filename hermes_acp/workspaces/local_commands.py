@@ -242,7 +242,8 @@ class LocalCommands:
             raise _cannot_start(shell, error) from error
         finally:
             self._sandbox.release(confined)
-        return SearchOutput(bytes(content), is_whole=any(not each.timed_out for each in endings))
+        is_whole = any(not each.timed_out for each in endings)
+        return SearchOutput(bytes(content), is_whole, endings[0].exit_code if endings else None)
 
     def _clear(self, confined: SandboxedCommand, *, is_lasting: bool) -> None:
         """Clean up after a command, or at `close` if part of it is still running in its sandbox."""

@@ -7,24 +7,27 @@ import base64
 import heapq
 import os
 import re
-import signal
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from subprocess import DEVNULL, PIPE
 from typing import Final
 
 import msgspec
-from anyio import EndOfStream, move_on_after, open_process, to_thread
-from anyio.abc import ByteReceiveStream, Process
+from anyio import move_on_after, to_thread
 from msgspec import Struct
 
-from hermes_acp.core.errors import InternalError, WorkspaceError
+from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.workspace_ports import FileQuery, SearchMatch, SearchQuery
 from hermes_acp.core.word_breaks import slice_at_breaks
 from hermes_acp.workspaces.globs import Glob
 from hermes_acp.workspaces.path_confinement import is_within
+from hermes_acp.workspaces.ripgrep_process import (
+    LEFT_OUT,
+    MAX_MESSAGE_BYTES,
+    SearchEnd,
+    run_ripgrep,
+)
 from hermes_acp.workspaces.sandboxed_search import (
     SandboxedSearch,
     SearchOutput,
@@ -32,14 +35,10 @@ from hermes_acp.workspaces.sandboxed_search import (
     split_output,
 )
 
-MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 MAX_TEXT_CHARS = 2000
 MAX_PATTERN: Final = 32_000
 TIMEOUT_S: Final = 20.0
-KEPT_HEAD_BYTES: Final = 1 << 16
 _OPTIONS: Final = ("--no-config", "--hidden", "--no-require-git", "--no-messages")
-LEFT_OUT: Final = b"\0left out\0"
-"""Marks where the middle of a message was cut out; JSON contains no such bytes."""
 _WANTED: Final = "wanted"
 _LONG_MATCH: Final = re.compile(rb'\{"type":"match","data":\{"path":(\{[^{}]*\}),"lines":')
 _LINE_NUMBER: Final = re.compile(rb'"line_number":(\d+),"absolute_offset"')
@@ -102,9 +101,10 @@ async def search(
         return _search_sandboxed(output, query, wanted, folder, timeout_s)
     matches: list[SearchMatch] = []
     found = 0
-    async with _running(argv, folder, environment) as (process, output):
+    end = SearchEnd()
+    async with run_ripgrep(argv, folder, environment) as process:
         with move_on_after(timeout_s) as time:
-            async for line in _lines(output, b"\0" if query.shape == "files" else b"\n"):
+            async for line in process.messages(b"\0" if query.shape == "files" else b"\n"):
                 match = _read_match(line) if query.shape == "lines" else _read_file(line)
                 if match and (wanted is None or wanted.covers(os.path.relpath(match.path, folder))):
                     found += not match.is_context
@@ -112,11 +112,10 @@ async def search(
                 if found >= query.limit:
                     break
             else:
-                complaint = await _read_some(process)
-                if complaint and not matches:
-                    raise _failed(complaint)
-    in_order = sorted(matches, key=lambda match: (match.path, match.line))
-    return [*in_order, _stopped(query, in_order, timeout_s)] if time.cancelled_caught else in_order
+                end = await process.end()
+        if time.cancelled_caught:
+            end = SearchEnd(broken_off=f"its {timeout_s:.0f} s were over{process.position(folder)}")
+    return with_end(query, matches, end)
 
 
 def _search_sandboxed(
@@ -132,12 +131,20 @@ def _search_sandboxed(
             found += not match.is_context
             matches.append(match)
         if found >= query.limit:
-            break
-    if complaint and not matches:
-        raise _failed(complaint)
+            return with_end(query, matches, SearchEnd())
+    return with_end(query, matches, output.end(complaint, timeout_s))
+
+
+def with_end(query: SearchQuery, matches: Sequence[SearchMatch], end: SearchEnd) -> Sequence[SearchMatch]:
+    """Return matches in order, with a note if not all was searched. Raises WorkspaceError if none can carry it."""
     in_order = sorted(matches, key=lambda match: (match.path, match.line))
-    is_stopped = not output.is_whole and found < query.limit
-    return [*in_order, _stopped(query, in_order, timeout_s)] if is_stopped else in_order
+    if end.broken_off:
+        return [*in_order, _stopped(query, in_order, end.broken_off)]
+    if end.complaint and not matches:
+        raise _failed(end.complaint)
+    if end.has_unreadable and query.shape == "lines":
+        return [*in_order, SearchMatch(query.path, 0, "[some files could not be read and were not searched]")]
+    return in_order
 
 
 def _failed(complaint: str) -> WorkspaceError:
@@ -155,9 +162,9 @@ def refuse_long_pattern(query: SearchQuery) -> None:
         )
 
 
-def _stopped(query: SearchQuery, matches: Sequence[SearchMatch], timeout_s: float) -> SearchMatch:
+def _stopped(query: SearchQuery, matches: Sequence[SearchMatch], why: str) -> SearchMatch:
     """Report that not everything was searched. Raises WorkspaceError if no line can carry that report."""
-    told = f"the search was stopped after {timeout_s:.0f} s; there may be more that was not searched"
+    told = f"the search was stopped early, because {why}; there may be more that was not searched"
     if query.shape == "lines" and matches:
         return SearchMatch(query.path, 0, f"[{told}]")
     last = f"; {len(matches)} files were found until then, the last {matches[-1].path}" if matches else ""
@@ -172,14 +179,16 @@ async def find(
     environment: Mapping[str, str],
     roots: Sequence[str],
     *,
+    program: str = "",
+    timeout_s: float = TIMEOUT_S,
     sandboxed: SandboxedSearch = search_directly,
 ) -> list[str]:
     """Return the paths of at most `query.limit` files whose names match, newest first.
 
-    Raises WorkspaceError if ripgrep is missing.
+    Raises WorkspaceError if ripgrep is missing, or if time runs out.
     """
     options, wanted = find_options(query)
-    argv = [find_ripgrep(environment, roots), *options, "--", query.path]
+    argv = [program or find_ripgrep(environment, roots), *options, "--", query.path]
     paths: list[str] = []
     prefix = len(query.path.rstrip("/")) + 1
 
@@ -188,16 +197,26 @@ async def find(
         if wanted is None or wanted.covers(path[prefix:]):
             paths.append(path)
 
-    if found := await sandboxed(argv, query.path, TIMEOUT_S):
+    if found := await sandboxed(argv, query.path, timeout_s):
         lines, complaint = split_output(found, b"\0")
-        if complaint and not lines:
-            raise _failed(complaint)
         for line in lines:
             take(line)
+        end = found.end(complaint, timeout_s)
     else:
-        async with _running(argv, query.path, environment) as (_, output):
-            async for line in _lines(output, b"\0"):
-                take(line)
+        end = SearchEnd(broken_off=f"its {timeout_s:.0f} s were over")
+        async with run_ripgrep(argv, query.path, environment) as process:
+            with move_on_after(timeout_s):
+                async for line in process.messages(b"\0"):
+                    take(line)
+                end = await process.end()
+    if end.broken_off:
+        raise WorkspaceError(
+            f"The search of {query.path} is incomplete: it was stopped early, because {end.broken_off}; "
+            f"{len(paths):,} files matched until then.",
+            hint="Search a smaller folder.",
+        )
+    if end.complaint and not paths:
+        raise _failed(end.complaint)
     return await to_thread.run_sync(_newest, paths, query.limit)
 
 
@@ -271,21 +290,6 @@ def _exclude_options(patterns: Sequence[str]) -> list[str]:
     return [f"--glob=!{pattern}" for pattern in (*patterns, ".git")]
 
 
-@asynccontextmanager
-async def _running(
-    argv: Sequence[str], folder: str, environment: Mapping[str, str]
-) -> AsyncGenerator[tuple[Process, ByteReceiveStream]]:
-    """Run ripgrep for the duration of the block and yield its process, which is dead afterwards."""
-    process = await open_process(argv, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=folder, env=environment)
-    if process.stdout is None:
-        raise InternalError("A process started with pipes has none.")
-    async with process:
-        try:
-            yield process, process.stdout
-        finally:
-            await _end(process)
-
-
 def find_ripgrep(environment: Mapping[str, str], roots: Sequence[str]) -> str:
     """Return the path of `rg`: next to this interpreter, or else on PATH outside the workspace."""
     beside = Path(sys.executable).parent / "rg"
@@ -313,44 +317,6 @@ def find_program(name: str, environment: Mapping[str, str], roots: Sequence[str]
             if os.path.isfile(program) and os.access(program, os.X_OK):
                 return program
     return None
-
-
-async def _end(process: Process) -> None:
-    """Kill and await. `Process.kill` would poll first, and so take the exit code from the task that awaits it."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
-    with move_on_after(2, shield=True):
-        await process.wait()
-
-
-async def _lines(stream: ByteReceiveStream, end: bytes) -> AsyncIterator[bytes]:
-    """Yield each message; for an overlong one, yield its beginning and end joined without the middle."""
-    held = bytearray()
-    head = b""
-    while True:
-        try:
-            chunk = await stream.receive(65536)
-        except EndOfStream:
-            return
-        *whole, rest = chunk.split(end)
-        for piece in whole:
-            line = bytes(held) + piece
-            held.clear()
-            yield head + LEFT_OUT + line[-KEPT_HEAD_BYTES:] if head else line
-            head = b""
-        held += rest
-        if len(held) > MAX_MESSAGE_BYTES:
-            head = head or bytes(held[:KEPT_HEAD_BYTES])
-            del held[:-KEPT_HEAD_BYTES]
-
-
-async def _read_some(process: Process) -> str:
-    """Return the first part of a process's error output."""
-    try:
-        return (await process.stderr.receive(4096)).decode("utf-8", "replace") if process.stderr else ""
-    except EndOfStream:
-        return ""
 
 
 def _read_long(line: bytes) -> SearchMatch | None:

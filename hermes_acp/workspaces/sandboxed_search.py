@@ -5,14 +5,30 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.workspaces.ripgrep_process import SearchEnd, read_end
+
 MAX_OUTPUT_BYTES: Final = 1 << 26
 
 
 class SearchOutput(Struct, frozen=True):
-    """The output of ripgrep, error messages included; its end is missing unless it `is_whole`."""
+    """The output of ripgrep, error messages included; its end is missing unless it `is_whole`.
+
+    `exit_code` is None if ripgrep was killed.
+    """
 
     content: bytes
     is_whole: bool
+    exit_code: int | None = 0
+
+    def end(self, complaint: str, timeout_s: float) -> SearchEnd:
+        """Return how the search ended."""
+        if len(self.content) > MAX_OUTPUT_BYTES:
+            return SearchEnd(broken_off=f"it found more than {MAX_OUTPUT_BYTES >> 20} MB")
+        if not self.is_whole:
+            return SearchEnd(broken_off=f"its {timeout_s:.0f} s were over")
+        if self.exit_code is None:
+            return SearchEnd(broken_off="ripgrep was killed")
+        return read_end(self.exit_code, complaint)
 
 
 SandboxedSearch = Callable[[Sequence[str], str, float], Awaitable[SearchOutput | None]]

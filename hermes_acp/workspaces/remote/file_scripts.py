@@ -87,10 +87,11 @@ _SEARCH: Final = Template(r"""
 [ -e "./$$base" ] || { echo missing; exit 0; }
 if command -v rg >/dev/null; then
     echo rg
-    rg $options -- "./$$base" 2>&1 </dev/null | head -c $most
+    { rg $options -- "./$$base" 2>&1 </dev/null; printf '\n\0exit %s' "$$?"; } | head -c $most
 else
     echo grep
-    grep $manner --exclude-dir=.git $left_out -e $pattern -- "./$$base" 2>&1 </dev/null | head -c $most
+    { grep $manner --exclude-dir=.git $left_out -e $pattern -- "./$$base" 2>&1 </dev/null
+    printf '\n\0exit %s' "$$?"; } | head -c $most
 fi
 """)
 _FIND: Final = Template(r"""

@@ -22,7 +22,7 @@ from hermes_acp.workspaces import ripgrep
 from hermes_acp.workspaces.path_confinement import MAX_PATH_CHARS, is_within, plain_path
 from hermes_acp.workspaces.remote import file_scripts
 from hermes_acp.workspaces.remote.remote_host import Host
-from hermes_acp.workspaces.remote.remote_search_results import read_file_list, read_search
+from hermes_acp.workspaces.remote.remote_search_results import read_file_list, read_search, split_search_end
 
 MAX_FOUND_BYTES: Final = 8 * 1024 * 1024
 
@@ -122,14 +122,11 @@ class RemoteFiles:
         how, _, output = done.output.partition(b"\n")
         if how not in (b"rg", b"grep"):
             self._raise_refusal(done.output, place, "search")
-        matches = read_search(output, query, place, by_ripgrep=how == b"rg")
-        if not matches and len(output) >= MAX_FOUND_BYTES:
-            raise WorkspaceError(
-                f"The search of {place} was stopped: its first match is in a line of more than "
-                f"{MAX_FOUND_BYTES:,} bytes, which is too long to be shown.",
-                hint="Exclude that file with a glob, or search with a command that cuts lines.",
-            )
-        return matches
+        whole, end = split_search_end(output, query)
+        matches = read_search(whole, query, place, by_ripgrep=how == b"rg")
+        if sum(not match.is_context for match in matches) >= query.limit:
+            return matches
+        return ripgrep.with_end(query, matches, end)
 
     async def find(self, query: FileQuery) -> Sequence[str]:
         """Find files by name, newest first; ignore files are honoured if the host has ripgrep."""

@@ -12,6 +12,7 @@ from hermes_acp.core.ports.workspace_ports import FileQuery, SearchMatch, Search
 from hermes_acp.core.word_breaks import slice_at_breaks
 from hermes_acp.workspaces import ripgrep
 from hermes_acp.workspaces.globs import Glob
+from hermes_acp.workspaces.ripgrep_process import SearchEnd, read_end
 
 MAX_TEXT_CHARS: Final = 2000
 GREP_MATCH: Final = re.compile(rb"(?P<path>[^\0]*)\0(?P<line>\d+)(?P<kind>[:-])(?P<text>.*)")
@@ -32,6 +33,16 @@ def read_search(output: bytes, query: SearchQuery, place: str, *, by_ripgrep: bo
     placed = [structs.replace(each, path=_absolute(each.path, place)) for each in found]
     meant = (each for each in placed if wanted is None or wanted.covers(_shown(each.path, place)))
     return list(_limited(sorted(meant, key=lambda match: (match.path, match.line)), query.limit))
+
+
+def split_search_end(output: bytes, query: SearchQuery) -> tuple[bytes, SearchEnd]:
+    """Return the whole messages of a search script's output, and how the search ended."""
+    whole, is_ended, code = output.rpartition(b"\n\0exit ")
+    if is_ended and code.isdigit():
+        return whole + b"\n", SearchEnd(broken_off=read_end(int(code), "").broken_off)
+    separator = b"\0" if query.shape == "files" else b"\n"
+    whole, _, _ = output.rpartition(separator)
+    return whole + separator, SearchEnd(broken_off="it found more than can be fetched from the other machine")
 
 
 def read_file_list(output: bytes, query: FileQuery, place: str) -> list[str]:
