@@ -15,7 +15,6 @@ from hermes_acp import __version__
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.frontends.cli.checkpoints_command import add_checkpoints, add_undo
 from hermes_acp.frontends.cli.cli_output import drop_output, note
-from hermes_acp.frontends.cli.command_parser import CommandParser, UsageError, explain_usage
 from hermes_acp.frontends.cli.doctor_command import add_doctor
 from hermes_acp.frontends.cli.mcp_command import add_mcp
 from hermes_acp.frontends.cli.memory_command import add_memory
@@ -27,15 +26,15 @@ from hermes_acp.frontends.cli.setup.setup_command import add_setup
 from hermes_acp.frontends.cli.skills.skills_command import add_skills
 from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
+from hermes_acp.frontends.command_line.command_parser import CommandParser
 
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run one subcommand and return the exit code. A reader that left, such as `head`, ends it silently."""
-    parser = _parser()
     try:
-        options = parser.parse_args(arguments)
-    except UsageError as error:
-        return _report_usage(explain_usage(error, parser, arguments), arguments)
+        options = _parser().parse(arguments)
+    except BadRequest as error:
+        return _report_usage(error, arguments)
     try:
         code = _run(options)
         sys.stdout.flush()
@@ -108,7 +107,7 @@ def _run(options: argparse.Namespace) -> int:
     return run_setup(options)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> CommandParser:
     parser = CommandParser(
         prog="hermes-acp", description=command_messages.DESCRIPTION, epilog=command_messages.EPILOG
     )

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from hermes_acp.config.sections.rule_settings import RuleSettings
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.messages import run_messages
-from hermes_acp.frontends.cli.nearest_words import nearest
+from hermes_acp.frontends.command_line.nearest_words import nearest
 
 Kind = Literal["command", "write", "read", "host", "tool", "script"]
 TOOLS: Final[Mapping[str, tuple[Kind, str]]] = MappingProxyType(

@@ -11,7 +11,7 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.errors import BadRequest, ModelError
 from hermes_acp.frontends.cli.messages import run_messages
-from hermes_acp.frontends.cli.nearest_words import nearest
+from hermes_acp.frontends.command_line.nearest_words import nearest
 
 if TYPE_CHECKING:
     from hermes_acp.agent.setup.configuration import Configuration

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import note
-from hermes_acp.frontends.cli.command_parser import CommandParser, UsageError, explain_usage
 from hermes_acp.frontends.cli.messages import scan_messages
+from hermes_acp.frontends.command_line.command_parser import CommandParser
 
 
 class ScanFlags(Struct, frozen=True):
@@ -47,8 +48,8 @@ def parse_flags(arguments: Sequence[str]) -> ScanFlags:
     parser = CommandParser(prog="hermes-acp scan", epilog=scan_messages.EXIT_CODES)
     add_scan(parser)
     try:
-        options = parser.parse_args(arguments)
-    except UsageError as error:
-        note(explain_usage(error, parser, arguments).sentence())
-        sys.exit(2)
+        options = parser.parse(arguments)
+    except BadRequest as error:
+        note(error.sentence())
+        sys.exit(error.exit_code)
     return ScanFlags(tuple(options.files), options.all, options.jsonl, options.allow, options.forbid)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NoReturn, cast
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.cli.messages import command_messages
-from hermes_acp.frontends.cli.nearest_words import nearest
+from hermes_acp.frontends.command_line import messages
+from hermes_acp.frontends.command_line.nearest_words import nearest
 
 UNRECOGNIZED: Final = re.compile(r"unrecognized arguments: (.*)", re.DOTALL)
 NUMBER: Final = re.compile(r"-\d")
@@ -26,17 +26,24 @@ class UsageError(Exception):
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that raises UsageError instead of ending the process, and completes no abbreviated flag."""
+    """A parser that explains mistakes instead of ending the process, and completes no abbreviated flag."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options, allow_abbrev=False)
+
+    def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Return the options. Raises BadRequest, which names the first mistake, with what was probably meant."""
+        try:
+            return self.parse_args(arguments)
+        except UsageError as error:
+            raise _explanation(error, self, arguments) from None
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
         raise UsageError(message, self.prog)
 
 
-def explain_usage(error: UsageError, parser: argparse.ArgumentParser, arguments: Sequence[str]) -> BadRequest:
+def _explanation(error: UsageError, parser: argparse.ArgumentParser, arguments: Sequence[str]) -> BadRequest:
     """Return the error for people: the first mistake in the arguments, with what was probably meant."""
     at, rest = _innermost(parser, arguments)
     commands = _subcommands(at)
@@ -47,8 +54,8 @@ def explain_usage(error: UsageError, parser: argparse.ArgumentParser, arguments:
         return _unknown_command(rest, at, commands)
     message = error.message
     if unexpected := UNRECOGNIZED.fullmatch(message):
-        message = command_messages.unexpected_argument(unexpected[1])
-    return BadRequest(command_messages.usage(message), hint=command_messages.help_hint(error.program))
+        message = messages.unexpected_argument(unexpected[1])
+    return BadRequest(messages.usage(message), hint=messages.help_hint(error.program))
 
 
 def _innermost(
@@ -73,26 +80,26 @@ def _is_known(flag: str, flags: Sequence[str]) -> bool:
 
 
 def _unknown_flag(flag: str, at: argparse.ArgumentParser, parser: argparse.ArgumentParser) -> BadRequest:
-    told = command_messages.unknown_flag(flag, at.prog)
+    told = messages.unknown_flag(flag, at.prog)
     bare = {each.lstrip("-"): each for each in _flags(at)}
     own = [bare[each] for each in nearest(flag.lstrip("-"), bare)]
     if own:
-        return BadRequest(told, hint=command_messages.did_you_mean(own))
+        return BadRequest(told, hint=messages.did_you_mean(own))
     elsewhere = [each.prog for each in _subcommands(at).values() if flag in _flags(each)]
     if elsewhere:
-        return BadRequest(told, hint=command_messages.flag_of(flag, elsewhere))
-    return BadRequest(told, hint=command_messages.help_hint(at.prog))
+        return BadRequest(told, hint=messages.flag_of(flag, elsewhere))
+    return BadRequest(told, hint=messages.help_hint(at.prog))
 
 
 def _unknown_command(
     rest: Sequence[str], at: argparse.ArgumentParser, commands: Mapping[str, argparse.ArgumentParser]
 ) -> BadRequest:
-    told = command_messages.unknown_command(rest[0], at.prog)
+    told = messages.unknown_command(rest[0], at.prog)
     if " " in rest[0] and "run" in commands:
-        return BadRequest(told, hint=command_messages.RUN_HINT)
+        return BadRequest(told, hint=messages.RUN_HINT)
     if alike := nearest(rest[0], commands):
-        return BadRequest(told, hint=command_messages.did_you_mean([f"{at.prog} {each}" for each in alike]))
-    return BadRequest(told, hint=command_messages.commands_hint(tuple(commands), at.prog))
+        return BadRequest(told, hint=messages.did_you_mean([f"{at.prog} {each}" for each in alike]))
+    return BadRequest(told, hint=messages.commands_hint(tuple(commands), at.prog))
 
 
 def _flags(parser: argparse.ArgumentParser) -> list[str]:
