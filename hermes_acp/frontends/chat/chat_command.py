@@ -14,6 +14,7 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.config.installation import extra_hint
 from hermes_acp.core.errors import BadRequest, ConfigError, HermesError
 from hermes_acp.frontends.chat import messages
+from hermes_acp.frontends.command_line.command_parser import CommandParser
 
 PROGRAM: Final = "hermes-acp chat"
 NEEDED: Final = ("rich", "prompt_toolkit")
@@ -21,8 +22,8 @@ NEEDED: Final = ("rich", "prompt_toolkit")
 
 def chat_command(arguments: Sequence[str]) -> int:
     """Run a chat in the terminal; return the exit code."""
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse(arguments)
         _require_packages(is_full=options.full)
         cwd = os.path.abspath(options.cwd)
         if not os.path.isdir(cwd):
@@ -57,10 +58,8 @@ def _require_packages(*, is_full: bool) -> None:
         raise ConfigError(messages.FULL_NEEDS_TEXTUAL, hint=extra_hint("tui"))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=PROGRAM, description=messages.COMMAND_DESCRIPTION, allow_abbrev=False
-    )
+def _parser() -> CommandParser:
+    parser = CommandParser(prog=PROGRAM, description=messages.COMMAND_DESCRIPTION)
     parser.add_argument("--cwd", default=".", help=messages.FLAG_CWD)
     parser.add_argument("--model", default="", help=messages.FLAG_MODEL)
     parser.add_argument(

@@ -18,7 +18,37 @@ def help_hint(program: str) -> str:
 
 def unexpected_argument(argument: str) -> str:
     """Return the error for an argument that a command does not take."""
-    return f"unexpected argument: {argument}"
+    return f"Unexpected argument: {argument}."
+
+
+def value_missing(flag: str) -> str:
+    """Return the error for a flag without its value."""
+    return f"{flag} needs a value."
+
+
+def takes_no_value(flag: str) -> str:
+    """Return the error for a value that a flag does not take."""
+    return f"{flag} takes no value."
+
+
+def exclude_each_other(flag: str, other: str) -> str:
+    """Return the error for two flags of which only one can be given."""
+    return f"{flag} and {other} cannot be used together."
+
+
+def wrong_value(flag: str, rule: str) -> str:
+    """Return the error for a value that breaks a rule, which begins with "must"."""
+    return f"{flag} {rule}."
+
+
+def not_a_number(flag: str, value: str) -> str:
+    """Return the error for a value that is not a number."""
+    return f"{flag} must be a number, not {value}."
+
+
+def not_a_choice(flag: str, value: str, choices: Sequence[str]) -> str:
+    """Return the error for a value that is none of those that a flag takes."""
+    return f"{flag} must be one of {', '.join(choices)}, not {value!r}."
 
 
 def unknown_flag(flag: str, program: str) -> str:
@@ -45,3 +75,13 @@ def flag_of(flag: str, programs: Sequence[str]) -> str:
 def commands_hint(commands: Sequence[str], program: str) -> str:
     """Return which commands there are."""
     return f"There are: {', '.join(commands)}. See `{program} --help`."
+
+
+def after_command(flag: str, command: str) -> str:
+    """Return where a flag belongs that was given before the command."""
+    return f"Put it after the command: {command} {flag}"
+
+
+def action_missing(program: str, explained: str) -> str:
+    """Return the error for a group of commands of which none was named, with the help of the group."""
+    return f"`{program}` needs an action.\n\n{explained}"

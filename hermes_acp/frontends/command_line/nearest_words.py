@@ -6,6 +6,21 @@ from typing import Final
 
 MAX_SUGGESTIONS: Final = 3
 MIN_SIMILARITY: Final = 0.6
+SYNONYMS: Final = (
+    frozenset({"list", "ls", "show", "view", "cat", "get", "status"}),
+    frozenset({"delete", "remove", "rm", "forget", "revoke", "reject", "uninstall", "clear"}),
+    frozenset({"add", "new", "create", "save", "remember", "install"}),
+    frozenset({"edit", "change", "set", "update", "replace"}),
+    frozenset({"search", "find", "grep"}),
+    frozenset({"explain", "check", "test", "why"}),
+    frozenset({"undo", "revert", "rollback", "restore", "rewind"}),
+    frozenset({"run", "exec", "ask", "prompt"}),
+    frozenset({"chat", "talk", "repl", "tui", "resume", "continue"}),
+    frozenset({"setup", "config", "configure", "init", "login", "auth", "model", "models"}),
+    frozenset({"doctor", "diagnose", "health"}),
+    frozenset({"accept", "approve", "allow", "confirm"}),
+)
+"""Names that other programs have for the same command."""
 
 
 def nearest(word: str, known: Iterable[str], most: int = MAX_SUGGESTIONS) -> list[str]:
@@ -14,3 +29,10 @@ def nearest(word: str, known: Iterable[str], most: int = MAX_SUGGESTIONS) -> lis
     alike = get_close_matches(word, words, most, MIN_SIMILARITY)
     longer = [each for each in words if len(word) > 1 and each.startswith(word)]
     return list(dict.fromkeys((*alike, *longer)))[:most]
+
+
+def nearest_commands(word: str, known: Iterable[str]) -> list[str]:
+    """Return the known commands that a word may stand for: other names of it, else those most like it."""
+    words = list(known)
+    same = [each for each in words if any(word in names and each in names for names in SYNONYMS)]
+    return same[:MAX_SUGGESTIONS] or nearest(word, words)

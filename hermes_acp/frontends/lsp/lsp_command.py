@@ -3,7 +3,6 @@
 It claims standard input and output before it imports the server, so that nothing else writes there.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -11,7 +10,8 @@ from typing import Final
 from msgspec import structs
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.errors import BadRequest, ConfigError
+from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.lsp import messages
 from hermes_protocol.descriptors import claim
 
@@ -20,7 +20,11 @@ PROGRAM: Final = "hermes-acp lsp"
 
 def lsp_command(arguments: Sequence[str]) -> int:
     """Serve one editor over standard input and output; return the exit code."""
-    options = _parser().parse_args(arguments)
+    try:
+        options = _parser().parse(arguments)
+    except BadRequest as error:
+        sys.stderr.write(f"{messages.fatal(error.sentence())}\n")
+        return error.exit_code
     try:
         wire = claim()
     except OSError as error:
@@ -40,10 +44,8 @@ def lsp_command(arguments: Sequence[str]) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=PROGRAM, description=messages.COMMAND_DESCRIPTION, allow_abbrev=False
-    )
+def _parser() -> CommandParser:
+    parser = CommandParser(prog=PROGRAM, description=messages.COMMAND_DESCRIPTION)
     parser.add_argument("--stdio", action="store_true", help=messages.FLAG_STDIO)
     parser.add_argument("--allow-bypass", action="store_true", help=messages.FLAG_ALLOW_BYPASS)
     return parser

@@ -19,14 +19,15 @@ from hermes_acp.frontends.acp.http.serve_settings import (
     read_address,
 )
 from hermes_acp.frontends.acp.messages import serving
+from hermes_acp.frontends.command_line.command_parser import CommandParser
 
 EXTRA: Final = frozenset({"hypercorn", "starlette", "h2", "h11", "wsproto", "priority"})
 
 
 def serve_command(arguments: Sequence[str]) -> int:
     """Serve clients over HTTP and WebSocket until a signal; return the exit code."""
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse(arguments)
         environment = read_environment()
         settings = _settings(options, environment)
         run = _server()
@@ -70,9 +71,8 @@ def _settings(options: argparse.Namespace, environment: Environment) -> ServeSet
     )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        allow_abbrev=False,
+def _parser() -> CommandParser:
+    parser = CommandParser(
         prog="hermes-acp serve",
         description=serving.DESCRIPTION,
         epilog=serving.epilog(TOKEN_VARIABLE),
