@@ -15,7 +15,7 @@ from hermes_acp import __version__
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.frontends.cli.checkpoints_command import add_checkpoints, add_undo
 from hermes_acp.frontends.cli.cli_output import drop_output, note
-from hermes_acp.frontends.cli.doctor_command import add_doctor
+from hermes_acp.frontends.cli.doctor.doctor_command import add_doctor
 from hermes_acp.frontends.cli.mcp_command import add_mcp
 from hermes_acp.frontends.cli.memory_command import add_memory
 from hermes_acp.frontends.cli.messages import command_messages
@@ -99,7 +99,7 @@ def _run(options: argparse.Namespace) -> int:
 
         return run_checkpoints(options)
     if options.command == "doctor":
-        from hermes_acp.frontends.cli.doctor_command import run_doctor
+        from hermes_acp.frontends.cli.doctor.doctor_command import run_doctor
 
         return run_doctor(options)
     from hermes_acp.frontends.cli.setup.setup_command import run_setup

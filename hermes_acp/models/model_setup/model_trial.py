@@ -1,7 +1,8 @@
 """Ask an endpoint for its models, and try one small call like those that the agent makes."""
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
 
 import anyio
 import anyio.to_thread
@@ -12,9 +13,10 @@ from hermes_acp.models.model_setup.model_text import TRIAL_PROMPT, TRIAL_TOOL_DE
 from hermes_acp.models.model_setup.setup_answers import PresentValues, SetupAnswers
 
 if TYPE_CHECKING:
+    from hermes_acp.config.model_choice import ModelChoice
+    from hermes_acp.config.settings import Settings
     from hermes_acp.models.wire.endpoints import Connection
 
-T = TypeVar("T")
 LISTING_TIMEOUT_S: Final = 30.0
 TRIAL_OUTPUT_TOKENS: Final = 512
 """Enough for a model that reasons before it answers."""
@@ -24,35 +26,39 @@ TRIAL_TOOL: Final = ToolSchema("ready", TRIAL_TOOL_DESCRIPTION, {"type": "object
 
 async def list_models(present: PresentValues, answers: SetupAnswers) -> tuple[ListedModel, ...]:
     """Return the models of an endpoint; none after a timeout. Raises ConfigError, AuthRequired, ModelError."""
-
-    async def ask(connection: "Connection", _: str) -> tuple[ListedModel, ...]:
-        with anyio.move_on_after(LISTING_TIMEOUT_S):
-            return await connection.models()
-        return ()
-
-    return await _with_connection(present, answers, ask)
+    with anyio.move_on_after(LISTING_TIMEOUT_S):
+        return await models_of(*await anyio.to_thread.run_sync(present.choice, answers))
+    return ()
 
 
 async def try_model(present: PresentValues, answers: SetupAnswers) -> str:
     """Make one small call; return the answer's text, which may be empty. Raises ConfigError, ModelError."""
+    return await call_model(*await anyio.to_thread.run_sync(present.choice, answers))
+
+
+async def models_of(settings: "Settings", choice: "ModelChoice") -> tuple[ListedModel, ...]:
+    """Return the models of a chosen model's endpoint. Raises ConfigError, AuthRequired, ModelError."""
+    async with _connected(settings, choice) as connection:
+        return await connection.models()
+
+
+async def call_model(settings: "Settings", choice: "ModelChoice") -> str:
+    """Make one small call of a chosen model; return the answer's text. Raises ConfigError, ModelError."""
     from hermes_acp.models.formats.reply_stream import ask_once
 
-    async def ask(connection: "Connection", model: str) -> str:
-        prompt = UserMessage((TextPart(TRIAL_PROMPT),))
-        request = ModelRequest(model, (), (prompt,), (TRIAL_TOOL,), max_output_tokens=TRIAL_OUTPUT_TOKENS)
+    prompt = UserMessage((TextPart(TRIAL_PROMPT),))
+    tools, most = (TRIAL_TOOL,), TRIAL_OUTPUT_TOKENS
+    request = ModelRequest(choice.model, (), (prompt,), tools, max_output_tokens=most)
+    async with _connected(settings, choice) as connection:
         return (await ask_once(connection, request)).message.text
 
-    return await _with_connection(present, answers, ask)
 
-
-async def _with_connection(
-    present: PresentValues, answers: SetupAnswers, use: "Callable[[Connection, str], Awaitable[T]]"
-) -> T:
+@asynccontextmanager
+async def _connected(settings: "Settings", choice: "ModelChoice") -> AsyncGenerator["Connection"]:
     from hermes_acp.models.model_connections import connect_provider
 
-    settings, choice = await anyio.to_thread.run_sync(present.choice, answers)
     connection = await anyio.to_thread.run_sync(connect_provider, settings, choice)
     try:
-        return await use(connection, choice.model)
+        yield connection
     finally:
         await connection.aclose()

@@ -1,4 +1,4 @@
-"""The `hermes-acp doctor` command: check stored data, and whether commands can be sandboxed.
+"""The `hermes-acp doctor` command: check the model, the stored data, and whether commands can be sandboxed.
 
 A problem is exit code 4.
 """
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note
+from hermes_acp.frontends.cli.doctor.model_check import check_model
 from hermes_acp.frontends.cli.messages import doctor_messages
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def add_doctor(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=doctor_messages.REBUILD_HELP,
     )
+    parser.add_argument("--online", action="store_true", help=doctor_messages.ONLINE_HELP)
 
 
 def run_doctor(options: argparse.Namespace) -> int:
@@ -46,24 +48,6 @@ async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> N
         sentences.append(doctor_messages.embedded_later(left))
     for sentence in sentences:
         note(sentence)
-
-
-def _check_configuration(environment: Environment) -> list[str]:
-    """Return what is wrong with the settings files, and with the choice of a model."""
-    from hermes_acp.config.model_choice import choose_model
-    from hermes_acp.config.settings import load_settings, load_variables
-    from hermes_acp.config.settings_check import check_settings
-    from hermes_acp.core.errors import HermesError
-
-    file = str(environment.config_file)
-    wrong = [doctor_messages.broken_setting(file, each.sentence) for each in check_settings(environment)]
-    if wrong:
-        return wrong
-    try:
-        choose_model(load_settings(environment), load_variables(environment))
-    except HermesError as error:
-        return [doctor_messages.no_model(error.sentence())]
-    return []
 
 
 def _settings(environment: Environment) -> "Settings | None":
@@ -98,9 +82,9 @@ async def _run(options: argparse.Namespace) -> int:
             for sentence in store.news():
                 note(sentence)
             store.close()
-    problems = await to_thread.run_sync(_check_configuration, environment)
-    for problem in problems:
-        _print_finding("problem", problem)
+    about_model = await check_model(environment, is_online=options.online)
+    for finding in about_model:
+        _print_finding(finding.level, escaped(finding.text))
     setup = checkpoint_setup(environment, CheckpointSettings())
     findings = await to_thread.run_sync(lambda: [*run_checks(home), *check_checkpoints(setup)])
     for finding in findings:
@@ -108,7 +92,7 @@ async def _run(options: argparse.Namespace) -> int:
     found = await to_thread.run_sync(sandbox_here, _settings(environment), environment.variables)
     remark = sandbox_notice(found)
     _print_finding("note" if remark else "fine", remark or doctor_messages.SANDBOXED)
-    return 4 if problems or any(finding.level == "problem" for finding in findings) else 0
+    return 4 if any(finding.level == "problem" for finding in (*about_model, *findings)) else 0
 
 
 def _print_finding(level: str, text: str) -> None:

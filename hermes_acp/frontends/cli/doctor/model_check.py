@@ -1,0 +1,119 @@
+"""Check the choice of a model, and on request whether its endpoint answers.
+
+Knows: the settings, the servers of this machine, one small call. Does not know: how a finding is shown.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+import anyio
+import anyio.to_thread
+from msgspec import Struct
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.errors import HermesError
+from hermes_acp.frontends.cli.messages import doctor_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hermes_acp.config.model_choice import ModelChoice
+    from hermes_acp.config.settings import Settings
+
+CALL_TIMEOUT_S: Final = 30.0
+LISTING_TIMEOUT_S: Final = 10.0
+
+
+class ModelFinding(Struct, frozen=True):
+    """One sentence about the model, with its level: fine, note or problem."""
+
+    level: str
+    text: str
+
+
+async def check_model(environment: Environment, *, is_online: bool) -> list[ModelFinding]:
+    """Return what is wrong with the settings files and with the model, or which model is used.
+
+    Other machines are contacted only with `is_online`.
+    """
+    from hermes_acp.config.settings_check import check_settings
+
+    file = str(environment.config_file)
+    wrong = await anyio.to_thread.run_sync(check_settings, environment)
+    if wrong:
+        return [
+            ModelFinding("problem", doctor_messages.broken_setting(file, each.sentence)) for each in wrong
+        ]
+    try:
+        settings, choice = await anyio.to_thread.run_sync(_configured, environment)
+    except HermesError as error:
+        return [ModelFinding("problem", doctor_messages.no_model(error.sentence()))]
+    choice = choice or await _running_here()
+    if choice is None:
+        return [ModelFinding("note", doctor_messages.NO_MODEL)]
+    if not is_online:
+        return [ModelFinding("fine", doctor_messages.model_set(choice.model, choice.base_url))]
+    return [await _tried(settings, choice)]
+
+
+def _configured(environment: Environment) -> "tuple[Settings, ModelChoice | None]":
+    from hermes_acp.config.model_choice import choose_model
+    from hermes_acp.config.settings import load_settings, load_variables
+    from hermes_acp.models.model_connections import with_usual_model
+
+    settings = load_settings(environment)
+    choice = choose_model(settings, load_variables(environment))
+    return settings, choice and with_usual_model(choice)
+
+
+async def _running_here() -> "ModelChoice | None":
+    """Return the model of a server that runs on this machine, which is used if nothing is configured."""
+    from hermes_acp.config.model_choice import ModelChoice
+    from hermes_acp.models.wire.local_detection import detect_local
+
+    found = await detect_local()
+    return found and ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
+
+
+async def _tried(settings: "Settings", choice: "ModelChoice") -> ModelFinding:
+    """Make one small call, as setup does."""
+    from hermes_acp.models.model_setup.model_trial import call_model
+
+    if not choice.model:
+        names = await _listed(settings, choice)
+        if not names:
+            return ModelFinding("problem", doctor_messages.unlisted(choice.base_url))
+        choice = choice.model_copy(update={"model": names[0]})
+    begun = anyio.current_time()
+    try:
+        with anyio.fail_after(CALL_TIMEOUT_S):
+            await call_model(settings, choice)
+    except TimeoutError:
+        late = doctor_messages.no_answer(choice.model, choice.base_url, CALL_TIMEOUT_S)
+        return ModelFinding("problem", late)
+    except HermesError as error:
+        return ModelFinding("problem", await _failure(settings, choice, error))
+    seconds = anyio.current_time() - begun
+    return ModelFinding("fine", doctor_messages.model_answered(choice.model, choice.base_url, seconds))
+
+
+async def _failure(settings: "Settings", choice: "ModelChoice", error: HermesError) -> str:
+    """Return why a call failed, and which models there are if the endpoint does not list this one."""
+    from hermes_acp.frontends.command_line.nearest_words import nearest
+
+    names = await _listed(settings, choice)
+    if not names or choice.model in names:
+        return doctor_messages.model_failed(choice.model, error.sentence())
+    shown = nearest(choice.model, names) or names[: doctor_messages.MAX_MODELS]
+    return doctor_messages.unknown_model(choice.model, choice.base_url, error.message, shown)
+
+
+async def _listed(settings: "Settings", choice: "ModelChoice") -> "Sequence[str]":
+    """Return the names of the endpoint's models; none if it does not tell."""
+    from hermes_acp.models.model_setup.model_trial import models_of
+
+    try:
+        with anyio.move_on_after(LISTING_TIMEOUT_S):
+            return [model.name for model in await models_of(settings, choice)]
+    except HermesError:
+        pass
+    return ()
