@@ -102,7 +102,7 @@ async def test_nothing_outside_is_even_proposed(
 
 
 PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+2\n*** End Patch"
-SCRIPT = "python3 - <<'INPUT'\nprint(1)\nINPUT"
+SCRIPT = "python3 <<'INPUT'\nprint(1)\nINPUT"
 EFFECTS: list[tuple[str, Mapping[str, object], str]] = [
     ("read_file", {"path": "a.txt"}, "reads"),
     ("write_file", {"path": "a.txt", "content": "x"}, "writes"),

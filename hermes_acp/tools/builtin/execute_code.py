@@ -25,7 +25,7 @@ DEFAULT_TIMEOUT_S: Final = 300
 MAX_TIMEOUT_S: Final = 3600
 MAX_CALLS: Final = 100
 LOADER: Final = "python3 -Iuc 'import sys, json; exec(json.loads(sys.stdin.readline()))'"
-DISPLAY_COMMAND: Final = "python3 -"
+DISPLAY_COMMAND: Final = "python3"
 
 
 class Arguments(BaseModel):

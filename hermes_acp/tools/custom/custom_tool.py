@@ -24,7 +24,7 @@ from hermes_acp.tools.heredocs import with_heredoc
 KILL_TIMEOUT_S: Final = 15.0
 MAX_MISTAKES: Final = 5
 MAX_NAMED: Final = 5
-DISPLAY_COMMAND: Final = "python3 -"
+DISPLAY_COMMAND: Final = "python3"
 
 
 class CustomTool:

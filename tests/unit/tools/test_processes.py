@@ -224,6 +224,6 @@ async def test_a_script_is_judged_as_the_command_that_it_is() -> None:
         CodeArguments(code="import os\nos.remove('x')"), LiveWorkspace()
     )
     assert proposal.effects == (
-        Runs("python3 - <<'INPUT'\nimport os\nos.remove('x')\nINPUT", "/project", ("/project",)),
+        Runs("python3 <<'INPUT'\nimport os\nos.remove('x')\nINPUT", "/project", ("/project",)),
     )
     assert proposal.title == "Run a Python script of 2 lines"
