@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import COMMANDS, CommandContext
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
-from hermes_acp.frontends.chat.input.file_mentions import missing_mention
+from hermes_acp.frontends.chat.input.missing_mentions import missing_mention
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 from hermes_acp.frontends.chat.screens.screen import Reaction
 

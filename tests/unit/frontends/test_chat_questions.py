@@ -7,7 +7,7 @@ from hermes_acp_client.asking import Permission
 
 from hermes_acp.frontends.chat.input.attachments import MAX_TEXT_BYTES, attachments_of
 from hermes_acp.frontends.chat.input.command_names import as_command, split_command
-from hermes_acp.frontends.chat.input.file_mentions import matching, missing_mention
+from hermes_acp.frontends.chat.input.file_mentions import matching
 from hermes_acp.frontends.chat.questions.approval_prompt import ApprovalAnswer, ApprovalPrompt
 from hermes_acp.frontends.chat.questions.form_prompts import FormPrompter, is_secret
 from hermes_acp.frontends.chat.screens.screen import INTERRUPTED, LEFT, Gesture
@@ -196,13 +196,6 @@ def test_files_that_are_there_are_attached(tmp_path: Path) -> None:
     ]
     linked = attachments_of("@c.txt @shot.png", str(tmp_path), v1.PromptCapabilities())
     assert [type(block) for block in linked.blocks] == [v1.ResourceLink] * 2
-
-
-def test_a_mention_of_no_file_is_found(tmp_path: Path) -> None:
-    (tmp_path / "Makefile").write_text("")
-    names = ("@src/a.py", "see @nope.txt.", "@Makefil", "@property", "@pytest.fixture", "@Makefile", "a@b.de")
-    missing = [missing_mention(name, str(tmp_path)) for name in names]
-    assert missing == ["src/a.py", "nope.txt", "Makefil", "", "", "", ""]
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,12 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
 MAX_FILES: Final = 20_000
 SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__", "target", "venv", "dist", "build"})
 MENTION_ENDS: Final = ".,;:!?)]}\"'"
-FILE_NAME: Final = re.compile(r"[^.]\.[A-Za-z]{1,5}\Z")
 LINE_NUMBER: Final = re.compile(r":\d+(-\d+)?[.,;:!?)\]}\"']*\Z")
 
 
@@ -35,30 +33,18 @@ def matching(paths: Sequence[str], wanted: str, most: int) -> list[str]:
 
 def mentioned_paths(prompt: str, cwd: str) -> list[Path]:
     """Return the existing files and folders that a prompt names as `@path`, each once."""
-    found = (next((p for p in _readings(name, cwd) if p.exists()), None) for name in _names(prompt))
+    found = (next((p for p in readings(name, cwd) if p.exists()), None) for name in mentions(prompt))
     return list(dict.fromkeys(path for path in found if path is not None))
 
 
-def missing_mention(prompt: str, cwd: str) -> str:
-    """Return a mention that looks like a file but names none, or an empty string.
-
-    A word that could be something else, such as a decorator, counts only if a file has nearly that name.
-    """
-    missing = [name for name in _names(prompt) if not any(path.exists() for path in _readings(name, cwd))]
-    named = [name.rstrip(MENTION_ENDS) for name in missing]
-    if sure := next((name for name in named if "/" in name or FILE_NAME.search(name)), ""):
-        return sure
-    near = [entry.name for entry in os.scandir(cwd)] if named and os.path.isdir(cwd) else []
-    return next((name for name in named if get_close_matches(name, near, n=1, cutoff=0.75)), "")
-
-
-def _names(prompt: str) -> Iterator[str]:
+def mentions(prompt: str) -> Iterator[str]:
+    """Yield every word after an @, with the punctuation after it."""
     for word in prompt.split():
         if word.startswith("@") and len(word) > 1:
             yield word[1:]
 
 
-def _readings(named: str, cwd: str) -> Iterator[Path]:
+def readings(named: str, cwd: str) -> Iterator[Path]:
     """Yield the paths that a name may mean: as it is, without punctuation after it, and without `:LINE`."""
     for name in dict.fromkeys((named, named.rstrip(MENTION_ENDS), LINE_NUMBER.sub("", named))):
         if name:
