@@ -135,3 +135,34 @@ async def test_ctrl_c_puts_waiting_messages_back_into_the_line(place: Place) -> 
         await terminal.see("Second.")
         assert "two\\nthree" in repr(server.requests[-1].body)
         assert len(server.requests) == 2
+
+
+async def test_a_message_that_is_taken_back_at_once_is_not_sent(place: Place) -> None:
+    never = anyio.Event()
+    replies = [Reply(text=("Begun", " and never ended"), holds=(Hold(never, after=1),)), Reply("Second.")]
+    async with serve(replies) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type(f"one{ENTER}")
+        await terminal.see("Begun")
+        terminal.type(f"two{ENTER}{CTRL_C}")
+        await terminal.see("Stopped.")
+        await terminal.until(lambda: terminal.text.count("❯ two") == 1, "the message in the line")
+        terminal.type(f" more{ENTER}")
+        await terminal.see("Second.")
+        assert len(server.requests) == 2
+        assert "two more" in str(server.requests[-1].body)
+
+
+async def test_the_hint_to_quit_goes_with_the_next_key(place: Place) -> None:
+    async with serve([Reply("Got it.")]) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type(CTRL_C)
+        await terminal.see("Press Ctrl+C again, or Ctrl+D, to quit.")
+        terminal.type("h")
+        await terminal.see("Press Ctrl+C again", gone=True)
+        terminal.type(CTRL_C)
+        await terminal.see("❯ h", gone=True)
+        terminal.type(CTRL_C)
+        await terminal.see("Press Ctrl+C again, or Ctrl+D, to quit.")
+        terminal.type(CTRL_C)
+        assert await terminal.end() == 0

@@ -243,3 +243,15 @@ async def test_a_small_terminal_shows_the_question_and_its_choices(place: Place)
         await stage.until(lambda: stage.app.query_one("#conversation").region.width > 50, "both side by side")
         await stage.pilot.resize_terminal(60, 15)
         await stage.until(lambda: not stage.app.query_one("#conversation").region.width, "only the pane")
+
+
+async def test_the_hint_to_quit_goes_with_the_next_key(place: Place) -> None:
+    async with serve([]) as server, full_chat(place, server) as stage:
+        await stage.press("ctrl+c")
+        await stage.until(lambda: "Press Ctrl+C again" in stage.label("status"), "the hint")
+        await stage.press("h")
+        await stage.until(lambda: "Press Ctrl+C again" not in stage.label("status"), "no hint")
+        await stage.press("ctrl+c")
+        await stage.until(lambda: not prompt_text(stage.app), "an empty input")
+        await stage.press("ctrl+c")
+        await stage.until(lambda: "Press Ctrl+C again" in stage.label("status"), "the hint")

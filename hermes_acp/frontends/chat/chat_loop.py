@@ -201,8 +201,9 @@ class Chat:
         if name and await self._is_unknown(name):
             return
         assert self._group is not None
+        withdrawals = self._presenter.withdrawals[line]
         await self._presenter.begin(line)
-        self._group.start_soon(self._send, line)
+        self._group.start_soon(self._send, line, withdrawals)
 
     async def _run_command(self, name: str, words: str) -> None:
         command = COMMANDS.open(name)
@@ -227,14 +228,19 @@ class Chat:
         await self._context.tell(messages.unknown_command(name, closest(name, names)), "yellow")
         return True
 
-    async def _send(self, line: str) -> None:
-        """Send a prompt and wait for its answer; after a restart, send it again if the agent had not recorded it."""
+    async def _send(self, line: str, withdrawals: int) -> None:
+        """Send a prompt and wait for its answer; after a restart, send it again if the agent had not recorded it.
+
+        A prompt that the person takes back before it is sent, which `withdrawals` tells, is not sent.
+        """
         over = TurnFinished(line)
         try:
             await self._is_configured.wait()
             content = await self._content(line)
             while True:
                 session, openings = await self._context.link.session(), self._context.link.openings
+                if self._presenter.withdrawals[line] > withdrawals:
+                    break
                 try:
                     answer = await session.send(content)
                     over = TurnFinished(line, stop_reason=answer.stop_reason)

@@ -1,6 +1,6 @@
 """Show the events of a chat, in order, each once."""
 
-from collections import deque
+from collections import Counter, deque
 from typing import Final
 
 import anyio
@@ -52,6 +52,8 @@ class EventPresenter:
         self._running = 0
         self.queued_prompts: deque[str] = deque()
         self._taken_back: list[str] = []
+        self.withdrawals: Counter[str] = Counter()
+        """How often a prompt of a text was taken back so far."""
         self._change = anyio.Event()
         self.hint = ""
         self.has_failed = False
@@ -98,6 +100,7 @@ class EventPresenter:
         prompts = list(self.queued_prompts)
         self.queued_prompts.clear()
         self._taken_back.extend(prompts)
+        self.withdrawals.update(prompts)
         return prompts
 
     async def run(self) -> None:

@@ -52,6 +52,11 @@ class KeyActions:
         self._presenter.hint = messages.QUIT_HINT
         return "stay"
 
+    def key_pressed(self) -> None:
+        """Withdraw the hint to press Ctrl+C again: another key came instead."""
+        if self._was_warned:
+            self._presenter.hint, self._was_warned = "", False
+
     def warn_before(self, line: str) -> str:
         """Return a warning if a line mentions a file that does not exist."""
         name = missing_mention(line, self._context.cwd)

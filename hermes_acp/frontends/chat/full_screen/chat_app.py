@@ -7,11 +7,10 @@ from typing import ClassVar, Final
 import anyio
 from msgspec import Struct
 from rich.text import Text
-from rich.traceback import Traceback
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.events import Resize
+from textual.events import Event, Key, Resize
 from textual.widgets import Static
 
 from hermes_acp.frontends.chat.full_screen import messages
@@ -20,6 +19,7 @@ from hermes_acp.frontends.chat.full_screen.pending_read import PendingRead
 from hermes_acp.frontends.chat.full_screen.prompt_area import CompletionMenu, PromptArea
 from hermes_acp.frontends.chat.full_screen.question_panel import QuestionPanel
 from hermes_acp.frontends.chat.full_screen.side_panes import PaneName, SidePanes, holds
+from hermes_acp.frontends.chat.full_screen.terminal_app import TerminalApp
 from hermes_acp.frontends.chat.rendering.terminal_text import clip
 from hermes_acp.frontends.chat.screens.screen import LEFT, ScreenWidgets
 
@@ -29,7 +29,6 @@ NARROW_COLUMNS: Final = 110
 SHORT_ROWS: Final = 24
 INPUT_ROWS: Final = 3
 """The input area with its border, and the status line."""
-MOUSE_MODES: Final = (1000, 1003, 1015, 1006)
 PANES_OF_COMMANDS: Final[Mapping[str, PaneName]] = MappingProxyType(
     {"/review": "changes", "/sessions": "sessions"}
 )
@@ -52,7 +51,7 @@ class ChatWidgets(Struct, frozen=True):
     prompt: PromptArea
 
 
-class ChatApp(App[None], inherit_bindings=False):
+class ChatApp(TerminalApp, inherit_bindings=False):
     """Draws the chat, ten times a second at most."""
 
     CSS_PATH = "chat_app.tcss"
@@ -80,7 +79,7 @@ class ChatApp(App[None], inherit_bindings=False):
         background: Background,
         reads: PendingRead,
     ) -> None:
-        super().__init__(ansi_color=True)
+        super().__init__()
         self._widgets = widgets
         self._drawn = drawn
         self._background = background
@@ -90,7 +89,6 @@ class ChatApp(App[None], inherit_bindings=False):
         self._warned_of = ""
         self._is_changed = True
         self._frames = 0
-        self._has_mouse = True
         self.is_ready = anyio.Event()
 
     def compose(self) -> ComposeResult:
@@ -108,6 +106,14 @@ class ChatApp(App[None], inherit_bindings=False):
         self.set_interval(FRAME_S, self._draw)
         self.screen.set_focus(self._widgets.prompt)
         self.is_ready.set()
+
+    async def on_event(self, event: Event) -> None:
+        """Withdraw notes at the next key; Ctrl+C is counted by what it does."""
+        if isinstance(event, Key) and event.key != "ctrl+c":
+            self._note = ""
+            self._drawn.actions().key_pressed()
+            self.changed()
+        await super().on_event(event)
 
     def changed(self, note: str = "") -> None:
         """Have the next frame drawn, with a note in the status line. May be called by any task."""
@@ -180,12 +186,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def _action_mouse(self) -> None:
         """Let the terminal or the chat handle the mouse."""
-        self._has_mouse = not self._has_mouse
-        sign = "h" if self._has_mouse else "l"
-        if self._driver is not None:
-            self._driver.write("".join(f"\x1b[?{mode}{sign}" for mode in MOUSE_MODES))
-            self._driver.flush()
-        self.changed(messages.MOUSE_ON if self._has_mouse else messages.MOUSE_OFF)
+        self.changed(messages.MOUSE_ON if self.toggle_mouse() else messages.MOUSE_OFF)
 
     def _action_conversation(self) -> None:
         """Go to the conversation."""
@@ -249,12 +250,6 @@ class ChatApp(App[None], inherit_bindings=False):
         room = self.size.width - len(key) - 2
         status = self._note or self._drawn.status(room)
         self._status.update(_line(status, room, Text(key, style="yellow" if is_asking else "dim")))
-
-    def _fatal_error(self) -> None:
-        """Report a defect without the values of variables, which may be secret."""
-        self.bell()
-        self._exit_renderables.append(Traceback(show_locals=False))
-        self._close_messages_no_wait()
 
 
 def _line(status: str, room: int, key: Text) -> Text:

@@ -31,8 +31,10 @@ class InputKeys:
         self._editor = editor
         self._completed_with_tab = False
         self._is_in_editor = False
+        self._is_interrupt = False
         self._leaves_with: Gesture | None = None
         line.session.key_bindings = self._bindings()
+        line.session.app.key_processor.after_key_press += self._note_key
 
     def leave(self, answer: Gesture) -> None:
         """Make the pending read return, once the person's editor is closed."""
@@ -80,7 +82,14 @@ class InputKeys:
         elif buffer.text.strip():
             self._line.submit()
 
+    def _note_key(self, _: object) -> None:
+        """Report a key that was not Ctrl+C."""
+        if not self._is_interrupt:
+            self._actions().key_pressed()
+        self._is_interrupt = False
+
     def _interrupt(self, event: KeyPressEvent) -> None:
+        self._is_interrupt = True
         match self._actions().interrupt(bool(event.current_buffer.text)):
             case "leave":
                 event.app.exit(result=LEFT)

@@ -47,6 +47,10 @@ class PersonActions(Protocol):
         """Handle Ctrl+C; return what happens to the line."""
         ...
 
+    def key_pressed(self) -> None:
+        """Note any key but Ctrl+C."""
+        ...
+
     def warn_before(self, line: str) -> str:
         """Return what is wrong with a line that is about to be sent, or an empty string."""
         ...
