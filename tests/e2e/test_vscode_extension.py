@@ -62,6 +62,12 @@ def test_inside_the_extension_host(browser: str, tmp_path: Path) -> None:
     assert "passing" in done.stdout
 
 
+def test_rows_of_a_long_conversation(browser: str) -> None:
+    """In the browser: rows follow each other without gaps, stay where they are read, and the end stays in sight."""
+    done = run_node([str(DRIVER / "rows.mjs"), str(EXTENSION)], browser=browser, wait_s=RUN_WAIT_S)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+
+
 def test_the_package_is_small_and_holds_what_it_needs(browser: str) -> None:
     assert VSIX.stat().st_size <= LARGEST_PACKAGE
     with zipfile.ZipFile(VSIX) as package:

@@ -8,7 +8,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 
 import { QUESTION_ABOVE, QUESTION_BELOW, SCROLL_TO_END } from "../messages/panel";
-import { Heights, inSight, type Sight } from "./sight";
+import { Heights, inSight, type Anchor, type Sight } from "./sight";
 
 interface Props {
   readonly count: number;
@@ -36,7 +36,10 @@ class Place {
   box: HTMLDivElement | null = null;
   isAtEnd = true;
   height = USUAL_HEIGHT_PX;
-  top = 0;
+  /** The first row in sight, which stays where it is whatever the rows before it turn out to be. */
+  anchor: Anchor = { at: 0, offset: 0 };
+  /** Where the box stood when it was last looked at, and how much there was to scroll. */
+  private stood = { top: 0, room: 0 };
   /** Where the first row is that waits and is not in sight. */
   unseen: "" | "above" | "below" = "";
   private goal: { readonly at: number; readonly tries: number } | undefined;
@@ -53,14 +56,30 @@ class Place {
     return this.shown;
   }
 
-  /** The user, or `follow`, moved it: it is drawn again where other rows are in sight, or it left or reached its end. */
+  /** The user, or this class, moved it: it is drawn again where other rows are in sight, or it left or reached its end. */
   onScroll(): void {
     if (!this.box) return;
-    const { scrollTop, scrollHeight } = this.box;
+    const { scrollTop, scrollHeight, clientHeight } = this.box;
     const wasAtEnd = this.isAtEnd;
-    this.isAtEnd = scrollHeight - scrollTop - this.height < NEAR_END_PX;
-    this.top = scrollTop;
+    // Where rows or the box became others since, nobody scrolled: only somebody who moves it up leaves the end.
+    const isStill = wasAtEnd && (scrollTop >= this.stood.top || scrollHeight - clientHeight !== this.stood.room);
+    this.isAtEnd = isStill || scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+    this.height = clientHeight;
+    this.remember();
+    if (isStill) this.follow();
+    this.anchor = this.findAnchor();
     if (wasAtEnd !== this.isAtEnd || !this.isRight() || this.findUnseen()) this.redraw();
+  }
+
+  /** Return the first row in sight; where no row that is in sight is in the page, the one that is thought to be there. */
+  private findAnchor(): Anchor {
+    const box = this.box?.getBoundingClientRect();
+    if (!this.box || !box) return this.anchor;
+    for (const row of this.box.querySelectorAll<HTMLElement>(".row")) {
+      const { top, bottom } = row.getBoundingClientRect();
+      if (bottom > box.top && top < box.bottom) return { at: Number(row.ariaPosInSet) - 1, offset: top - box.top };
+    }
+    return this.heights.anchorAt(this.box.scrollTop);
   }
 
   /** Follow the list's end from now on. */
@@ -80,9 +99,19 @@ class Place {
   /** Take note of the rows that wait, once everything is drawn. */
   settle(waiting: readonly number[]): void {
     this.waiting = waiting;
-    if (this.goal === undefined) this.follow();
+    if (this.goal === undefined) this.stay();
     else this.approach();
     if (this.findUnseen()) this.redraw();
+  }
+
+  /** Stay where it is: at the end, or at the row that is in sight. */
+  private stay(): void {
+    if (this.isAtEnd || !this.box || !this.shown) return this.follow();
+    const row = this.rowAt(this.anchor.at)?.getBoundingClientRect();
+    if (!row) return;
+    const moved = row.top - this.box.getBoundingClientRect().top - this.anchor.offset;
+    if (Math.abs(moved) >= 1) this.box.scrollTop += moved;
+    this.remember();
   }
 
   /** Go where the goal is; a row that is not in the page is drawn first, where it is thought to be. */
@@ -127,7 +156,13 @@ class Place {
 
   /** Stay at the end. */
   follow(): void {
-    if (this.isAtEnd && this.box) this.box.scrollTop = this.box.scrollHeight;
+    if (!this.isAtEnd || !this.box) return;
+    this.box.scrollTop = this.box.scrollHeight;
+    this.remember();
+  }
+
+  private remember(): void {
+    if (this.box) this.stood = { top: this.box.scrollTop, room: this.box.scrollHeight - this.box.clientHeight };
   }
 
   private measure(entries: readonly ResizeObserverEntry[]): void {
@@ -136,7 +171,7 @@ class Place {
       if (target === this.box) this.height = height;
       else if (target.isConnected) this.heights.note((target as HTMLElement).dataset["key"] ?? "", height);
     }
-    if (this.isRight()) this.follow();
+    if (this.isRight()) this.stay();
     else this.redraw();
     if (this.findUnseen()) this.redraw();
   }

@@ -11,9 +11,15 @@ export interface Sight {
   readonly after: number;
 }
 
-/** What of the list can be seen: from where, how much, and whether it follows its end. */
+/** A row, and how far its top is below that of what can be seen. */
+export interface Anchor {
+  readonly at: number;
+  readonly offset: number;
+}
+
+/** What of the list can be seen: around which row, how much, and whether it follows its end. */
 export interface Pane {
-  readonly top: number;
+  readonly anchor: Anchor;
   readonly height: number;
   readonly isAtEnd: boolean;
 }
@@ -96,6 +102,14 @@ export class Heights {
     return this.sumBefore(to) - this.sumBefore(from);
   }
 
+  /** Return the row at a place of the whole list, as far as heights are known. */
+  anchorAt(top: number): Anchor {
+    let at = 0;
+    let before = 0;
+    while (at < this.count - 1 && before + this.of(at) <= top) before += this.of(at++);
+    return { at, offset: before - top };
+  }
+
   private sumBefore(end: number): number {
     for (; this.summed < end; this.summed += 1) {
       const height = this.seen[this.summed];
@@ -107,7 +121,7 @@ export class Heights {
 }
 
 /** Return which rows to draw, and how much room those before and behind them take. */
-export function inSight(heights: Heights, { top, height, isAtEnd }: Pane, sparePx = SPARE_PX): Sight {
+export function inSight(heights: Heights, { anchor, height, isAtEnd }: Pane, sparePx = SPARE_PX): Sight {
   const { count } = heights;
   if (isAtEnd) {
     let first = count;
@@ -115,11 +129,10 @@ export function inSight(heights: Heights, { top, height, isAtEnd }: Pane, spareP
       first -= 1;
     return { first, end: count, before: heights.sum(0, first), after: 0 };
   }
-  let first = 0;
-  let before = 0;
-  while (first < count && before + heights.of(first) < top - sparePx) before += heights.of(first++);
-  let end = first;
-  let bottom = before;
-  while (end < count && bottom < top + height + sparePx) bottom += heights.of(end++);
-  return { first, end, before, after: heights.sum(end, count) };
+  const at = Math.min(anchor.at, count - 1);
+  let first = Math.max(at, 0);
+  for (let room = anchor.offset + sparePx; first > 0 && room > 0; room -= heights.of(first)) first -= 1;
+  let end = Math.max(at, 0);
+  for (let room = height - anchor.offset + sparePx; end < count && room > 0; end += 1) room -= heights.of(end);
+  return { first, end, before: heights.sum(0, first), after: heights.sum(end, count) };
 }

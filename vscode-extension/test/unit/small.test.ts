@@ -122,12 +122,13 @@ describe("the list", () => {
   });
 
   const keyOf = (at: number) => `k${at}`;
+  const TOP = { at: 0, offset: 0 };
   const heights = new Heights();
   heights.follow(1000, keyOf);
   for (let at = 0; at < 1000; at += 1) heights.note(keyOf(at), 50);
 
   it("draws what is in sight and keeps the room of the rest", () => {
-    const sight = inSight(heights, { top: 20_000, height: 500, isAtEnd: false });
+    const sight = inSight(heights, { anchor: heights.anchorAt(20_000), height: 500, isAtEnd: false });
     expect(sight.end - sight.first).toBeLessThan(60);
     expect(sight.first * 50).toBe(sight.before);
     expect(sight.before + (sight.end - sight.first) * 50 + sight.after).toBe(50_000);
@@ -135,11 +136,29 @@ describe("the list", () => {
     expect(50_000 - sight.after).toBeGreaterThan(20_500);
   });
 
+  it("knows which row is at a place, and how far it begins above it", () => {
+    expect(heights.anchorAt(0)).toEqual({ at: 0, offset: 0 });
+    expect(heights.anchorAt(130)).toEqual({ at: 2, offset: -30 });
+    expect(heights.anchorAt(90_000).at).toBe(999);
+  });
+
+  it("draws around the row in sight, whatever the rows above it turn out to be", () => {
+    const own = new Heights();
+    own.follow(1000, (at) => String(at));
+    const pane = { anchor: { at: 500, offset: -20 }, height: 500, isAtEnd: false };
+    const before = inSight(own, pane);
+    for (let at = 470; at < 500; at += 1) own.note(String(at), 900);
+    const after = inSight(own, pane);
+    expect(before.first).toBeLessThan(500);
+    expect([after.first < 500, after.end > 500]).toEqual([true, true]);
+    expect(after.before).toBe(own.sum(0, after.first));
+  });
+
   it("draws the end while it stays there", () => {
-    const sight = inSight(heights, { top: 0, height: 500, isAtEnd: true });
+    const sight = inSight(heights, { anchor: TOP, height: 500, isAtEnd: true });
     expect(sight).toEqual({ first: 986, end: 1000, before: 986 * 50, after: 0 });
     const none = { first: 0, end: 0, before: 0, after: 0 };
-    expect(inSight(new Heights(), { top: 0, height: 500, isAtEnd: true })).toEqual(none);
+    expect(inSight(new Heights(), { anchor: TOP, height: 500, isAtEnd: true })).toEqual(none);
   });
 
   it("asks for new keys only, learns a list that became another one, and takes unseen rows for usual ones", () => {
