@@ -6,9 +6,12 @@ Source: Model Context Protocol 2026-07-28, transports.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from hermes_acp.mcp.tool_descriptions import ToolDescription
 
 MAX_SLUG_CHARS = 24
 
@@ -187,7 +190,8 @@ class ServerContext(Struct, frozen=True):
     do `rules_of`, which names the rules that apply, and `is_text_allowed`, which tells whether the user accepts a text
     as it is. `keys` is the folder for the tokens of servers that require sign-in; without it, nobody can sign in.
     Without `process_registry`, processes that a server starts in a separate group outlive it. `may_start` is called
-    with a child's name each time it is about to start; it may block and runs in a worker thread.
+    with a child's name each time it is about to start; it may block and runs in a worker thread. `clean_description`
+    does what `clean` does for a whole description, and may remember earlier ones.
     """
 
     cwd: str
@@ -201,6 +205,11 @@ class ServerContext(Struct, frozen=True):
     may_start: Callable[[str], bool] | None = None
     rules_of: Callable[[str], tuple[str, ...]] = no_rules
     is_text_allowed: Callable[[str], bool] = allow_no_text
+    clean_description: "Callable[[ToolDescription], ToolDescription] | None" = None
+
+    def cleaned(self, said: "ToolDescription") -> "ToolDescription":
+        """Return a description without attempts to instruct the model, or itself if there are none. Blocks."""
+        return self.clean_description(said) if self.clean_description else said.cleaned(self.clean)
 
 
 def slugs_of(specs: Iterable[ServerSpec]) -> list[str]:

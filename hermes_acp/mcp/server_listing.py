@@ -121,7 +121,9 @@ def _prepare_tools(
                 f"The tool {who} and the ones after it are left out: their descriptions are too long."
             )
             break
-        cleaned = said if context.is_text_allowed(said.whole) else said.cleaned(context.clean)
+        cleaned = context.cleaned(said)
+        if cleaned is not said and context.is_text_allowed(said.whole):
+            cleaned = said
         if cleaned is not said:
             news.append(_report_removed(who, said, context, f"{slug}.{file_name(tool.name)}.txt"))
         hints = tool.annotations

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import McpServerSettings, Settings
     from hermes_acp.config.workspace_settings import ServerEntry
     from hermes_acp.core.ports.session_ports import EquippedSession
+    from hermes_acp.mcp.description_scans import DescriptionScans
     from hermes_acp.mcp.server_definitions import ServerContext, ServerProcessRegistry, ServerSpec
     from hermes_acp.mcp.server_pool import McpServerPool
 
@@ -53,6 +54,7 @@ class McpServerManager:
         self._shared: McpServerPool | None = None
         self._can_ask = False
         self._process_registry: ServerProcessRegistry | None = None
+        self._scans: DescriptionScans | None = None
         self.is_attended = False
         """Whether there is a client that can open a page for its user."""
 
@@ -161,7 +163,15 @@ class McpServerManager:
             self._registry(),
             rules_of=_rules_of,
             is_text_allowed=self._lets_pass,
+            clean_description=self._shared_scans().cleaned,
         )
+
+    def _shared_scans(self) -> "DescriptionScans":
+        if self._scans is None:
+            from hermes_acp.mcp.description_scans import DescriptionScans
+
+            self._scans = DescriptionScans(_clean)
+        return self._scans
 
     def _lets_pass(self, text: str) -> bool:
         from hermes_acp.storage.allowed_texts import digest_of, read_allowed
