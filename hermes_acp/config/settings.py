@@ -113,6 +113,10 @@ class BudgetSettings(Section):
     """Tokens per turn, input (including cached) and output, if the endpoint reports them."""
     max_cost_usd: Positive | None = None
     """Cost per turn in US dollars, if the price is known."""
+    max_schema_tokens: Annotated[int, Field(ge=0)] = 10_000
+    """Tokens of all MCP tools' descriptions and parameters in a request. Beyond it, the model searches for these tools
+    when it needs them.
+    """
     timeout_s: Positive | None = None
     """Duration of a turn in seconds."""
     max_refunds: Annotated[int, Field(ge=0)] = 20

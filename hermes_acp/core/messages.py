@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import is_not
 from typing import Any, Final, Literal, Protocol, TypeVar
 
-from msgspec import Struct, field
+import msgspec
+from msgspec import Struct, field, structs
 
 
 class TextPart(Struct, frozen=True, gc=False, tag="text"):
@@ -51,7 +52,8 @@ class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
     """A call as the model wrote it. `arguments` is its JSON text, not checked yet.
 
     `signature` is a provider's signature that must be sent back. `id` is unique across all sessions; `vendor_id` is the
-    model's own ID. Earlier versions recorded only `id`.
+    model's own ID. Earlier versions recorded only `id`. `via` is the tool through which the model made the call, if it
+    is not one of the tools in its requests.
     """
 
     id: str
@@ -59,6 +61,16 @@ class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
     arguments: str
     signature: str = ""
     vendor_id: str = ""
+    via: str = ""
+
+    def as_written(self) -> "ToolCall":
+        """Return the call as the model wrote it."""
+        if not self.via:
+            return self
+        arguments = (
+            f'{{"name":{msgspec.json.encode(self.name).decode()},"arguments":{self.arguments or "{}"}}}'
+        )
+        return structs.replace(self, name=self.via, arguments=arguments, via="")
 
 
 class Thought(Struct, frozen=True, gc=False, omit_defaults=True):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mcp import Client
 
 MAX_PAGES: Final = 100
-MAX_TOOLS: Final = 500
+MAX_TOOLS: Final = 2000
 MAX_PROMPTS: Final = 200
 MAX_ARGUMENTS: Final = 20
 MAX_DESCRIPTION_CHARS: Final = 8000

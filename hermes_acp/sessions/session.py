@@ -274,7 +274,7 @@ class Session:
                     self, turn
                 )  # the user's own hear of questions about trust too
                 await self._services.lifecycle.before_turn(self, turn.gate)
-            toolbox = await self.sources.equip(turn.deps.toolbox, self.ledger)
+            toolbox = await self.sources.equip(turn.deps.toolbox, self.ledger, turn.limits.max_schema_tokens)
         turn.deps = structs.replace(turn.deps, toolbox=toolbox)
         self._services.lifecycle.add_hooks(self, turn)
         for sentence in self._services.lifecycle.news():

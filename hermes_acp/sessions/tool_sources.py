@@ -12,7 +12,7 @@ from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, Tool, ToolSource
 from hermes_acp.core.ports.workspace_ports import DiagnosticsProvider
-from hermes_acp.tools.tool_budget import apply_tool_budget
+from hermes_acp.tools.deferred.deferral import DEFAULT_SCHEMA_TOKENS, deferred_tools, search_tools
 from hermes_acp.tools.toolbox import Toolbox
 
 FIRST_WAIT_S: Final = 3.0
@@ -50,11 +50,14 @@ class ToolSources:
         self._waited_for: list[ToolSource] = []
         self._told: frozenset[str] = frozenset()
         """The notices that applied at the last turn; the user has seen them."""
-        self._left: tuple[tuple[str, int, int], ...] = ()
-        """What did not fit into the requests of the last turn; the user was told about it."""
 
-    async def equip(self, toolbox: Toolbox, ledger: Ledger) -> Toolbox:
-        """Return the tools of one turn and note the sources' notices. Waits briefly for each source, once."""
+    async def equip(
+        self, toolbox: Toolbox, ledger: Ledger, max_schema_tokens: int = DEFAULT_SCHEMA_TOKENS
+    ) -> Toolbox:
+        """Return the tools of one turn and note the sources' notices. Waits briefly for each source, once.
+
+        If the schemas of servers' tools are larger than `max_schema_tokens`, the model searches for these tools.
+        """
         if self.diagnoses:
             from hermes_acp.tools.builtin.diagnostics import Diagnostics
 
@@ -78,11 +81,8 @@ class ToolSources:
             from hermes_acp.tools.resource_tools import resource_tools
 
             tools |= resource_tools(libraries)
-        rationed = apply_tool_budget(tools)
-        if rationed.left and rationed.left != self._left:
-            ledger.emit(Noticed("warning", rationed.told()))
-        self._left = rationed.left
-        return toolbox.extended(rationed.tools)
+        deferred = deferred_tools(tools, max_schema_tokens)
+        return toolbox.extended(tools | search_tools(deferred), deferred=frozenset(deferred))
 
     def templates(self) -> dict[str, PromptTemplate]:
         """Return the currently available prompts by name."""

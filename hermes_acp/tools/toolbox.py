@@ -5,9 +5,10 @@ of a name, and malformed JSON (`repair`).
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
@@ -17,12 +18,16 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import UNNAMED, ToolCall, ToolSchema
 from hermes_acp.core.ports.tool_ports import Tool
+from hermes_acp.tools.deferred.argument_check import argument_mistakes
+from hermes_acp.tools.deferred.tool_names import full_name
+from hermes_acp.tools.deferred.wrapped_calls import CALL_TOOL, inner_call
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
 MAX_MISTAKES: Final = 5
 MAX_MISTAKE_CHARS: Final = 300
+MAX_SCHEMA_CHARS: Final = 8000
 _NAMESPACE = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[-_\s]+")
 
@@ -48,22 +53,38 @@ class Toolbox:
         further: Mapping[str, Tool] | None = None,
         *,
         described: Mapping[str, ToolSchema] | None = None,
+        deferred: Set[str] = frozenset(),
     ) -> None:
         """Hold the tools by name, followed by further ones; the first tool with a name wins.
 
-        A tool whose required tool is missing is left out, as are those that need it. Tools describe themselves here
-        unless they are already `described`; this is most of the cost of a toolbox.
+        The schemas of `deferred` tools are in no request, but they can be called through `call_tool`. A tool whose
+        required tool is missing is left out, as are those that need it. Tools describe themselves here unless they are
+        already `described`; this is most of the cost of a toolbox.
         """
         own = dict(sorted(tools.items()))
         own |= {name: tool for name, tool in sorted((further or {}).items()) if name not in own}
         self._tools = _usable(own)
         known = described or {}
         self._described = {name: known.get(name) or tool.schema() for name, tool in self._tools.items()}
-        self.schemas: tuple[ToolSchema, ...] = tuple(self._described.values())
+        self._deferred = frozenset(deferred & self._tools.keys() if CALL_TOOL in self._tools else ())
+        self.schemas: tuple[ToolSchema, ...] = tuple(
+            schema for name, schema in self._described.items() if name not in self._deferred
+        )
+        self.deferred_schemas: tuple[ToolSchema, ...] = tuple(
+            schema for name, schema in self._described.items() if name in self._deferred
+        )
 
-    def extended(self, further: Mapping[str, Tool]) -> "Toolbox":
-        """Return a toolbox with further tools after these, leaving this one unchanged."""
-        return Toolbox(self._tools, further, described=self._described)
+    def extended(self, further: Mapping[str, Tool], *, deferred: Set[str] = frozenset()) -> "Toolbox":
+        """Return a toolbox with further tools after these, leaving this one unchanged.
+
+        The `deferred` ones are left out of requests.
+        """
+        return Toolbox(
+            self._tools,
+            further,
+            described=self._described,
+            deferred=self._deferred | (deferred - self._tools.keys()),
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,7 +93,8 @@ class Toolbox:
 
     def only(self, names: Iterable[str]) -> "Toolbox":
         """Return a toolbox with only these tools."""
-        return Toolbox({name: self._tools[name] for name in names}, described=self._described)
+        kept = {name: self._tools[name] for name in names}
+        return Toolbox(kept, described=self._described, deferred=self._deferred)
 
     def find(self, name: str) -> Tool | None:
         """Find a tool by its name, ignoring case, separators and namespaces."""
@@ -80,6 +102,8 @@ class Toolbox:
             return self._tools[name]
         bare = _folded(_NAMESPACE.sub("", name, count=1))
         alike = [tool for known, tool in self._tools.items() if _folded(known) == bare]
+        if not alike and (meant := full_name(name, self._deferred)):
+            return self._tools[meant]
         return alike[0] if len(alike) == 1 else None
 
     def parse_call(self, call: ToolCall) -> ParsedCall:
@@ -101,10 +125,25 @@ class Toolbox:
             if mended is None or (arguments := _fitting(tool, mended)) is None:
                 raise
             return ParsedCall(tool, arguments, mended)
+        if tool.name in self._deferred:
+            _check_unread(tool, plain)
         return ParsedCall(tool, _check(tool, plain), plain)
 
     def mended(self, call: ToolCall) -> ToolCall:
-        """Return a call whose almost valid JSON arguments are replaced by their interpretation."""
+        """Return a call whose almost valid JSON arguments are replaced by their interpretation.
+
+        A call of `call_tool` becomes the call that it describes.
+        """
+        call = self._valid(call)
+        if CALL_TOOL not in self._tools or self.find(call.name) is not self._tools[CALL_TOOL]:
+            return call
+        with suppress(BadRequest, UnicodeError):
+            if inner := inner_call(call, _read(call)):
+                meant = self.find(inner.name)
+                return self._valid(structs.replace(inner, name=meant.name) if meant else inner)
+        return call
+
+    def _valid(self, call: ToolCall) -> ToolCall:
         try:
             _read(call)
         except UnicodeError:
@@ -118,8 +157,10 @@ class Toolbox:
     def _nearest(self, name: str) -> str:
         if not self._tools:
             return "No tool can be used now."
-        near = get_close_matches(name, self._tools, n=1)
-        return f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self._tools)}."
+        if near := get_close_matches(name, self._tools, n=1):
+            return f"Did you mean {near[0]!r}?"
+        there = f"There are: {', '.join(schema.name for schema in self.schemas)}."
+        return f"{there} Others can be found with tool_search." if self._deferred else there
 
     def kind_of(self, call: ToolCall) -> ToolKind:
         """Return the kind of the tool a call names, or `other` for an unknown name."""
@@ -168,6 +209,18 @@ def _check(tool: Tool, plain: dict[str, object]) -> Any:
         return tool.arguments.model_validate(plain)
     except ValidationError as error:
         raise BadRequest(f"Wrong arguments for {tool.name}: {_mistakes(error)}.") from error
+
+
+def _check_unread(tool: Tool, plain: dict[str, object]) -> None:
+    """Check the arguments of a tool whose schema the model may not have read. Raise BadRequest, which shows it."""
+    schema = tool.schema()
+    mistakes = list(islice(argument_mistakes(schema.parameters, plain), MAX_MISTAKES))
+    if mistakes:
+        shown = msgspec.json.encode(schema.parameters).decode()
+        parameters = shown if len(shown) <= MAX_SCHEMA_CHARS else "shown by tool_search"
+        raise BadRequest(
+            f"Wrong arguments for {tool.name}: {'; '.join(mistakes)}.", hint=f"Its parameters: {parameters}"
+        )
 
 
 def _fitting(tool: Tool, mended: dict[str, object]) -> Any:

@@ -52,7 +52,7 @@ for line in sys.stdin:
 async def test_lists_are_bounded_and_take_nobodys_name(tmp_path: Path) -> None:
     async with at_work(tmp_path, python_server(HOSTILE, "h")) as playground:
         tools = playground.servers.tools()
-        assert len(tools) <= 500
+        assert len(tools) <= 2000
         assert all(name.startswith("mcp__h__") for name in tools)
         assert "mcp__h__write_file" in tools
         assert len(tools["mcp__h__long"].schema().description) <= 8000

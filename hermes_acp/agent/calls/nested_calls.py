@@ -19,8 +19,8 @@ from hermes_acp.core.messages import ToolCall
 from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, PermissionScope
 from hermes_acp.core.proposals import Progress, Question, Reply, Result
 
-WITHHELD: Final = frozenset({"execute_code", "delegate", "ask_user"})
-"""Tools that only the model may call: they need separate turns or answers."""
+WITHHELD: Final = frozenset({"execute_code", "delegate", "ask_user", "call_tool"})
+"""Tools that only the model may call: they need separate turns or answers, or stand for tools that can be called."""
 
 
 class ClockPausingGate:

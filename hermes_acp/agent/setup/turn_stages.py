@@ -10,6 +10,7 @@ from hermes_acp.agent.compaction.history_compaction import make_room
 from hermes_acp.agent.stages.auto_compaction import keep_within_window
 from hermes_acp.agent.stages.closing_checkpoint import close_checkpoint
 from hermes_acp.agent.stages.context_notes import note_context_changes
+from hermes_acp.agent.stages.deferred_tools import note_deferred_tools
 from hermes_acp.agent.stages.ending_notice import show_ending
 from hermes_acp.agent.stages.first_title import name_session
 from hermes_acp.agent.stages.frozen_prompt import freeze_prompt
@@ -61,6 +62,7 @@ def turn_stages(
         before_step=(
             note_mode,
             note_context_changes,
+            note_deferred_tools,
             note_rejected_edits,
             *(stage for each in more for stage in each.before_step),
             steer_from_inbox,

@@ -15,7 +15,7 @@ class TurnLimits(Struct, frozen=True):
 
     `max_tokens` counts input and output tokens, cached or not, over all steps. `max_refunds` is how many steps with
     only cheap calls are refunded. `tool_timeout_s` is the time limit of one call, `question_timeout_s` that of a
-    person's answer.
+    person's answer. `max_schema_tokens` is the size of servers' tools beyond which a model must search for them.
     """
 
     max_steps: int | None = 100
@@ -25,6 +25,7 @@ class TurnLimits(Struct, frozen=True):
     max_refunds: int = 20
     tool_timeout_s: float = 3600.0
     question_timeout_s: float | None = None
+    max_schema_tokens: int = 10_000
 
     @property
     def working_s(self) -> float | None:

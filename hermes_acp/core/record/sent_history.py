@@ -13,7 +13,7 @@ UNSEEN: Final = "[A picture, which this model cannot see.]"
 
 
 class SentHistory:
-    """Calls and results with the model's original IDs where these differ, and pictures only for models that see.
+    """Calls and results as the model wrote and got them, with its own IDs, and pictures only for models that see.
 
     Some vendors accept only IDs in their own format. An ID that a model gave twice stays the unique one. Images that
     the user attached always stay, so that the user sees the endpoint's refusal.
@@ -30,6 +30,7 @@ class SentHistory:
         self._tokens = 0
         self._sent_ids: dict[str, str] = {}
         self._taken: set[str] = set()
+        self._wrappers: dict[str, str] = {}
 
     def messages(self, history: Sequence[Message], *, sees: bool = True) -> tuple[Message, ...]:
         """Return the messages to send. As far as the history is that of the last call, they are the same objects."""
@@ -58,13 +59,17 @@ class SentHistory:
                     vendor_id = call.vendor_id or call.id
                     self._sent_ids[call.id] = call.id if vendor_id in self._taken else vendor_id
                     self._taken.add(self._sent_ids[call.id])
+                    if call.via:
+                        self._wrappers[call.id] = call.via
                 renamed = tuple(
-                    structs.replace(call, id=self._sent_ids[call.id], vendor_id="") for call in calls
+                    structs.replace(call.as_written(), id=self._sent_ids[call.id], vendor_id="")
+                    for call in calls
                 )
                 return structs.replace(message, tool_calls=renamed)
             case ToolMessage():
                 sent_id = self._sent_ids.get(message.call_id, message.call_id)
-                named = structs.replace(message, call_id=sent_id)
+                name = self._wrappers.get(message.call_id, message.name)
+                named = structs.replace(message, call_id=sent_id, name=name)
                 return named if self._sees or not message.parts else _without_pictures(named)
             case _:
                 return message

@@ -50,3 +50,13 @@ def test_a_history_that_was_cut_or_changed_is_sent_as_it_is_now() -> None:
     for changed in (history[:1], [*history[:2], ToolMessage("call_a", "t", "shorter")], [], history):
         assert sent.messages(changed) == SentHistory().messages(changed)
         assert sent.tokens(changed) == estimate_tokens(changed)
+
+
+def test_a_call_through_another_tool_is_sent_as_the_model_wrote_it() -> None:
+    call = ToolCall("call_1", "mcp__s__add", '{"n":1}', vendor_id="v1", via="call_tool")
+    history = [AssistantMessage(tool_calls=(call,)), ToolMessage("call_1", "mcp__s__add", "1")]
+    asked, answered = SentHistory().messages(history)
+    assert isinstance(asked, AssistantMessage)
+    arguments = '{"name":"mcp__s__add","arguments":{"n":1}}'
+    assert asked.tool_calls == (ToolCall("v1", "call_tool", arguments),)
+    assert answered == ToolMessage("v1", "call_tool", "1")

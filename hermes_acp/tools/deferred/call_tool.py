@@ -1,0 +1,51 @@
+"""The `call_tool` tool: call a deferred tool by its name.
+
+Only the model sees such calls. They are recorded, checked, shown and carried out as calls of the tool that they name.
+"""
+
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.event_types import ToolKind
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.proposals import Proposal
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.deferred.wrapped_calls import CALL_TOOL
+from hermes_acp.tools.tool_schemas import schema_of
+
+ABOUT: Final = (
+    "Call a tool of an MCP server that is not among your tools, by the name and with the arguments that tool_search "
+    "shows."
+)
+
+
+class Arguments(BaseModel):
+    """A tool and its arguments."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    arguments: Annotated[dict[str, Any], Field(description="An object that fits the tool's parameters")] = {}
+
+
+class CallTool:
+    """Call another tool; calls that could be read never get here, since they are calls of that tool."""
+
+    name = CALL_TOOL
+    kind: ToolKind = "other"
+    tool_metadata = ToolMetadata()
+    arguments: type[BaseModel] = Arguments
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(self.name, ABOUT, Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Refuse the call, which names no tool that it could be."""
+        del workspace
+        raise BadRequest(
+            f"{CALL_TOOL} cannot call {arguments.name[:80]!r}.", hint="Name one of the other tools."
+        )
