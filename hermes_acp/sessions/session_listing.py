@@ -13,7 +13,8 @@ from hermes_acp.core.events import Event, RootsChanged, TitleChanged, TurnEnded,
 from hermes_acp.core.messages import Usage
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.record.session_record import Record
-from hermes_acp.storage.session_store import SessionRow, SessionStore, SessionUsage
+from hermes_acp.storage.session_rows import SessionRow, SessionUsage
+from hermes_acp.storage.session_store import SessionStore
 
 SETTLE_DELAY_S: Final = 0.1
 """Lets an answer go out before its bookkeeping, and groups the writes of turns that follow each other at once."""

@@ -17,7 +17,8 @@ from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator, checked_roots
 from hermes_acp.sessions.session_listing import ListingAudience, SessionListing
 from hermes_acp.sessions.session_services import SessionServices
-from hermes_acp.storage.session_store import SESSION_ID, ArchiveFilter, SessionRow, SessionStore, is_child
+from hermes_acp.storage.session_rows import SessionRow
+from hermes_acp.storage.session_store import SESSION_ID, ArchiveFilter, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
 OpenWorkspace = Callable[[str, str, tuple[str, ...]], Workspace]

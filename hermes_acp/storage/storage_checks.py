@@ -13,8 +13,8 @@ from msgspec import Struct
 from hermes_acp.core.events import SessionOpened
 from hermes_acp.storage.record_lines import count_readable, decode_lines
 from hermes_acp.storage.search.search_tables import MIGRATIONS as SEARCH_MIGRATIONS
+from hermes_acp.storage.session_rows import SessionRow, row_of
 from hermes_acp.storage.session_store import MIGRATIONS as LIST_MIGRATIONS
-from hermes_acp.storage.session_store import SessionRow, row_of
 
 if TYPE_CHECKING:
     import sqlite3

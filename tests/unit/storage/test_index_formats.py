@@ -9,7 +9,8 @@ from hermes_acp.core.errors import StorageError
 from hermes_acp.storage import session_store
 from hermes_acp.storage.search import search_tables
 from hermes_acp.storage.search.database import Database
-from hermes_acp.storage.session_store import SessionRow, SessionStore
+from hermes_acp.storage.session_rows import SessionRow
+from hermes_acp.storage.session_store import SessionStore
 from tests.unit.storage.index_formats import LIST_FORMATS, SEARCH_FORMATS, write_format
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,8 @@ from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import ModeChanged, SessionOpened, TitleChanged, TurnEnded, TurnStarted
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.session_listing import ListingAudience, SessionListing
-from hermes_acp.storage.session_store import SessionRow, SessionStore
+from hermes_acp.storage.session_rows import SessionRow
+from hermes_acp.storage.session_store import SessionStore
 from tests.conversations import app_scene
 
 pytestmark = pytest.mark.anyio

@@ -19,7 +19,8 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.messages import Usage
 from hermes_acp.core.ports.recall_ports import RecallQuery
-from hermes_acp.storage.session_store import MIGRATIONS, SessionRow, SessionStore, SessionUsage
+from hermes_acp.storage.session_rows import SessionRow, SessionUsage
+from hermes_acp.storage.session_store import MIGRATIONS, SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 pytestmark = pytest.mark.anyio

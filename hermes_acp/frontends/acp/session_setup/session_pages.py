@@ -12,7 +12,8 @@ import msgspec
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.messages import errors
-from hermes_acp.storage.session_store import PAGE, ArchiveFilter, SessionRow
+from hermes_acp.storage.session_rows import SessionRow
+from hermes_acp.storage.session_store import PAGE, ArchiveFilter
 
 
 async def page_of(

@@ -2,7 +2,7 @@
 
 from hermes_acp.frontends.cli.cli_output import exact_time
 from hermes_acp.frontends.cli.messages import session_messages
-from hermes_acp.storage.session_store import SessionRow, SessionUsage
+from hermes_acp.storage.session_rows import SessionRow, SessionUsage
 
 
 def about(row: SessionRow) -> dict[str, object]:

@@ -10,7 +10,8 @@ from hermes_acp.frontends.cli.cli_output import escaped, local_time
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.stored_sessions import StoredSessions
-from hermes_acp.storage.session_store import SessionRow, SessionStore, row_of
+from hermes_acp.storage.session_rows import SessionRow, row_of
+from hermes_acp.storage.session_store import SessionStore
 
 
 async def rename_session(store: SessionStore, options: argparse.Namespace) -> int:

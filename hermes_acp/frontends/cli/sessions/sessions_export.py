@@ -33,7 +33,8 @@ from hermes_acp.frontends.cli.cli_output import escaped, exact_time, note
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.frontends.cli.sessions.session_facts import about, usage_line
 from hermes_acp.sessions.stored_sessions import StoredSessions
-from hermes_acp.storage.session_store import SessionRow, SessionStore, row_of
+from hermes_acp.storage.session_rows import SessionRow, row_of
+from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 Clean = Callable[[str], str]

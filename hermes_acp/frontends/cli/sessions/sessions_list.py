@@ -16,7 +16,8 @@ from hermes_acp.frontends.cli.cli_output import (
 )
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.frontends.cli.sessions.session_facts import about, usage_line
-from hermes_acp.storage.session_store import PAGE, SessionRow, SessionStore
+from hermes_acp.storage.session_rows import SessionRow
+from hermes_acp.storage.session_store import PAGE, SessionStore
 
 
 async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int:

@@ -14,7 +14,8 @@ from hermes_acp.frontends.cli.cli_output import bold, escaped, exact_time, local
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.frontends.cli.sessions.session_facts import usage_line
 from hermes_acp.sessions.stored_sessions import StoredSessions
-from hermes_acp.storage.session_store import SessionRow, SessionStore, SessionUsage, row_of
+from hermes_acp.storage.session_rows import SessionRow, SessionUsage, row_of
+from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 

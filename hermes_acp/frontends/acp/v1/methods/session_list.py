@@ -6,7 +6,8 @@ from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.frontends.acp.session_setup.session_pages import page_of
 from hermes_acp.frontends.acp.translation.timestamps import iso_time
-from hermes_acp.storage.session_store import ArchiveFilter, SessionRow
+from hermes_acp.storage.session_rows import SessionRow
+from hermes_acp.storage.session_store import ArchiveFilter
 from hermes_protocol import v1
 
 

@@ -4,7 +4,7 @@ from hermes_acp.frontends.acp.connection.client_connection import ClientConnecti
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.session_setup.session_pages import page_of
 from hermes_acp.frontends.acp.translation.timestamps import iso_time
-from hermes_acp.storage.session_store import SessionRow
+from hermes_acp.storage.session_rows import SessionRow
 from hermes_protocol import v2
 
 
