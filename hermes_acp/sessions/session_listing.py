@@ -4,6 +4,7 @@ A new session is listed at once, a change a moment later; several changes are wr
 to date before this process reads it, so only other processes can see the delay.
 """
 
+from contextlib import suppress
 from typing import Final
 
 import anyio
@@ -53,8 +54,11 @@ class SessionListing:
             self._has_changes, self._has_newcomers = anyio.Event(), anyio.Event()
             await self.try_to_settle()
             unread, self._unread = self._unread, set()
-            if unread:
-                await self._store.follow_words(unread)
+            with suppress(StorageError):  # without an index, the records still hold everything
+                if unread:
+                    await self._store.words.follow(unread)
+                while not self._has_changes.is_set() and await self._store.list_more():
+                    pass  # the index was lost
 
     async def try_to_settle(self) -> None:
         """Settle if possible: a failed list update stops no conversation and is retried."""

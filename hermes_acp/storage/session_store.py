@@ -18,6 +18,7 @@ from hermes_acp.storage.private_files import remove_folder
 from hermes_acp.storage.search.database import Database, DatabaseDamaged
 from hermes_acp.storage.session_rows import SessionRow, SessionUsage, row_of
 from hermes_acp.storage.transcript import Transcript
+from hermes_acp.storage.unlisted_records import UnlistedRecords
 
 if TYPE_CHECKING:
     import sqlite3
@@ -52,7 +53,7 @@ class SessionStore:
         self._home = home
         self._words: SearchIndex | None = None
         self._database = Database(home / "index.db", MIGRATIONS)
-        self._checked = False
+        self._unlisted: UnlistedRecords | None = None
 
     @property
     def words(self) -> "SearchIndex":
@@ -135,7 +136,20 @@ class SessionStore:
             )
             return [_from_columns(row) for row in rows]
 
-        return await self._read(select)
+        while True:
+            rows = await self._read(select)
+            missing_at = self._unlisted.newest_at if self._unlisted else 0.0
+            is_whole = len(rows) == PAGE and rows[-1].updated_at > missing_at
+            if is_whole or not await self.list_more():
+                return rows
+
+    async def list_more(self) -> bool:
+        """Index some more records that the index lacks; return whether there were any. Raises StorageError."""
+        await self._index()
+        if not self._unlisted or not self._unlisted.newest_at:
+            return False
+        await self._add(self._unlisted)
+        return True
 
     async def delete(self, session_id: str) -> None:
         """Remove a session's record and row; an unknown id is not an error. Raises Busy, StorageError."""
@@ -156,17 +170,13 @@ class SessionStore:
         if self._forget:
             await self._forget(session_id)
 
-    async def follow_words(self, session_ids: Iterable[str]) -> None:
-        """Index the new content of sessions; a search index that cannot be written is not an error."""
-        with suppress(StorageError):
-            await self.words.follow(session_ids)
-
     async def rebuild(self) -> None:
         """Rebuild both indexes from the records. Raises StorageError."""
         with suppress(DatabaseDamaged):
             await self._database.run(lambda connection: connection.execute("DELETE FROM sessions"))
-        self._checked = False
-        await self._index()
+        self._unlisted = None
+        while await self.list_more():
+            pass
         await self.words.rebuild()
 
     def news(self) -> list[str]:
@@ -178,7 +188,7 @@ class SessionStore:
             await self._index()
             return await self._database.read(work)
         except DatabaseDamaged:
-            self._checked = False
+            self._unlisted = None
             await self._index()
             return await self._database.read(work)
 
@@ -187,16 +197,16 @@ class SessionStore:
             await self._index()
             await self._database.run(work)
         except DatabaseDamaged:
-            self._checked = False
+            self._unlisted = None
             await self._index()
             await self._database.run(work)
 
     async def _index(self) -> None:
-        """Add whatever the index lacks, once per process.
+        """Find out what the index lacks, once per process, and add the newest of it.
 
         That is everything after a loss, titles cut short by a crash, and columns that an earlier format lacked.
         """
-        if self._checked:
+        if self._unlisted:
             return
         from anyio import to_thread
 
@@ -206,14 +216,19 @@ class SessionStore:
                 for row in c.execute("SELECT id FROM sessions WHERE title <> '' AND more_roots IS NOT NULL")
             }
         )
-        rows = await to_thread.run_sync(self._scan, known)
-        if rows:
-            await self._database.run(lambda connection: [_amend(connection, row) for row in rows])
-        self._checked = True
+        unlisted = await to_thread.run_sync(UnlistedRecords, self.folder, known)
+        await self._add(unlisted)
+        self._unlisted = unlisted
 
-    def _scan(self, known: set[str]) -> list[SessionRow]:
-        paths = [path for path in sorted(self.folder.glob("*.jsonl")) if path.stem not in known]
-        return [row for path in paths if (row := row_of(path))]
+    async def _add(self, unlisted: UnlistedRecords) -> None:
+        from anyio import to_thread
+
+        rows = await to_thread.run_sync(unlisted.take)
+        try:
+            await self._database.run(lambda connection: [_amend(connection, row) for row in rows])
+        except BaseException:
+            self._unlisted = None  # look again: they are neither in the index nor among the rest now
+            raise
 
     def create(self, session_id: str) -> Transcript:
         """Create the record of a new session or child agent. Raises StorageError."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import (
     ArchiveChanged,
     Event,
@@ -20,18 +21,21 @@ from hermes_acp.core.events import (
 from hermes_acp.core.messages import Usage
 from hermes_acp.core.ports.recall_ports import RecallQuery
 from hermes_acp.storage.session_rows import SessionRow, SessionUsage
-from hermes_acp.storage.session_store import MIGRATIONS, SessionStore
+from hermes_acp.storage.session_store import MIGRATIONS, PAGE, SessionStore
 from hermes_acp.storage.transcript import Transcript
+from hermes_acp.storage.unlisted_records import BATCH
 
 pytestmark = pytest.mark.anyio
 
 
-def write_record(home: Path, session_id: str, *events: Event) -> None:
+def write_record(home: Path, session_id: str, *events: Event, cwd: str = "/project") -> Path:
     transcript = SessionStore(home).create(session_id)
-    for event in (SessionOpened(session_id, "/project", ("/project",), 1.0), *events):
+    for event in (SessionOpened(session_id, cwd, (cwd,), 1.0), *events):
         transcript.append(event)
     transcript.close()
-    os.utime(home / "sessions" / f"{session_id}.jsonl", (5.0, 5.0))
+    path = home / "sessions" / f"{session_id}.jsonl"
+    os.utime(path, (5.0, 5.0))
+    return path
 
 
 async def ids(store: SessionStore) -> dict[str, list[str]]:
@@ -117,7 +121,7 @@ async def test_rebuilding_takes_the_records_word(tmp_path: Path) -> None:
 async def test_a_deleted_session_is_found_no_more(tmp_path: Path) -> None:
     write_record(tmp_path, "ses_a", TitleChanged("Kettle"))
     store = SessionStore(tmp_path)
-    await store.follow_words(["ses_a"])
+    await store.words.follow(["ses_a"])
     assert len((await store.words.search(RecallQuery("kettle"))).found) == 1
     await store.delete("ses_a")
     assert (await store.words.search(RecallQuery("kettle"))).found == ()
@@ -170,4 +174,57 @@ async def test_usage_that_an_earlier_version_did_not_index_is_read_from_the_reco
     (row,) = await store.with_usage(await store.page(None, None))
     assert row.usage == SessionUsage(22, 14, 0.25)
     assert (await store.page(None, None))[0].usage == row.usage
+    store.close()
+
+
+def many_records(home: Path, count: int) -> list[str]:
+    """Write records a minute apart and return their IDs, the newest first."""
+    for number in range(count):
+        path = write_record(home, f"ses_{number:03}", TitleChanged(f"Number {number}"))
+        os.utime(path, (60.0 * number, 60.0 * number))
+    return [f"ses_{number:03}" for number in reversed(range(count))]
+
+
+def indexed(home: Path) -> int:
+    with closing(sqlite3.connect(home / "index.db")) as index:
+        return index.execute("SELECT count(*) FROM sessions").fetchone()[0]
+
+
+async def test_the_first_page_of_a_lost_index_reads_the_newest_records_only(tmp_path: Path) -> None:
+    expected = many_records(tmp_path, 2 * BATCH + 20)
+    store = SessionStore(tmp_path)
+    first = await store.page(None, None)
+    assert [row.id for row in first] == expected[:PAGE]
+    assert indexed(tmp_path) == BATCH
+    found, page = list(first), first
+    while len(page) == PAGE:
+        page = await store.page(None, (page[-1].updated_at, page[-1].id))
+        found += page
+    assert [row.id for row in found] == expected
+    assert not await store.list_more()
+    store.close()
+
+
+async def test_a_folder_s_old_sessions_are_found_in_a_lost_index(tmp_path: Path) -> None:
+    many_records(tmp_path, BATCH + 20)
+    os.utime(write_record(tmp_path, "ses_old", TitleChanged("Old"), cwd="/elsewhere"), (1.0, 1.0))
+    store = SessionStore(tmp_path)
+    assert [row.id for row in await store.page("/elsewhere", None)] == ["ses_old"]
+    store.close()
+
+
+async def test_records_that_could_not_be_indexed_are_indexed_the_next_time(tmp_path: Path) -> None:
+    expected = many_records(tmp_path, 5)
+    store = SessionStore(tmp_path)
+    await store.page(None, None)
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "index.db")) as index, index:
+        index.execute("DELETE FROM sessions")
+        index.execute("CREATE TRIGGER full BEFORE INSERT ON sessions BEGIN SELECT RAISE(ABORT, 'full'); END")
+    store = SessionStore(tmp_path)
+    with pytest.raises(StorageError):
+        await store.page(None, None)
+    with closing(sqlite3.connect(tmp_path / "index.db")) as index, index:
+        index.execute("DROP TRIGGER full")
+    assert [row.id for row in await store.page(None, None)] == expected
     store.close()
