@@ -1,6 +1,6 @@
 """Create services for the app and for single commands of the command line."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.ports.embedding_ports import Embedder
+    from hermes_acp.hooks.hook_catalog import HookCatalog, ListedHook
     from hermes_acp.mcp.server_definitions import ServerProcessRegistry
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
@@ -82,6 +83,23 @@ async def recall_by_settings(environment: Environment, store: SessionStore) -> A
     finally:
         with anyio.CancelScope(shield=True):
             await recall_service.aclose()
+
+
+def hooks_of(environment: Environment, cwd: str) -> "tuple[HookCatalog, Sequence[ListedHook]]":
+    """Return the hooks that apply in a folder, without an app. Raises ConfigError."""
+    from hermes_acp.app.confinement import confinement_inputs
+    from hermes_acp.config.settings import load_settings
+    from hermes_acp.hooks.hook_catalog import HookCatalog
+    from hermes_acp.hooks.hook_commands import surroundings_of
+    from hermes_acp.ids import RandomIds
+    from hermes_acp.policy.workspace_trust import WorkspaceTrust
+
+    settings = load_settings(environment)
+    trust = WorkspaceTrust(environment, RandomIds())
+    confinement = confinement_inputs(environment, lambda: settings, trust)
+    surroundings = surroundings_of(environment, lambda: settings, confinement)
+    catalog = HookCatalog(environment, surroundings, cwd)
+    return catalog, catalog.list(settings, trust.settings_of(cwd), trust)
 
 
 def custom_tools_of(environment: Environment) -> "CustomToolManager":

@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
+from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.hooks.hook_definitions import Hook
 from hermes_acp.workspaces.backends.local import SandboxSetup
@@ -15,6 +17,13 @@ from hermes_acp.workspaces.local_commands import LocalCommands, PipedResult
 from hermes_acp.workspaces.output_files import OutputFolder
 from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
+from hermes_acp.workspaces.sandbox_setup import ConfinementInputs, sandbox_setup
+
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import Settings
+
+HOOK_VARIABLE: Final = "HERMES_ACP_HOOK"
+"""Set for the commands of hooks: an agent that a hook starts runs no hooks, so that none can start itself."""
 
 
 class HookSurroundings(Struct, frozen=True):
@@ -23,6 +32,17 @@ class HookSurroundings(Struct, frozen=True):
     variables: Mapping[str, str]
     private: str
     confinement: Callable[[], SandboxSetup]
+
+
+def surroundings_of(
+    environment: Environment, settings: "Callable[[], Settings | None]", confinement: ConfinementInputs
+) -> HookSurroundings:
+    """Return the surroundings of a home's hooks; `settings` returns the settings once they are loaded."""
+    return HookSurroundings(
+        {**environment.variables, HOOK_VARIABLE: "1"},
+        str(environment.home.resolve()),
+        lambda: sandbox_setup(settings, confinement),
+    )
 
 
 class HookCommands:

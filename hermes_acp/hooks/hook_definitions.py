@@ -55,6 +55,11 @@ class Hook:
         """Whether its refusal counts: a workspace has no say in what its user asks for."""
         return not (self.entry and self.event == "prompt")
 
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Its patterns for tools, then those for paths."""
+        return (*self._settings.tools, *self._settings.paths)
+
     @cached_property
     def _globs(self) -> tuple[Glob, ...]:
         return tuple(map(Glob, self._settings.paths))

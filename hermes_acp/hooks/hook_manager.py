@@ -11,7 +11,7 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.core.ports.session_ports import RecordedSession
 from hermes_acp.core.ports.trust_ports import Trust
-from hermes_acp.workspaces.sandbox_setup import ConfinementInputs, sandbox_setup
+from hermes_acp.workspaces.sandbox_setup import ConfinementInputs
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from hermes_acp.hooks.hook_definitions import Hook
     from hermes_acp.hooks.session_hooks import SessionHooks
 
-HOOK_VARIABLE: Final = "HERMES_ACP_HOOK"
-"""Set for the commands of hooks: an agent that a hook starts runs no hooks, so that none can start itself."""
 ELSEWHERE: Final = "The hooks of this project are not used, because the session's files are on {backend}."
 
 
@@ -47,7 +45,7 @@ class HookManager:
         self._start = start
         self._is_attended = is_attended
         self._confinement = confinement
-        self._is_off = bool(environment.variables.get(HOOK_VARIABLE))
+        self._is_off = "HERMES_ACP_HOOK" in environment.variables
         self._sessions: dict[str, SessionHooks] = {}
 
     def of(self, session: RecordedSession) -> "SessionHooks | None":
@@ -82,7 +80,7 @@ class HookManager:
             await hooks.close()
 
     def _open(self, session: RecordedSession) -> "SessionHooks":
-        from hermes_acp.hooks.hook_commands import HookCommands, HookSurroundings
+        from hermes_acp.hooks.hook_commands import HookCommands, surroundings_of
         from hermes_acp.hooks.hook_definitions import Hook
         from hermes_acp.hooks.hook_texts import HookTexts
         from hermes_acp.hooks.session_hooks import Background, SessionHooks
@@ -91,11 +89,7 @@ class HookManager:
         settings, record = self._settings(), session.record
         own = settings.hooks.items() if settings else ()
         home = str(self._environment.home.resolve())
-        surroundings = HookSurroundings(
-            {**self._environment.variables, HOOK_VARIABLE: "1"},
-            home,
-            lambda: sandbox_setup(self._settings, self._confinement),
-        )
+        surroundings = surroundings_of(self._environment, self._settings, self._confinement)
         here = os.path.isdir(record.cwd)
         commands = HookCommands(surroundings, record.cwd if here else home, record.roots if here else (home,))
         hooks = SessionHooks(

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 import anyio
-import msgspec
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
@@ -18,13 +17,12 @@ from hermes_acp.core.ports.session_ports import EventSink, RecordedSession
 from hermes_acp.hooks.hook_answers import HookAnswer, answer_of
 from hermes_acp.hooks.hook_commands import HookCommands
 from hermes_acp.hooks.hook_definitions import CallSubject, Hook
+from hermes_acp.hooks.hook_requests import encode_request
 from hermes_acp.hooks.hook_texts import CUT, HookText, HookTexts
 
 if TYPE_CHECKING:
     from hermes_acp.config.sections.hook_settings import HookEvent
 
-VERSION: Final = 1
-"""The version of the JSON that hooks read. Fields may be added to it; none is removed or changed."""
 REFUSED: Final = "Refused by the {label}: {reason}"
 FAILED: Final = "The {label} failed: {why}."
 REQUIRED: Final = "it is required and failed ({why})"
@@ -175,7 +173,8 @@ class SessionHooks:
             if hook.entry and not await run_sync(_is_unchanged, hook, self._record.cwd):
                 answer = HookAnswer(failure=CHANGED)
             else:
-                ended = await self._commands.run(hook, self._request(hook, occasion))
+                request = encode_request(hook, self._record.session_id, self._record.cwd, occasion.facts)
+                ended = await self._commands.run(hook, request)
                 answer = answer_of(hook.event, ended, hook.timeout_s)
         except StorageError:
             raise
@@ -188,16 +187,6 @@ class SessionHooks:
         self.report(FAILED.format(label=hook.label, why=answer.failure))
         is_refused = hook.is_required and hook.can_refuse
         return HookAnswer(refusal=REQUIRED.format(why=answer.failure)) if is_refused else HookAnswer()
-
-    def _request(self, hook: Hook, occasion: Occasion) -> bytes:
-        common = {
-            "version": VERSION,
-            "event": occasion.event,
-            "hook": hook.name,
-            "session_id": self._record.session_id,
-            "cwd": self._record.cwd,
-        }
-        return msgspec.json.encode({**common, **occasion.facts})
 
     def _tell_cut(self, hook: Hook, text: HookText) -> None:
         if text.was_cut:

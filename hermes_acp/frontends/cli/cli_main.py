@@ -16,6 +16,7 @@ from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.frontends.cli.checkpoints_command import add_checkpoints, add_undo
 from hermes_acp.frontends.cli.cli_output import drop_output, note
 from hermes_acp.frontends.cli.doctor.doctor_command import add_doctor
+from hermes_acp.frontends.cli.hooks_command import add_hooks
 from hermes_acp.frontends.cli.mcp_command import add_mcp
 from hermes_acp.frontends.cli.memory_command import add_memory
 from hermes_acp.frontends.cli.messages import command_messages
@@ -86,6 +87,10 @@ def _run(options: argparse.Namespace) -> int:
         from hermes_acp.frontends.cli.tools_command import run_tools
 
         return run_tools(options)
+    if options.command == "hooks":
+        from hermes_acp.frontends.cli.hooks_command import run_hooks
+
+        return run_hooks(options)
     if options.command == "mcp":
         from hermes_acp.frontends.cli.mcp_command import run_mcp
 
@@ -135,6 +140,7 @@ OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = Mappin
         "skills": add_skills,
         "tools": add_tools,
         "memory": add_memory,
+        "hooks": add_hooks,
         "mcp": add_mcp,
     }
 )

@@ -4,10 +4,12 @@ A problem is exit code 4.
 """
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note
+from hermes_acp.frontends.cli.doctor.hook_check import check_hooks
 from hermes_acp.frontends.cli.doctor.model_check import check_model
 from hermes_acp.frontends.cli.messages import doctor_messages
 
@@ -85,6 +87,9 @@ async def _run(options: argparse.Namespace) -> int:
     about_model = await check_model(environment, is_online=options.online)
     for finding in about_model:
         _print_finding(finding.level, escaped(finding.text))
+    about_hooks = await to_thread.run_sync(check_hooks, environment, str(Path().resolve()))
+    for sentence in about_hooks:
+        _print_finding("problem", escaped(sentence))
     setup = checkpoint_setup(environment, CheckpointSettings())
     findings = await to_thread.run_sync(lambda: [*run_checks(home), *check_checkpoints(setup)])
     for finding in findings:
@@ -92,7 +97,8 @@ async def _run(options: argparse.Namespace) -> int:
     found = await to_thread.run_sync(sandbox_here, _settings(environment), environment.variables)
     remark = sandbox_notice(found)
     _print_finding("note" if remark else "fine", remark or doctor_messages.SANDBOXED)
-    return 4 if any(finding.level == "problem" for finding in (*about_model, *findings)) else 0
+    has_problem = about_hooks or any(each.level == "problem" for each in (*about_model, *findings))
+    return 4 if has_problem else 0
 
 
 def _print_finding(level: str, text: str) -> None:

@@ -27,6 +27,7 @@ COMMANDS: Final = MappingProxyType(
         "skills": "show skills and their versions; install, update and audit them",
         "tools": "show the tools that you or the agent wrote; check one or roll it back",
         "memory": "show, search, add, edit and forget notes; approve those that wait",
+        "hooks": "show your own commands that run at points of a session; try them",
         "mcp": "show your MCP servers; sign in to one or sign out",
         "help": "explain a command: `hermes-acp help run`",
     }

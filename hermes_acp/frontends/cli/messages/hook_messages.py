@@ -1,0 +1,76 @@
+"""What `hermes-acp hooks` says, and the doctor about hooks."""
+
+from collections.abc import Sequence
+from typing import Final
+
+LIST_HELP: Final = "list your hooks and those of the folder's project (the default)"
+TEST_HELP: Final = "run the hooks of an event with an example, and show what they answer"
+EVENT_HELP: Final = "the event"
+TOOL_HELP: Final = "the tool of the example call (default: edit_file)"
+PATH_HELP: Final = "a file of the example call; may be repeated"
+CWD_HELP: Final = "the folder (default: the current folder)"
+NAME_HELP: Final = "only the hook with this name"
+NO_HOOKS: Final = (
+    "There are no hooks here. Yours go into `config.yaml` under `hooks`; docs/hooks.md explains them."
+)
+YOURS: Final = "yours"
+OF_THE_PROJECT: Final = "the project's, in the sandbox"
+OFF: Final = "off"
+NOT_TRUSTED: Final = "not trusted"
+NOTHING: Final = "succeeded, and said nothing"
+NOT_APPLICABLE: Final = "does not apply to this call"
+
+
+def heading(name: str, whose: str, states: str) -> str:
+    """Return the first line about a hook; `states` is empty if it is ready."""
+    return f"{name} ({whose})" + (f": {states}" if states else "")
+
+
+def occasion(event: str, patterns: str) -> str:
+    """Return when a hook runs."""
+    return f"{event}, for {patterns}" if patterns else event
+
+
+def broken(fault: str) -> str:
+    """Return why a hook cannot work."""
+    return f"BROKEN: {fault}."
+
+
+def broken_hook(name: str, fault: str) -> str:
+    """Return the doctor's finding about a hook."""
+    return f"The {name} cannot work: {fault}. `hermes-acp hooks` lists all hooks."
+
+
+def no_hooks_for(event: str) -> str:
+    """Return that nothing was tried."""
+    return f"No hook that may run here waits for {event}."
+
+
+def tried(name: str, outcome: str) -> str:
+    """Return what became of one trial."""
+    return f"{name}: {outcome}"
+
+
+def refused(reason: str) -> str:
+    """Return that a hook refused."""
+    return f"refuses: {reason}"
+
+
+def said(text: str) -> str:
+    """Return what the model would read, before it is scanned."""
+    return f"tells the model:\n{text}"
+
+
+def failed(why: str) -> str:
+    """Return how a hook failed."""
+    return f"FAILED: {why}."
+
+
+def unknown_event(event: str) -> str:
+    """Return the error for an event that does not exist."""
+    return f"{event!r} is not an event of hooks."
+
+
+def events(names: Sequence[str]) -> str:
+    """Return which events there are."""
+    return f"Use {', '.join(names[:-1])} or {names[-1]}."

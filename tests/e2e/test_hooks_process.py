@@ -1,0 +1,97 @@
+"""Hooks with real processes: in `hermes-acp run`, and the commands that list, try and check them."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.agent_process import agent_environment, configure, run_command, run_headless
+from tests.model_server import Reply, ToolCall, serve
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")]
+READ = ToolCall("read_file", {"path": "a.py"})
+EDIT = ToolCall("edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": "x=5"})
+EDITS = (Reply("I edit.", tool_calls=(READ, EDIT)), Reply("Edited."))
+
+
+def hooks(**named: dict[str, Any]) -> str:
+    return json.dumps({"hooks": named})
+
+
+async def test_a_run_formats_checks_in_the_sandbox_and_notifies(home: Path, workspace: Path) -> None:
+    ended, outside = home / "ended.json", home / "outside"
+    edits = {"event": "after_tool", "tools": ["edit"], "paths": ["*.py"]}
+    own = hooks(
+        format={**edits, "command": "sed -i 's/x=5/x = 5/' a.py"},
+        ended={"event": "turn_end", "command": f"cat > {ended}"},
+    )
+    (workspace / ".hermes").mkdir()
+    (workspace / ".hermes" / "config.yaml").write_text(
+        hooks(lint={**edits, "command": f"touch {outside} lint-ran; echo 'line 2: y is unused'"})
+    )
+    async with serve([*EDITS]) as server:
+        environment = agent_environment(home, server)
+        configure(home, own)
+        flags = ("--mode", "accept_edits", "--trust-workspace", "-p", "edit")
+        done = await run_headless(*flags, environment=environment, cwd=workspace)
+    assert (done.code, done.output) == (0, "Edited.\n"), done.errors
+    assert (workspace / "a.py").read_text() == "x = 5\ny = 2\n"
+    assert (workspace / "lint-ran").exists()
+    assert not outside.exists()
+    told = server.requests[1].asked.last_text
+    assert "line 2: y is unused" in told
+    assert "a.py after this call. Read it again" in told
+    seen = json.loads(ended.read_text())
+    assert (seen["event"], seen["reason"], seen["answer"]) == ("turn_end", "done", "Edited.")
+
+
+async def test_a_refused_prompt_is_an_exit_code_and_no_request(home: Path, workspace: Path) -> None:
+    async with serve([Reply("Hello.")]) as server:
+        environment = agent_environment(home, server)
+        configure(home, hooks(no={"event": "prompt", "command": "echo 'not in this folder' >&2; exit 2"}))
+        arguments = ("--output-format", "json", "-p", "hi")
+        done = await run_headless(*arguments, environment=environment, cwd=workspace)
+        assert server.requests == []
+    assert done.code == 1
+    assert done.report["reason"] == "refused"
+    assert "Refused by the hook no: not in this folder" in done.report["error"]
+
+
+@pytest.mark.slow
+async def test_hooks_are_listed_tried_and_checked(home: Path, workspace: Path) -> None:
+    environment = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
+    configure(
+        home,
+        hooks(
+            guard={"event": "before_tool", "paths": ["*.py"], "command": "jq -r .x || echo no >&2; exit 2"},
+            typo={"event": "turn_end", "command": "no-such-program --now"},
+            local={"event": "turn_end", "command": "./notify.sh"},
+        ),
+    )
+    (workspace / ".hermes").mkdir()
+    (workspace / ".hermes" / "config.yaml").write_text(
+        hooks(lint={"event": "after_tool", "command": "touch tried; echo fine"})
+    )
+
+    async def said(*words: str, code: int = 0) -> str:
+        done = await run_command(*words, environment=environment, cwd=workspace)
+        assert done.code == code, done.output + done.errors
+        return done.output
+
+    listed = await said("hooks")
+    assert "guard (yours)\n  before_tool, for *.py" in listed
+    assert "BROKEN: the program 'no-such-program' was not found." in listed
+    assert "lint (the project's, in the sandbox): not trusted" in listed
+    assert "No hook that may run here waits for after_tool." in await said("hooks", "test", "after_tool")
+    assert not (workspace / "tried").exists()
+    assert "guard: refuses: " in await said("hooks", "test", "before_tool", "--path", "a.py")
+    assert "guard: does not apply" in await said("hooks", "test", "before_tool", "--path", "a.txt")
+    assert "FAILED: exit code 127" in await said("hooks", "test", "turn_end", "--name", "typo", code=1)
+    await said("trust")
+    assert "lint: tells the model:\nfine" in await said("hooks", "test", "after_tool")
+    checked = await said("doctor", code=4)
+    assert "The hook typo cannot work: the program 'no-such-program' was not found." in checked
+    assert "The hook local cannot work: './notify.sh' is a relative path" in checked
+    assert "guard" not in checked
