@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import stat
 import sys
 from pathlib import Path
@@ -57,6 +58,31 @@ async def test_a_setup_that_is_left_changes_nothing_and_says_so(tmp_path: Path) 
         assert "\nhermes-acp: Nothing was changed." in shown.replace("\r", "")
         assert await person.ended() == 2
     assert not (tmp_path / ".hermes").exists()
+
+
+async def test_an_interrupted_setup_says_what_was_changed_and_how_to_come_back(tmp_path: Path) -> None:
+    with terminal("setup", home=tmp_path) as person:
+        await answer(person, ("Number", "1"), ("Base URL", ""))
+        await person.wait_for_next("API key")
+        person.process.send_signal(signal.SIGINT)
+        shown = (await person.wait_for("to start again.")).replace("\r", "")
+        assert "\nhermes-acp: Interrupted. Nothing was changed. Run `hermes-acp setup`" in shown
+        assert await person.ended() == 130
+    assert not (tmp_path / ".hermes").exists()
+
+
+async def test_an_interruption_after_the_model_was_saved_says_so(tmp_path: Path) -> None:
+    async with serve([Reply("OK.")]) as server:
+        with terminal("setup", home=tmp_path) as person:
+            person.type(f"{await custom_number(person)}\n")
+            await answer(person, ("Base URL", server.openai_base_url), ("API key", ""), ("Model:", ""))
+            await person.wait_for_next("Set up an editor too?")
+            await person.wait_for_next("Number")
+            person.process.send_signal(signal.SIGINT)
+            shown = await person.wait_for("sets up an editor.")
+            assert "Interrupted. The model is set up." in shown
+            assert await person.ended() == 130
+    assert "model: scripted-large" in config(tmp_path)
 
 
 async def test_each_provider_is_listed_once(tmp_path: Path) -> None:

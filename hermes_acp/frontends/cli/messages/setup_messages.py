@@ -33,6 +33,10 @@ NOTHING_WRITTEN: Final = (
     "The model could not be used, so no settings were written. --no-verify writes them anyway."
 )
 AGAIN_HINT: Final = "Run `hermes-acp setup` to start again."
+ONLY_MENDED: Final = "The settings file was mended as you chose, and nothing else was changed."
+MODEL_SAVED: Final = "The model is set up. The settings of an editor were changed only if that is said above."
+EDITORS_LEFT: Final = "The settings of an editor were changed only if that is said above."
+EDITORS_HINT: Final = "`hermes-acp setup --editor NAME` sets up an editor."
 NEXT_STEPS: Final = """
 What next?
   hermes-acp chat                 talk to the agent in this terminal
@@ -66,6 +70,11 @@ CORRECTIONS: Final = (
     ("q", "leave without changes"),
 )
 _DEFAULTS: Final = MappingProxyType({True: "[Y/n]", False: "[y/N]"})
+
+
+def interrupted(state: str) -> str:
+    """Return what an interrupted setup leaves behind."""
+    return f"Interrupted. {state}"
 
 
 def numbered(number: int, text: str) -> str:

@@ -5,13 +5,15 @@ Without flags, it is a dialogue. With flags, it asks nothing, for scripts.
 
 import argparse
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.config.provider_presets import presets
-from hermes_acp.core.errors import BadRequest, ModelError
+from hermes_acp.core.errors import BadRequest, ModelError, UserError
 from hermes_acp.frontends.cli.cli_output import note
 from hermes_acp.frontends.cli.messages import editor_messages, setup_messages
 
@@ -46,29 +48,49 @@ def add_setup(parser: argparse.ArgumentParser) -> None:
 def run_setup(options: argparse.Namespace) -> int:
     """Ask or take the flags, check, write; return the exit code.
 
-    Raises BadRequest if the user leaves or a flag is wrong, ConfigError, ModelError, StorageError; nothing is written
-    then, except the copy of a broken file that was mended before.
+    Raises BadRequest if the user leaves or a flag is wrong, SetupInterrupted, ConfigError, ModelError, StorageError;
+    nothing is written then, except what the error names and the copy of a broken file that was mended before.
     """
     from hermes_acp.frontends.cli.setup.setup_console import is_terminal
 
     environment = read_environment()
     is_scripted = any(getattr(options, name) is not None for name in ANSWER_FLAGS)
     if options.editor and not is_scripted:
-        return _set_up_editors(environment, options.editor, options)
+        with _interruptible(setup_messages.EDITORS_LEFT):
+            return _set_up_editors(environment, options.editor, options)
     if not is_scripted and not is_terminal():
         raise BadRequest(setup_messages.NEEDS_TERMINAL, hint=setup_messages.NEEDS_TERMINAL_HINT)
-    _mend_settings(environment, may_ask=not is_scripted, may_mend=options.mend)
-    from hermes_acp.models.model_setup.setup_answers import present_values, write_answers
+    with _interruptible(setup_messages.NOTHING_CHANGED):
+        was_mended = _mend_settings(environment, may_ask=not is_scripted, may_mend=options.mend)
+    with _interruptible(setup_messages.ONLY_MENDED if was_mended else setup_messages.NOTHING_CHANGED):
+        from hermes_acp.models.model_setup.setup_answers import present_values, write_answers
 
-    present = present_values(environment)
-    answers = _answers_of(present, options) if is_scripted else _ask(present)
+        present = present_values(environment)
+        answers = _answers_of(present, options) if is_scripted else _ask(present)
     write_answers(environment, answers)
-    _tell_saved(environment, answers)
-    code = _set_up_editors(environment, options.editor, options) if options.editor else 0
-    if not is_scripted:
-        _offer_editors(environment, options)
+    with _interruptible(setup_messages.MODEL_SAVED, hint=setup_messages.EDITORS_HINT):
+        _tell_saved(environment, answers)
+        code = _set_up_editors(environment, options.editor, options) if options.editor else 0
+        if not is_scripted:
+            _offer_editors(environment, options)
     print(setup_messages.NEXT_STEPS)
     return code
+
+
+class SetupInterrupted(UserError):
+    """The user pressed Ctrl+C."""
+
+    code = "interrupted"
+    exit_code = 130
+
+
+@contextmanager
+def _interruptible(state: str, *, hint: str = setup_messages.AGAIN_HINT) -> Generator[None]:
+    """Raise SetupInterrupted on Ctrl+C, with what was changed until then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise SetupInterrupted(setup_messages.interrupted(state), hint=hint) from None
 
 
 def _ask(present: "PresentValues") -> "SetupAnswers":
@@ -136,12 +158,16 @@ def _kept_url(present: "PresentValues", provider: str) -> str:
     return (section and section.base_url) or ""
 
 
-def _mend_settings(environment: Environment, *, may_ask: bool, may_mend: bool) -> None:
-    """Report settings files that cannot be used, and mend them on request. Raises BadRequest if they stay."""
+def _mend_settings(environment: Environment, *, may_ask: bool, may_mend: bool) -> bool:
+    """Report settings files that cannot be used, and mend them on request; return whether any was.
+
+    Raises BadRequest if they stay.
+    """
     from hermes_acp.frontends.cli.setup.settings_repair import find_broken, mend, set_aside
     from hermes_acp.frontends.cli.setup.setup_console import choose_letter, say
 
-    for broken in find_broken(environment):
+    found = find_broken(environment)
+    for broken in found:
         say(setup_messages.broken_file(str(broken.path), broken.problems))
         choices = setup_messages.MENDING if broken.mended is not None else setup_messages.MENDING[1:]
         if may_mend:
@@ -154,6 +180,7 @@ def _mend_settings(environment: Environment, *, may_ask: bool, may_mend: bool) -
             raise BadRequest(setup_messages.NOTHING_CHANGED, hint=setup_messages.EDIT_HINT)
         copy = mend(broken) if letter == "r" else set_aside(broken)
         say(setup_messages.copy_kept(str(copy)))
+    return bool(found)
 
 
 def _set_up_editors(environment: Environment, editors: list[str], options: argparse.Namespace) -> int:

@@ -36,6 +36,9 @@ def ask_secret(question: str) -> str:
         return getpass.getpass(question).strip()
     except EOFError as error:
         raise _ended() from error
+    except KeyboardInterrupt:
+        print()
+        raise
 
 
 def confirm(question: str, *, default: bool) -> bool:
