@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import anyio
 import anyio.to_thread
@@ -15,12 +16,13 @@ import pytest
 from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
 from tests.e2e.chat_environment import BEFORE, REWRITING, Place
 from tests.e2e.chat_terminal import CTRL_D, ENTER
-from tests.model_server import Reply, serve
+from tests.model_server import Hold, Reply, ToolCall, serve
 
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX"),
 ]
+CTRL_G = "\x07"
 F2, F4, F6 = "\x1bOQ", "\x1bOS", "\x1b[17~"
 COLOURS = re.compile(rb"\x1b\[[0-9;]*\b(3[0-7]|9[0-7]|4[0-7]|38|48)\b[0-9;]*m")
 WITHOUT_TEXTUAL = """
@@ -66,6 +68,46 @@ async def test_a_whole_session(place: Place) -> None:
         await terminal.see("chat --resume ses_")
         assert b"\x1b[?1049l" in terminal.raw
     assert (place.project / "a.txt").read_text() == BEFORE.replace("ten", "TEN")
+
+
+@pytest.mark.slow
+async def test_the_prompt_is_written_in_the_persons_editor_while_an_answer_streams(
+    place: Place, tmp_path: Path
+) -> None:
+    editor, opened, may_end = tmp_path / "editor", tmp_path / "opened", tmp_path / "may-end"
+    editor.write_text(
+        f"#!/bin/sh\ntest -t 0 || exit 1\ntouch {opened}\nuntil test -e {may_end}; do sleep 0.05; done\n"
+        'sed -i "s/draft/final text/" "$1"\n'
+    )
+    editor.chmod(0o755)
+    go, streamed = anyio.Event(), tuple(f"piece {number}\n\n" for number in range(60))
+    look = ToolCall("read_file", {"path": "a.txt"})
+    replies = [
+        Reply(text=("Begun. ", *streamed), holds=(Hold(go, after=1),), delay_s=0.01, tool_calls=(look,)),
+        Reply("Done."),
+        Reply("Got it."),
+    ]
+    async with (
+        serve(replies) as server,
+        place.chat(server, "--full", EDITOR=str(editor)) as terminal,
+    ):
+        await terminal.see("scripted-large · ask")
+        terminal.type(f"stream{ENTER}")
+        await terminal.see("Begun.")
+        terminal.type("a draft")
+        await terminal.see("a draft")
+        terminal.type(CTRL_G)
+        with anyio.fail_after(WAIT_S):
+            while not opened.exists():
+                await anyio.sleep(0.02)
+        go.set()
+        await server.wait_for_request(2)
+        may_end.touch()
+        await terminal.see("❯ a final text")
+        await terminal.see("Done.")
+        terminal.type(f"!{ENTER}")
+        await terminal.see("Got it.")
+        assert "a final text!" in str(server.requests[-1].body)
 
 
 async def test_the_input_has_the_focus_after_a_question(place: Place) -> None:

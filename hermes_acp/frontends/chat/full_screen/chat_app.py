@@ -1,6 +1,7 @@
 """The application of the full-screen chat: its layout, its keys, and when it draws."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import ClassVar, Final
 
@@ -21,6 +22,7 @@ from hermes_acp.frontends.chat.full_screen.question_panel import QuestionPanel
 from hermes_acp.frontends.chat.full_screen.side_panes import PaneName, SidePanes, holds
 from hermes_acp.frontends.chat.full_screen.terminal_app import TerminalApp
 from hermes_acp.frontends.chat.rendering.terminal_text import clip
+from hermes_acp.frontends.chat.screens.external_editor import ExternalEditor
 from hermes_acp.frontends.chat.screens.screen import LEFT, ScreenWidgets
 
 FRAME_S: Final = 0.1
@@ -61,6 +63,7 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         Binding("ctrl+d", "leave", show=False, priority=True),
         Binding("escape", "go_back", show=False, priority=True),
         Binding("shift+tab", "mode", show=False, priority=True),
+        Binding("ctrl+g", "edit", show=False, priority=True),
         Binding("ctrl+o", "fold", show=False, priority=True),
         Binding("f1", "pane('keys')", show=False, priority=True),
         Binding("question_mark", "pane('keys')", show=False),
@@ -78,16 +81,16 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         drawn: ScreenWidgets,
         background: Background,
         reads: PendingRead,
+        editor: ExternalEditor | None,
     ) -> None:
         super().__init__()
+        self._editor = editor
         self._widgets = widgets
         self._drawn = drawn
         self._background = background
         self._reads = reads
         self._status = Static("", id="status", markup=False)
-        self._note = ""
         self._warned_of = ""
-        self._is_changed = True
         self._frames = 0
         self.is_ready = anyio.Event()
 
@@ -114,11 +117,6 @@ class ChatApp(TerminalApp, inherit_bindings=False):
             self._drawn.actions().key_pressed()
             self.changed()
         await super().on_event(event)
-
-    def changed(self, note: str = "") -> None:
-        """Have the next frame drawn, with a note in the status line. May be called by any task."""
-        self._is_changed = True
-        self._note = note or self._note
 
     def action_interrupt(self) -> None:
         """Copy the selection; else stop the turn, clear the input, or quit the second time."""
@@ -161,6 +159,14 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         """Switch to the next mode."""
         self._background.spawn(self._drawn.actions().cycle_mode)
 
+    def _action_edit(self) -> None:
+        """Write the prompt in the person's editor."""
+        if self._editor is None:
+            self._drawn.actions().miss_editor()
+            self.changed()
+        else:
+            self._background.spawn(partial(self._widgets.prompt.write_in, self._editor, self.released))
+
     def _action_fold(self) -> None:
         """Fold or unfold an entry of the conversation."""
         self._widgets.conversation.toggle()
@@ -183,10 +189,6 @@ class ChatApp(TerminalApp, inherit_bindings=False):
             self._widgets.side.changes.focus_view()
         elif self._widgets.question.is_open:
             self._widgets.question.focus_answer()
-
-    def _action_mouse(self) -> None:
-        """Let the terminal or the chat handle the mouse."""
-        self.changed(messages.MOUSE_ON if self.toggle_mouse() else messages.MOUSE_OFF)
 
     def _action_conversation(self) -> None:
         """Go to the conversation."""

@@ -59,7 +59,7 @@ class FullChat:
         prompt = PromptArea(self._completer(), history, menu, widget_id="prompt")
         panel = QuestionPanel(style, self._reads, prompt, widget_id="question")
         self._widgets = ChatWidgets(conversation, panel, self._side_panes(), menu, prompt)
-        self.app = ChatApp(self._widgets, self.parts.widgets(), self._background(), self._reads)
+        self.app = ChatApp(self._widgets, self.parts.widgets(), self._background(), self._reads, editor)
         self._screen = FullScreen(
             self.app, self._reads, panel, prompt, self._layout, self.app.changed, editor
         )

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from textual.app import App
-
 from hermes_acp.frontends.chat.full_screen.pending_read import PendingRead
 from hermes_acp.frontends.chat.full_screen.prompt_area import PromptArea
 from hermes_acp.frontends.chat.full_screen.question_panel import QuestionPanel
 from hermes_acp.frontends.chat.full_screen.retained_layout import RetainedLayout
+from hermes_acp.frontends.chat.full_screen.terminal_app import TerminalApp
 from hermes_acp.frontends.chat.screens.external_editor import ExternalEditor
 from hermes_acp.frontends.chat.screens.screen import CALLED_AWAY, Asking, Choice, Gesture
 
@@ -17,7 +16,7 @@ class FullScreen:
 
     def __init__(
         self,
-        app: App[None],
+        app: TerminalApp,
         reads: PendingRead,
         panel: QuestionPanel,
         prompt: PromptArea,
@@ -98,10 +97,8 @@ class FullScreen:
         """Let the person edit a text; the screen is theirs meanwhile."""
         if self._editor is None:
             return None
-        with self._app.suspend():
-            changed = await self._editor.change(text, name)
-        self._app.refresh(layout=True)
-        return changed
+        async with self._app.released():
+            return await self._editor.change(text, name)
 
     def cancel_read(self) -> None:
         """Make the pending read return."""

@@ -77,6 +77,7 @@ KEYS: Final = """| key | what it does |
 | --- | --- |
 | Enter | send the prompt |
 | Shift+Enter, Alt+Enter, Ctrl+J | start a new line |
+| Ctrl+G | write the prompt in your editor |
 | `/`, `@`, Tab | commands, files, insert the marked one |
 | Up, Down | earlier prompts |
 | PgUp, PgDn | scroll the conversation |

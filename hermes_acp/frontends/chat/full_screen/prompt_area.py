@@ -1,6 +1,7 @@
 """The input area: several lines, completion, and the prompts typed before."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import ClassVar, Final
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -15,6 +16,7 @@ from textual.widgets import Static, TextArea
 
 from hermes_acp.frontends.chat.full_screen import messages
 from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
+from hermes_acp.frontends.chat.screens.external_editor import PROMPT_FILE, ExternalEditor
 from hermes_acp.frontends.chat.screens.pasted_texts import PastedTexts
 
 MAX_ROWS: Final = 8
@@ -109,6 +111,16 @@ class PromptArea(TextArea):
         """Insert text that was not used before what is there."""
         self.load_text(f"{text}\n{self.text}" if self.text else text)
         self.move_cursor(self.document.end)
+
+    async def write_in(
+        self, editor: ExternalEditor, released: Callable[[], AbstractAsyncContextManager[None]]
+    ) -> None:
+        """Let the person write the prompt in an editor, which has the terminal within `released`."""
+        async with released():
+            text = await editor.change(self.pasted.expand(self.text), PROMPT_FILE)
+        if text is not None:
+            self.load_text(self.pasted.restore(text.removesuffix("\n")))
+            self.move_cursor(self.document.end)
 
     def action_complete(self) -> None:
         """Insert the marked completion."""

@@ -1,28 +1,48 @@
 """What the full-screen chat needs of its terminal beyond what textual does."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from rich.traceback import Traceback
 from textual.app import App
 
+from hermes_acp.frontends.chat.full_screen import messages
+
 MOUSE_MODES: Final = (1000, 1003, 1015, 1006)
 
 
 class TerminalApp(App[None]):
-    """An application that can leave the mouse to the terminal, and whose tracebacks hold no values."""
+    """An application with notes in its status line that can leave mouse and screen; its tracebacks hold no values."""
 
     def __init__(self) -> None:
         super().__init__(ansi_color=True)
         self._has_mouse = True
+        self._note = ""
+        self._is_changed = True
 
-    def toggle_mouse(self) -> bool:
-        """Let the terminal or the application handle the mouse; return whether the application does."""
+    def changed(self, note: str = "") -> None:
+        """Have the next frame drawn, with a note in the status line. May be called by any task."""
+        self._is_changed = True
+        self._note = note or self._note
+
+    @asynccontextmanager
+    async def released(self) -> AsyncGenerator[None]:
+        """Leave the terminal to another program. Nothing is drawn meanwhile: what is written would have no reader."""
+        with self.batch_update():
+            with self.suspend():
+                yield
+            self._has_mouse = True
+        self.refresh(layout=True)
+
+    def _action_mouse(self) -> None:
+        """Let the terminal or the application handle the mouse."""
         self._has_mouse = not self._has_mouse
         sign = "h" if self._has_mouse else "l"
         if self._driver is not None:
             self._driver.write("".join(f"\x1b[?{mode}{sign}" for mode in MOUSE_MODES))
             self._driver.flush()
-        return self._has_mouse
+        self.changed(messages.MOUSE_ON if self._has_mouse else messages.MOUSE_OFF)
 
     def _fatal_error(self) -> None:
         """Report a defect without the values of variables, which may be secret."""

@@ -6,8 +6,12 @@ import signal
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import anyio
+
+PROMPT_FILE: Final = "prompt.md"
+"""The name of the file in which a prompt is written."""
 
 
 class ExternalEditor:

@@ -1,18 +1,16 @@
 """The keys of the input line that are not text."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any
 
 from prompt_toolkit.application import in_terminal
 from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from hermes_acp.frontends.chat.screens.external_editor import ExternalEditor
+from hermes_acp.frontends.chat.screens.external_editor import PROMPT_FILE, ExternalEditor
 from hermes_acp.frontends.chat.screens.input_line import InputLine
 from hermes_acp.frontends.chat.screens.screen import LEFT, READY, Gesture, PersonActions
 from hermes_acp.frontends.chat.screens.terminal_input import TerminalInput
-
-PROMPT_FILE: Final = "prompt.md"
 
 
 class InputKeys:
