@@ -119,7 +119,7 @@ def not_readable(name: str, reason: str) -> str:
 STOP_REASONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "cancelled": "Stopped.",
-        "refusal": "The model refused to continue.",
+        "refusal": "The prompt was refused.",
         "max_tokens": "The answer was cut off because it reached the model's output limit.",
         "max_turn_requests": "The turn reached its budget. Type “go on” to continue.",
     }

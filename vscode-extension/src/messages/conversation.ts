@@ -94,7 +94,7 @@ export const ENDS: Readonly<Record<string, string>> = {
   cancelled: "Stopped.",
   max_tokens: "The answer was cut off at the model's maximum length.",
   max_turn_requests: "Stopped: the turn reached its step limit.",
-  refusal: "The model refused to answer.",
+  refusal: "The prompt was refused.",
   failed: "The turn failed.",
   lost: "The turn was interrupted.",
 };
