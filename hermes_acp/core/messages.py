@@ -188,7 +188,7 @@ class ModelRequest(Struct, frozen=True):
     """The request of one step. `system` layers are ordered from stable to volatile and fixed for the session.
 
     If `effort` is None, the vendor decides; a level that the model lacks becomes the next lower one. `encoding` is
-    the session's.
+    the session's. `deferred` tools are not described to the model until it finds them.
     """
 
     model: str
@@ -197,6 +197,7 @@ class ModelRequest(Struct, frozen=True):
     tools: tuple[ToolSchema, ...] = ()
     max_output_tokens: int | None = None
     effort: Effort | None = None
+    deferred: tuple[ToolSchema, ...] = ()
     encoding: HistoryEncoding = field(default_factory=HistoryEncoding)
 
 

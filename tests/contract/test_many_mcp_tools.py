@@ -206,3 +206,16 @@ async def test_below_the_budget_nothing_changes(scene: Scene) -> None:
     assert "tool_search" not in names_in(first)
     assert "Tools of MCP servers" not in notes_in(first)
     assert "merge_pull_request {" in outcome_of(second, MERGE)
+
+
+async def test_after_a_compaction_the_list_is_told_again(scene: Scene) -> None:
+    scene.configure(f"{SMALL}\ncompaction: {{keep: 0}}")
+    scene.provider.plays(step("Words. " * 3_000), step("A summary."), step("Three."))
+    async with scene.editor() as editor:
+        session = await open_with(editor, scene, many(scene, 40))
+        await editor.prompt(session, "one")
+        await editor.prompt(session, "/compact")
+        await editor.prompt(session, "three")
+    last = scene.provider.requests[-1]
+    assert "Words." not in str(last.messages)
+    assert notes_in(last).count("[Tools of MCP servers.") == 1

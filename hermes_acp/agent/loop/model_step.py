@@ -254,6 +254,7 @@ def _request(turn: Turn) -> ModelRequest:
         system=record.layers,
         messages=record.sent.messages(record.messages, sees=route.facts.sees),
         tools=turn.deps.toolbox.schemas,
+        deferred=turn.deps.toolbox.deferred_schemas,
         max_output_tokens=turn.deps.model_use.max_output_tokens,
         effort=route.effort(turn.deps.model_use.effort),
         encoding=record.sent.encoding,

@@ -12,9 +12,14 @@ _NOTHING_TOLD: Final = ""
 
 
 async def note_deferred_tools(turn: Turn) -> Ending | None:
-    """Add a note with the deferred tools if they differ from those that the model knows."""
+    """Add a note with the deferred tools if they differ from those that the model knows.
+
+    They stay the same during a turn, so later steps only look whether a compaction removed the note.
+    """
     schemas = turn.deps.toolbox.deferred_schemas
     told = _told(turn)
+    if told and turn.spent.steps:
+        return None
     if not schemas and told in (_NOTHING_TOLD, NONE_LEFT):
         return None
     text = turn.deps.redactor.clean(catalog(schemas)) if schemas else NONE_LEFT

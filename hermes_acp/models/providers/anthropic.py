@@ -1,6 +1,6 @@
 """Anthropic's Messages format.
 
-Source: Claude API reference, "Messages", "Streaming" and "Prompt caching".
+Source: Claude API reference, "Messages", "Streaming" and "Prompt caching"; "Tool search tool".
 """
 
 import re
@@ -8,6 +8,7 @@ import re
 import msgspec
 from msgspec import Struct, structs
 
+from hermes_acp.core.found_tools import found_names
 from hermes_acp.core.messages import (
     AssistantMessage,
     ImagePart,
@@ -16,6 +17,7 @@ from hermes_acp.core.messages import (
     Thought,
     ToolCall,
     ToolMessage,
+    ToolSchema,
     Usage,
 )
 from hermes_acp.models.formats.block_encoder import BlockEncoder, ContentBlock
@@ -32,6 +34,9 @@ _VERSION = "2023-06-01"
 _MAX_TOKENS = 8192
 _REDACTED = "redacted:"
 _VENDOR = "anthropic"
+_HOST = "api.anthropic.com"
+_LOADS_TOOLS = re.compile(r"^claude-(?:opus|sonnet)-[4-9]|^claude-haiku-(?:4-5|[5-9])")
+"""Models with tool search. Source: Claude API documentation, "Tool search tool"."""
 
 
 class _CacheMark(Struct, frozen=True, tag_field="type", tag="ephemeral"):
@@ -60,19 +65,29 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
     if system:
         body["system"] = system
     if request.tools:
-        tools: list[ContentBlock] = [
-            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
-            for tool in request.tools
-        ]
+        tools = [_tool(tool) for tool in request.tools]
         tools[-1]["cache_control"] = _CacheMark()
-        body["tools"] = tools
+        body["tools"] = tools + _found_tools(request, omitted)
     elif any(isinstance(message, AssistantMessage) and message.tool_calls for message in request.messages):
         # A history with calls is refused if no tool is defined; this tool cannot be called.
         body["tools"] = [{"name": "none", "description": "No tool.", "input_schema": {"type": "object"}}]
         body["tool_choice"] = {"type": "none"}
-    turns = _BlockEncoder(omitted).turns(request)
+    deferred = () if "deferred" in omitted else request.deferred
+    turns = _BlockEncoder(omitted, frozenset(tool.name for tool in deferred)).turns(request)
     body["messages"] = turns.turns(_mark)
     return msgspec.json.encode(body)
+
+
+def _tool(tool: ToolSchema) -> ContentBlock:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+
+
+def _found_tools(request: ModelRequest, omitted: frozenset[str]) -> list[ContentBlock]:
+    """Return the deferred tools that the model found. They may change: the vendor reads them where they were found."""
+    if not request.deferred or "deferred" in omitted:
+        return []
+    found = {name for message in request.messages for name in found_names(message)}
+    return [_tool(tool) | {"defer_loading": True} for tool in request.deferred if tool.name in found]
 
 
 def _mark(block: msgspec.Raw) -> list[msgspec.Raw]:
@@ -83,6 +98,11 @@ def _mark(block: msgspec.Raw) -> list[msgspec.Raw]:
 class _BlockEncoder(BlockEncoder):
     vendor = _VENDOR
     result_field = "tool_use_id"
+
+    def __init__(self, omitted: frozenset[str], deferred: frozenset[str]) -> None:
+        super().__init__(omitted)
+        self._deferred = deferred
+        self.variant = (*self.variant, deferred)
 
     def text(self, text: str) -> ContentBlock:
         return {"type": "text", "text": text}
@@ -99,6 +119,8 @@ class _BlockEncoder(BlockEncoder):
         result: ContentBlock = {"type": "tool_result", "tool_use_id": _valid_id(message.call_id)}
         if message.parts:
             result["content"] = self.parts((TextPart(message.text), *message.parts))
+        elif names := [name for name in found_names(message) if name in self._deferred]:
+            result["content"] = [{"type": "tool_reference", "tool_name": name} for name in names]
         elif message.text.strip():
             result["content"] = message.text
         return [result | ({"is_error": True} if message.is_error else {})]
@@ -230,6 +252,7 @@ class Anthropic(WireFormat):
         UnsupportedParameter("effort", "effort|output_config", (b'"effort":',)),
         UnsupportedParameter("thoughts", "thinking|signature", (b'"signature":', b'"redacted_thinking"')),
         UnsupportedParameter("thinking", "thinking|signature", (b'"display":"summarized"',)),
+        UnsupportedParameter("deferred", "defer_loading|tool.reference", (b'"tool_reference"',)),
     )
     omitted_once = frozenset({"thoughts", "thinking"})
     assembly = MessageAssembly
@@ -244,8 +267,9 @@ class Anthropic(WireFormat):
         return {"anthropic-version": _VERSION} | ({"x-api-key": key} if key else {})
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
-        """Return the body of a request, the same for every host."""
-        return encode_request(request, omitted)
+        """Return the body of a request; only the vendor's own host loads tools on demand."""
+        can_load = link.host == _HOST and _LOADS_TOOLS.search(request.model)
+        return encode_request(request, omitted if can_load else omitted | {"deferred"})
 
 
 PROVIDER = Anthropic()

@@ -1,6 +1,6 @@
 """List deferred tools for a model: as much as fits, from descriptions down to the number of tools of each server."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from hermes_acp.core.messages import ToolSchema
@@ -26,19 +26,34 @@ def catalog(schemas: Sequence[ToolSchema]) -> str:
     for schema in sorted(schemas, key=lambda each: each.name):
         server, tool = server_and_tool(schema.name)
         servers.setdefault(server, []).append((tool, schema))
-    forms: tuple[Callable[[Servers], str], ...] = (_with_descriptions, _names_only)
-    for form in forms:
-        text = f"{HEAD}{MEANING}\n{form(servers)}]"
-        if len(text.encode()) <= MAX_CATALOG_BYTES:
+    for lines in (_with_descriptions(servers), _names_only(servers)):
+        text = _joined(lines)
+        if text is not None:
             return text
-    return f"{HEAD}{MEANING}\n{_some_names(servers)}]"
+    return _text(_some_names(servers))
 
 
-def _with_descriptions(servers: Servers) -> str:
-    return "\n".join(
-        f"{server}:\n" + "\n".join(f"- {tool}{_about(schema)}" for tool, schema in tools)
-        for server, tools in servers.items()
-    )
+def _text(lines: str) -> str:
+    return f"{HEAD}{MEANING}\n{lines}]"
+
+
+def _joined(lines: Iterator[str]) -> str | None:
+    """Return the list made of some lines, or None as soon as it is too long."""
+    room_bytes = MAX_CATALOG_BYTES - len(_text("").encode())
+    kept: list[str] = []
+    for line in lines:
+        room_bytes -= len(line.encode()) + 1
+        if room_bytes < 0:
+            return None
+        kept.append(line)
+    return _text("\n".join(kept))
+
+
+def _with_descriptions(servers: Servers) -> Iterator[str]:
+    for server, tools in servers.items():
+        yield f"{server}:"
+        for tool, schema in tools:
+            yield f"- {tool}{_about(schema)}"
 
 
 def _about(schema: ToolSchema) -> str:
@@ -46,8 +61,9 @@ def _about(schema: ToolSchema) -> str:
     return f": {neutralize_markup(plain(first, MAX_LINE_CHARS))}" if first else ""
 
 
-def _names_only(servers: Servers) -> str:
-    return "\n".join(f"{server}: {', '.join(tool for tool, _ in tools)}" for server, tools in servers.items())
+def _names_only(servers: Servers) -> Iterator[str]:
+    for server, tools in servers.items():
+        yield f"{server}: {', '.join(tool for tool, _ in tools)}"
 
 
 def _some_names(servers: Servers) -> str:

@@ -8,6 +8,7 @@ from anyio.to_thread import run_sync
 from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.event_types import ToolKind
+from hermes_acp.core.found_tools import TOOL_SEARCH, found_tools_text
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.ports.workspace_ports import Workspace
@@ -18,7 +19,6 @@ from hermes_acp.tools.deferred.tool_ranking import RankedTool, rank_tools
 from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
-NAME: Final = "tool_search"
 MAX_RESULTS: Final = 5
 MAX_LIMIT: Final = 20
 MAX_RESULT_BYTES: Final = 48 * 1024
@@ -27,7 +27,6 @@ ABOUT: Final = (
     "Find tools of MCP servers that are not among your tools. Returns each one's name, description and parameters. "
     "Then call it with call_tool."
 )
-FOUND: Final = "Call these with call_tool:"
 NOTHING_FOUND: Final = (
     "No tool fits. Try other words, or the name of a server. These servers have tools: {servers}."
 )
@@ -49,7 +48,7 @@ class Arguments(BaseModel):
 class ToolSearch:
     """Search the tools of one turn."""
 
-    name = NAME
+    name = TOOL_SEARCH
     kind: ToolKind = "search"
     tool_metadata = ToolMetadata(is_cheap=True, is_repeatable=True)
     arguments: type[BaseModel] = Arguments
@@ -96,16 +95,13 @@ class ToolSearch:
         if not names:
             servers = dict.fromkeys(server_and_tool(name)[0] for name in self._names)
             return NOTHING_FOUND.format(servers=", ".join(servers))
-        lines: list[str] = []
-        left = list(further)
+        shown: list[ToolSchema] = []
         room_bytes = MAX_RESULT_BYTES
-        for number, name in enumerate(names):
-            line = msgspec.json.encode(self._tools[name].schema()).decode()
-            room_bytes -= len(line)
-            if room_bytes < 0 and lines:
-                left = [*names[number:], *further]
+        for name in names:
+            schema = self._tools[name].schema()
+            room_bytes -= len(msgspec.json.encode(schema))
+            if room_bytes < 0 and shown:
                 break
-            lines.append(line)
-        if left:
-            lines.append(f"[Less likely: {', '.join(left[:MAX_FURTHER_NAMES])}]")
-        return "\n".join((FOUND, *lines))
+            shown.append(schema)
+        left = [*names[len(shown) :], *further]
+        return found_tools_text(shown, left[:MAX_FURTHER_NAMES])

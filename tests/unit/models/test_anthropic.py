@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hermes_acp.core.errors import ModelUnavailable
+from hermes_acp.core.found_tools import found_tools_text
 from hermes_acp.core.messages import (
     AssistantMessage,
     CallFragment,
@@ -219,3 +220,67 @@ def test_overload_in_the_stream_may_be_tried_again() -> None:
 
 def test_without_its_end_it_is_not_whole() -> None:
     assert not assembled(start(0, type="text", text="a"), ended("end_turn"))[0].is_whole()
+
+
+FOUND = tuple(ToolSchema(f"mcp__s__{name}", "About.", {"type": "object"}) for name in ("a", "b", "c"))
+SEARCHED = (
+    HI,
+    AssistantMessage(tool_calls=(ToolCall("c1", "tool_search", '{"query":"b"}'),)),
+    ToolMessage("c1", "tool_search", found_tools_text(FOUND[1:], ["mcp__s__a"])),
+)
+SEARCH = ToolSchema("tool_search", "Search.", {"type": "object"})
+
+
+def test_a_found_tool_is_loaded_where_it_was_found_and_leaves_the_first_tools_alone() -> None:
+    before = encoded(tools=(SEARCH,), deferred=FOUND)
+    after = encoded(*SEARCHED, tools=(SEARCH,), deferred=FOUND)
+    (search,) = before["tools"]
+    assert search["cache_control"] == MARK
+    assert after["tools"][0] == search
+    assert after["tools"][1:] == [
+        {"name": name, "description": "About.", "input_schema": {"type": "object"}, "defer_loading": True}
+        for name in ("mcp__s__b", "mcp__s__c")
+    ]
+    assert after["messages"][2]["content"][0]["content"] == [
+        {"type": "tool_reference", "tool_name": "mcp__s__b"},
+        {"type": "tool_reference", "tool_name": "mcp__s__c"},
+    ]
+
+
+def test_a_tool_that_is_gone_is_not_referred_to() -> None:
+    body = encoded(*SEARCHED, tools=(SEARCH,), deferred=FOUND[:2])
+    assert [tool["name"] for tool in body["tools"]] == ["tool_search", "mcp__s__b"]
+    assert body["messages"][2]["content"][0]["content"] == [
+        {"type": "tool_reference", "tool_name": "mcp__s__b"}
+    ]
+    nothing = encoded(*SEARCHED, tools=(SEARCH,))
+    assert nothing["messages"][2]["content"][0]["content"] == SEARCHED[2].text
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "loads"),
+    [
+        ("claude-sonnet-4-5-20250929", "https://api.anthropic.com", True),
+        ("claude-opus-5", "https://api.anthropic.com/v1", True),
+        ("claude-haiku-4-5", "https://api.anthropic.com", True),
+        ("claude-3-7-sonnet-latest", "https://api.anthropic.com", False),
+        ("claude-haiku-4-20250514", "https://api.anthropic.com", False),
+        ("claude-sonnet-4-5", "https://gateway.example", False),
+    ],
+)
+def test_only_models_that_can_are_sent_references(model: str, base_url: str, loads: bool) -> None:
+    link = EndpointClient(Endpoint(base_url), {})
+    request = ModelRequest(model, (), SEARCHED, (SEARCH,), deferred=FOUND)
+    assert (b"tool_reference" in PROVIDER.encode(request, link, frozenset())) is loads
+    body = json.loads(PROVIDER.encode(request, link, frozenset({"deferred"})))
+    assert body["messages"][2]["content"][0]["content"] == SEARCHED[2].text
+    assert len(body["tools"]) == 1
+
+
+def test_a_refused_reference_is_left_out() -> None:
+    link = EndpointClient(Endpoint("https://api.anthropic.com"), {})
+    body = PROVIDER.encode(
+        ModelRequest("claude-opus-5", (), SEARCHED, (SEARCH,), deferred=FOUND), link, frozenset()
+    )
+    refusal = EndpointRefusal(400, message="tools.1.defer_loading: Extra inputs are not permitted")
+    assert PROVIDER.find_unsupported(refusal, body, frozenset()) == "deferred"
