@@ -2,22 +2,42 @@
 
 `tool_search.toml` has the tools of 45 invented servers and 100 requests in a person's words. A request counts as
 answered if one of its tools is among the results that one search returns. Options: `--misses` lists the others,
-`--half even` takes only the requests with an even number.
+`--half even` takes only the requests with an even number. With `--sizes`, 500 and 2,000 tools are also listed by a
+process and scanned twice, and their share of the first request is measured with all schemas in it and without.
 
-Usage: python -m bench.tool_search [--misses] [--half even|odd|all]
+Usage: python -m bench.tool_search [--misses] [--half even|odd|all] [--sizes]
 """
 
 import argparse
+import json
 import re
+import sys
+import tempfile
 import time
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import anyio
+import msgspec
 
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.mcp.description_scans import DescriptionScans
+from hermes_acp.mcp.server_definitions import ServerContext, StdioServer
+from hermes_acp.mcp.server_pool import McpServerPool
+from hermes_acp.mcp.tool_descriptions import ToolDescription
+from hermes_acp.tools.deferred.deferral import DEFAULT_SCHEMA_TOKENS, deferred_tools, search_tools
+from hermes_acp.tools.deferred.tool_catalog import catalog as listed_names
 from hermes_acp.tools.deferred.tool_ranking import RankedTool, rank_tools
 from hermes_acp.tools.deferred.tool_search import MAX_RESULTS
+from hermes_acp.tools.toolbox import Toolbox
+from injection_scanner.foreign_text import InjectionScanner
 
+SERVER = Path(__file__).parents[1] / "tests" / "contract" / "mcp_tool_lists.py"
+DETAILS = (
+    "Returns the matching records as JSON, newest first. Results come in pages of fifty; pass the cursor of the last "
+    "page to get the next one. Fails with a clear message if the account may not do this."
+)
 DATA = Path(__file__).with_name("tool_search.toml")
 _LINE = re.compile(r"(?P<name>\w+)\((?P<parameters>[^)]*)\): (?P<about>.*)")
 
@@ -57,6 +77,7 @@ def main() -> None:
     """Print the rates."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--misses", action="store_true")
+    arguments.add_argument("--sizes", action="store_true")
     arguments.add_argument("--half", choices=("all", "even", "odd"), default="all")
     options = arguments.parse_args()
     tools, asked = catalogue(), requests(options.half)
@@ -75,6 +96,87 @@ def main() -> None:
     print(f"{len(tools)} tools, {count} requests, {MAX_RESULTS} results a search")
     print(f"found: {found} ({found / count:.0%})  first: {first} ({first / count:.0%})")
     print(f"slowest search: {slowest_s * 1000:.0f} ms")
+    if options.sizes:
+        for count in (500, 2000):
+            anyio.run(measure, count)
+
+
+def many_tools(count: int) -> list[dict[str, Any]]:
+    """Return tools with descriptions and parameters as long as those of real servers."""
+    listed: list[dict[str, Any]] = []
+    for number in range(-(-count // 500)):
+        for tool in catalogue():
+            named = cast("dict[str, object]", tool.schema.parameters["properties"])
+            properties = {
+                name: {"type": "string", "description": f"The {name.replace('_', ' ')} to use, as text."}
+                for name in named
+            }
+            name = f"{tool.name}_{number}" if number else tool.name
+            listed.append(
+                {
+                    "name": name,
+                    "description": f"{tool.schema.description} {DETAILS} Collection {number}.",
+                    "inputSchema": {"type": "object", "properties": properties},
+                }
+            )
+    return listed[:count]
+
+
+class TimedScans:
+    """Scans, and the CPU time they took."""
+
+    def __init__(self) -> None:
+        scanner = InjectionScanner()
+        scanner.clean("Load the tables.")
+        self._scans = DescriptionScans(scanner.clean)
+        self.cpu_s = 0.0
+
+    def cleaned(self, said: ToolDescription) -> ToolDescription:
+        """Scan one description."""
+        began_s = time.thread_time()
+        try:
+            return self._scans.cleaned(said)
+        finally:
+            self.cpu_s += time.thread_time() - began_s
+
+
+async def measure(count: int) -> None:
+    """Let two sessions list the tools of one server each, and weigh what goes into a request."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tools.json"
+        file.write_text(json.dumps(many_tools(count)), "utf-8")
+        scans = TimedScans()
+        context = ServerContext(folder, (folder,), {}, Path(folder), str, clean_description=scans.cleaned)
+        spec = StdioServer("many", sys.executable, (str(SERVER), str(file)))
+        pool = McpServerPool((spec,), context, lambda: None)
+        for session in ("first", "second"):
+            pool = McpServerPool((spec,), context, lambda: None)
+            scans.cpu_s, began_s, whole_s = 0.0, time.process_time(), 0.0
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(pool.run)
+                await pool.settled()
+                whole_s = time.process_time() - began_s
+                await pool.close()
+            print(
+                f"{count} tools, {session} session: scan {scans.cpu_s * 1000:.0f} ms, "
+                f"connect and list, scan included, {whole_s * 1000:.0f} ms of CPU"
+            )
+        _print_sizes(pool)
+
+
+def _print_sizes(pool: McpServerPool) -> None:
+    tools = dict(pool.tools())
+    began_s = time.process_time()
+    deferred = deferred_tools(tools, DEFAULT_SCHEMA_TOKENS)
+    box = Toolbox({}).extended(tools | search_tools(deferred), deferred=deferred.keys())
+    note = listed_names(box.deferred_schemas)
+    spent_s = time.process_time() - began_s
+    before = sum(len(msgspec.json.encode(tool.schema())) for tool in tools.values())
+    after = len(msgspec.json.encode(box.schemas)) + len(msgspec.json.encode(note))
+    print(
+        f"{len(tools)} tools in a request: {before / 1000:.1f} kB with all schemas, {after / 1000:.1f} kB without"
+    )
+    print(f"deciding and listing them: {spent_s * 1000:.0f} ms of CPU a turn")
 
 
 if __name__ == "__main__":
