@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all check docs fast clean
+.PHONY: help demo test test-all programs all-programs check docs fast clean
 
 help:
 	@echo "make demo   start the server and run real turns with it"
@@ -34,17 +34,23 @@ $(VENV)/.develop: $(VENV)/.product
 demo: $(VENV)/.product
 	@$(BIN)/python examples/demo
 
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
+# One worker more than processors: many tests wait for a process, an editor or a timer.
+WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test: $(VENV)/.develop
-	@bash tests/install.sh
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync programs check
 	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(PYTEST) -m "not slow"
 
 test-all: $(VENV)/.develop
-	@bash tests/install.sh all
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync all-programs check
 	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(PYTEST)
+
+programs:
+	@bash tests/install.sh
+
+all-programs:
+	@bash tests/install.sh all
 
 fast: $(VENV)/.develop
 	$(BIN)/python -m pytest -n auto --dist worksteal tests/unit tests/architecture tests/conversations
