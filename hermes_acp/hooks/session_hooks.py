@@ -81,6 +81,7 @@ class SessionHooks:
         self._texts = texts
         self._background = background
         self._reported: set[str] = set()
+        self._failed: set[str] = set()
         self._scopes: dict[anyio.CancelScope, anyio.Event] = {}
         self._is_closed = False
         self.has_started = False
@@ -126,8 +127,9 @@ class SessionHooks:
             await self._run_quietly(occasion)
 
     def notify_soon(self, occasion: Occasion) -> None:
-        """Run an event's hooks in the background; what they say is not used."""
-        self._background.start(partial(self._run_quietly, occasion))
+        """Run an event's hooks in the background if a person attends the session; what they say is not used."""
+        if self._background.is_attended():
+            self._background.start(partial(self._run_quietly, occasion))
 
     async def _run_quietly(self, occasion: Occasion) -> None:
         """Run an event's hooks unless the session is closed; closing it stops them."""
@@ -184,9 +186,15 @@ class SessionHooks:
             answer = HookAnswer(failure=CANNOT_REFUSE_PROMPTS)
         if not answer.failure:
             return answer
-        self.report(FAILED.format(label=hook.label, why=answer.failure))
+        self._report_failure(hook, answer.failure)
         is_refused = hook.is_required and hook.can_refuse
         return HookAnswer(refusal=REQUIRED.format(why=answer.failure)) if is_refused else HookAnswer()
+
+    def _report_failure(self, hook: Hook, why: str) -> None:
+        """Show a hook's first failure; its reasons may differ each time."""
+        if hook.label not in self._failed:
+            self._failed.add(hook.label)
+            self.report(FAILED.format(label=hook.label, why=why))
 
     def _tell_cut(self, hook: Hook, text: HookText) -> None:
         if text.was_cut:

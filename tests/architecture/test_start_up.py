@@ -88,6 +88,8 @@ def test_a_conversation_imports_nothing_it_has_no_use_for() -> None:
     assert not loaded & {
         "injection_scanner.engine",
         "hermes_acp.recall.hybrid_search",
+        "hermes_acp.hooks.session_hooks",
+        "hermes_acp.agent.stages.hook_stages",
     }
 
 

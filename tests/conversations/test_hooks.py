@@ -5,13 +5,16 @@ import os
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from anyio.to_thread import run_sync
 
 from hermes_acp.core.messages import ModelRequest, ToolMessage, UserMessage, words_in
 from tests.conversations.app_scene import Scene
+from tests.conversations.draft_editor import drafter, idles, new_session, saying
 from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
-from tests.conversations.scripted_provider import Step, call, step
+from tests.conversations.scripted_provider import Pause, Step, call, step
+from tests.conversations.test_cancelling import is_alive
 
 pytestmark = pytest.mark.anyio
 ASK = "session/request_permission"
@@ -206,3 +209,73 @@ async def test_an_agent_started_by_a_hook_runs_no_hooks(scene: Scene) -> None:
     async with scene.editor() as editor:
         await editor.prompt(await editor.new_session(scene.project))
     assert (scene.project / "a.py").exists()
+
+
+async def test_what_a_hook_formatted_is_undone_with_the_edit(scene: Scene) -> None:
+    scene.overrides["checkpoints.enabled"] = True
+    path = scene.write("a.py", "x = 0\n")
+    configure(
+        scene, format={"event": "after_tool", "tools": ["write_file"], "command": "echo 'x = 1' > a.py"}
+    )
+    scene.provider.plays(step(call("read_file", "r1", path="a.py")), writes(), step("Done."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert path.read_text() == "x = 1\n"
+        await editor.prompt(session, "/undo")
+        assert path.read_text() == "x = 0\n"
+
+
+async def test_a_message_that_steers_meets_the_hooks_too(scene: Scene) -> None:
+    configure(scene, check={"event": "prompt", "command": "if grep -q hunter2; then exit 2; fi"})
+    pause = Pause()
+    scene.provider.plays(step(pause, "One."), step("Two."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+
+        async def steer() -> None:
+            await pause.reached.wait()
+            params = {
+                "sessionId": session,
+                "prompt": [{"type": "text", "text": "use hunter2"}],
+                "_meta": {"hermes": {"steers": True}},
+            }
+            assert (await editor.call("session/prompt", params))["stopReason"] == "refusal"
+            pause.go.set()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(steer)
+            assert await editor.prompt(session) == "end_turn"
+    assert all("hunter2" not in str(request.messages) for request in scene.provider.requests)
+
+
+async def test_the_draft_of_version_2_says_that_a_prompt_was_refused(draft: Scene) -> None:
+    configure(draft, check={"event": "prompt", "command": "echo not now >&2; exit 2"})
+    async with drafter(draft) as editor:
+        session = await new_session(draft, editor)
+        refusal = await editor.refusal("session/prompt", saying(session))
+        assert "Refused by the hook check: not now" in str(refusal)
+        await editor.until(lambda: idles(editor, session))
+        assert idles(editor, session)[-1]["stopReason"] == "refusal"
+
+
+async def test_different_failures_of_a_hook_are_told_once(scene: Scene) -> None:
+    configure(scene, lint={"event": "after_tool", "command": "jq -r .call_id >&2; exit 1"})
+    scene.provider.plays(writes(), writes("b.py", "w2"), step("Done."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert notices(editor, session).count("The hook lint failed") == 1
+
+
+async def test_closing_a_session_stops_the_hooks_that_still_run(scene: Scene, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    os.mkfifo(started)
+    configure(scene, slow={"event": "turn_end", "command": f"echo $$ > {started}; sleep 1000"})
+    scene.provider.plays(step("Done."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        pid = int((await run_sync(started.read_text)).strip())
+        await editor.call("session/close", {"sessionId": session})
+        assert not is_alive(pid)

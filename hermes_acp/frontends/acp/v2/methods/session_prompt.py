@@ -30,6 +30,8 @@ async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.Promp
         return v2.PromptResponse(message_id=prompting.message_id)
     if prompting.error:
         raise prompting.error
+    if prompting.end and prompting.end.reason == "refused":
+        raise PeerError(CANCELLED, prompting.end.sentence, {"code": "refused"})
     if prompting.end:
         raise PeerError(CANCELLED, errors.PROMPT_CANCELLED, {"code": "cancelled"})
     raise PeerError(INTERNAL_ERROR, errors.INTERNAL_ERROR, {"code": "bug"})
@@ -43,7 +45,9 @@ async def _run_turn(client: ClientConnection, session: Session, prompting: Promp
     finally:
         gate.close()
     if not prompting.message_id and prompting.end and not session.record.open_turn:
-        notify(client, session.id, v2.SessionUpdateIdleStateUpdate(stop_reason="cancelled"))
+        was_refused = prompting.end.reason == "refused"
+        stop_reason = "refusal" if was_refused else "cancelled"
+        notify(client, session.id, v2.SessionUpdateIdleStateUpdate(stop_reason=stop_reason))
     elif prompting.message_id and prompting.error:
         error = to_peer_error(prompting.error)
         notify(client, session.id, idle_by(error.code, error.message, error.data))
