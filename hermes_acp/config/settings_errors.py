@@ -41,7 +41,7 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
         r"^/[^\x00-\x1f]*$": "must be an absolute path",
         r"^[A-Za-z0-9_][^\s\x00-\x1f]*$": "must start with a letter, a digit or _, and contain no spaces",
         r"^[A-Za-z0-9][\w.-]*$": "must start with a letter or a digit, and contain only letters, digits, -, _ and .",
-        r"^[^\x00]*\S[^\x00]*$": "must be a command",
+        r"^[^\x00]*[^\x00\s][^\x00]*$": "must be a command",
         r"^[^-\s]\S*$": "must not start with -, and contain no spaces",
     }
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import Environment
+from hermes_acp.core.events import Noticed
 from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.core.ports.session_ports import RecordedSession
 from hermes_acp.core.ports.trust_ports import Trust
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from hermes_acp.hooks.hook_definitions import Hook
     from hermes_acp.hooks.session_hooks import SessionHooks
 
+IS_OFF: Final = "Hooks are off, because this agent was started by a hook (HERMES_ACP_HOOK is set)."
 ELSEWHERE: Final = "The hooks of this project are not used, because the session's files are on {backend}."
 
 
@@ -46,6 +48,7 @@ class HookManager:
         self._is_attended = is_attended
         self._confinement = confinement
         self._is_off = "HERMES_ACP_HOOK" in environment.variables
+        self._has_told_off = False
         self._sessions: dict[str, SessionHooks] = {}
 
     def of(self, session: RecordedSession) -> "SessionHooks | None":
@@ -61,7 +64,10 @@ class HookManager:
 
         `elsewhere` names the backend that has the session's files, if that is not this machine.
         """
-        entries = found.hooks if found and not self._is_off else ()
+        if self._is_off:
+            self._tell_off(session)
+            return
+        entries = found.hooks if found else ()
         hooks = self.of(session)
         if hooks is None and not entries:
             return
@@ -78,6 +84,13 @@ class HookManager:
         """Stop what the hooks of a session left running."""
         if hooks := self._sessions.pop(session_id, None):
             await hooks.close()
+
+    def _tell_off(self, session: RecordedSession) -> None:
+        """Say once per process that the user's hooks do not run."""
+        settings = self._settings()
+        if settings and settings.hooks and not self._has_told_off:
+            self._has_told_off = True
+            session.ledger.emit(Noticed("warning", IS_OFF))
 
     def _open(self, session: RecordedSession) -> "SessionHooks":
         from hermes_acp.hooks.hook_commands import HookCommands, surroundings_of

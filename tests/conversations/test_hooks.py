@@ -207,7 +207,9 @@ async def test_an_agent_started_by_a_hook_runs_no_hooks(scene: Scene) -> None:
     configure(scene, guard={"event": "before_tool", "command": "exit 2"})
     scene.provider.plays(writes(), step("Done."))
     async with scene.editor() as editor:
-        await editor.prompt(await editor.new_session(scene.project))
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert notices(editor, session).count("Hooks are off") == 1
     assert (scene.project / "a.py").exists()
 
 
@@ -279,3 +281,22 @@ async def test_closing_a_session_stops_the_hooks_that_still_run(scene: Scene, tm
         pid = int((await run_sync(started.read_text)).strip())
         await editor.call("session/close", {"sessionId": session})
         assert not is_alive(pid)
+
+
+async def test_what_a_hook_formatted_is_reviewed_with_the_edit(scene: Scene) -> None:
+    path = scene.write("a.py", "x = 0\ny = 0\n")
+    line = "sed -i 's/x=1/x = 1/' a.py"
+    configure(scene, format={"event": "after_tool", "tools": ["edit"], "command": line})
+    scene.overrides["mode"] = "accept_edits"
+    written = writes(content="x=1\ny = 0\n")
+    scene.provider.plays(step(call("read_file", "r1", path="a.py")), written, step("Done."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        (diff,) = [each for each in ShownSession(editor, session).cards["w1"]["content"] if "newText" in each]
+        assert (diff["oldText"], diff["newText"]) == ("x = 0\ny = 0\n", "x = 1\ny = 0\n")
+        (file,) = (await editor.call("_hermes/edits/list", {"sessionId": session}))["files"]
+        assert [hunk["newLines"] for hunk in file["hunks"]] == [["x = 1"]]
+        said = {"sessionId": session, "path": str(path), "verdict": "rejected"}
+        assert await editor.call("_hermes/edits/judge", said) == {"open": 0}
+    assert path.read_text() == "x = 0\ny = 0\n"

@@ -18,6 +18,7 @@ EVENTS: Final[tuple[HookEvent, ...]] = (
 TOOL_EVENTS: Final = ("before_tool", "after_tool")
 REFUSING_EVENTS: Final = ("prompt", "before_tool")
 MAX_TIMEOUT_S: Final = 600
+MAX_COMMAND_CHARACTERS: Final = 10_000
 
 HookName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*$", max_length=60)]
 
@@ -27,7 +28,9 @@ class HookSettings(Section):
 
     event: HookEvent
     """When it runs."""
-    command: str = Field(min_length=1, pattern=r"^[^\x00]*\S[^\x00]*$")
+    command: str = Field(
+        min_length=1, max_length=MAX_COMMAND_CHARACTERS, pattern=r"^[^\x00]*[^\x00\s][^\x00]*$"
+    )
     """Shell command. It gets the event as JSON on standard input."""
     tools: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Patterns for the tools it applies to, such as `edit_file` or `mcp_*`, or kinds such as `edit`. Default: all."""
