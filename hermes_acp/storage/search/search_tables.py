@@ -74,6 +74,7 @@ def indexed_lengths(connection: "sqlite3.Connection") -> dict[str, int]:
 def read_records(connection: "sqlite3.Connection", paths: list[Path]) -> dict[str, int]:
     """Index new content of some records; return the size of each when it was read."""
     seen: dict[str, int] = {}
+    numbers = _UnusedNumbers(connection)
     for path in reversed(paths):
         try:
             status = path.stat()
@@ -86,13 +87,15 @@ def read_records(connection: "sqlite3.Connection", paths: list[Path]) -> dict[st
             seen[path.stem] = status.st_size
             continue
         try:
-            seen[path.stem] = _read_record(connection, path, standing)
+            seen[path.stem] = _read_record(connection, path, standing, numbers)
         except OSError:
             seen[path.stem] = UNREADABLE
     return seen
 
 
-def _read_record(connection: "sqlite3.Connection", path: Path, standing: _Standing | None) -> int:
+def _read_record(
+    connection: "sqlite3.Connection", path: Path, standing: _Standing | None, numbers: "_UnusedNumbers"
+) -> int:
     """Continue reading a record, or start over if its file was replaced."""
     with path.open("rb") as stream:
         opened = next((event for event, _ in decode_lines(stream.readline())), None)
@@ -103,7 +106,7 @@ def _read_record(connection: "sqlite3.Connection", path: Path, standing: _Standi
         if standing and (standing.created_at != opened.created_at or size < standing.settled_bytes):
             drop_record(connection, path.stem)
             standing = None
-        standing = standing or _beginning(connection, path.stem, opened)
+        standing = standing or _beginning(path.stem, opened, numbers)
         stream.seek(standing.settled_bytes)
         content = stream.read()
         updated_at = os.fstat(stream.fileno()).st_mtime
@@ -112,11 +115,26 @@ def _read_record(connection: "sqlite3.Connection", path: Path, standing: _Standi
     return seen_bytes
 
 
-def _beginning(connection: "sqlite3.Connection", session_id: str, opened: SessionOpened) -> _Standing:
-    """Return an unused number for a record, based on its start time."""
-    number = min(max(int(opened.created_at), 1), (1 << 37))
-    while connection.execute("SELECT 1 FROM records WHERE number = ?", (number,)).fetchone():
-        number += 1
+class _UnusedNumbers:
+    """The numbers that new records get in one transaction: by start time; those of one second follow each other."""
+
+    def __init__(self, connection: "sqlite3.Connection") -> None:
+        self._connection = connection
+        self._next: dict[int, int] = {}
+
+    def take(self, created_at: float) -> int:
+        """Return a number that no record has; `created_at` is in seconds since the epoch."""
+        second = min(max(int(created_at), 1), (1 << 37))
+        number = self._next.get(second, second)
+        while self._connection.execute("SELECT 1 FROM records WHERE number = ?", (number,)).fetchone():
+            number += 1
+        self._next[second] = number + 1
+        return number
+
+
+def _beginning(session_id: str, opened: SessionOpened, numbers: _UnusedNumbers) -> _Standing:
+    """Return the standing of a record of which nothing was read yet."""
+    number = numbers.take(opened.created_at)
     return _Standing(number, session_id, opened.cwd, "", False, opened.created_at, 0.0, 0, 0, 0)
 
 

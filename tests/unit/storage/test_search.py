@@ -4,6 +4,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -25,6 +26,7 @@ from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit
 from hermes_acp.storage.search import search_index
 from hermes_acp.storage.search.search_index import SearchIndex
+from hermes_acp.storage.search.search_tables import MIGRATIONS, read_records
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
 
@@ -310,3 +312,20 @@ async def test_a_record_that_is_gone_is_left_out_once_and_not_at_every_search(
         connection.execute("BEGIN IMMEDIATE")  # who only reads need not wait for it
         assert len(await finds(index, "soup")) == 1
     connection.close()
+
+
+async def test_many_sessions_of_one_second_are_numbered_without_asking_for_each_number(
+    tmp_path: Path,
+) -> None:
+    written = [write(tmp_path, f"ses_{number:03}", said(f"kettle{number}")) for number in range(200)]
+    asked: list[str] = []
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for statement in MIGRATIONS[0].split(";\n"):
+            connection.execute(statement)
+        read_records(connection, written[:1])  # of an earlier transaction
+        connection.set_trace_callback(asked.append)
+        read_records(connection, written[1:])
+        connection.set_trace_callback(None)
+        numbers = [number for (number,) in connection.execute("SELECT number FROM records ORDER BY number")]
+    assert numbers == [int(NOW) + number for number in range(200)]
+    assert len([statement for statement in asked if statement.startswith("SELECT 1 FROM records")]) <= 201
