@@ -91,6 +91,11 @@ class Toolbox:
         """The names of the tools, in order."""
         return tuple(self._tools)
 
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The names of the tools that are not deferred, in order."""
+        return tuple(schema.name for schema in self.schemas)
+
     def only(self, names: Iterable[str]) -> "Toolbox":
         """Return a toolbox with only these tools."""
         kept = {name: self._tools[name] for name in names}
@@ -159,7 +164,7 @@ class Toolbox:
             return "No tool can be used now."
         if near := get_close_matches(name, self._tools, n=1):
             return f"Did you mean {near[0]!r}?"
-        there = f"There are: {', '.join(schema.name for schema in self.schemas)}."
+        there = f"There are: {', '.join(self.offered)}."
         return f"{there} Others can be found with tool_search." if self._deferred else there
 
     def kind_of(self, call: ToolCall) -> ToolKind:

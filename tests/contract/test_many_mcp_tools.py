@@ -185,16 +185,19 @@ async def test_tools_that_come_and_go_are_told_in_a_note_and_leave_the_tools_alo
 async def test_a_child_agent_finds_tools_too(scene: Scene) -> None:
     scene.configure(SMALL)
     scene.provider.plays(
-        step(call("delegate", "c1", tasks=[{"task": "Merge it."}])),
+        step(call("delegate", "c1", tasks=[{"title": "Merge", "instructions": "Merge it."}])),
         step(call("call_tool", "c2", name=MERGE, arguments=ARGUMENTS)),
         step("Merged."),
         step("Done."),
     )
     async with scene.editor() as editor:
         await editor.prompt(await open_with(editor, scene, many(scene, 40)))
-    child = scene.provider.requests[2]
-    assert "merge_pull_request {" in outcome_of(child, "call_tool")
-    assert "merge_pull_request" in notes_in(scene.provider.requests[1])
+    _, first, second, _ = scene.provider.requests
+    assert "You are a child agent" in str(second.system)
+    assert "merge_pull_request" in notes_in(first)
+    assert "merge_pull_request {" in outcome_of(second, "call_tool")
+    assert "call_tool" in str(second.system)
+    assert MERGE not in str(second.system)
 
 
 async def test_below_the_budget_nothing_changes(scene: Scene) -> None:

@@ -182,7 +182,7 @@ async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTas
 
 def _setup(group: ChildGroup, title: str) -> ChildSetup:
     parent, deps = group.turn, group.deps
-    instructions = child_instructions(deps.toolbox.names, parent.outermost.record.instructions)
+    instructions = child_instructions(deps.toolbox.offered, parent.outermost.record.instructions)
     return ChildSetup(title, deps, group.limits_now(), TurnOrigin(delegator=parent), instructions)
 
 

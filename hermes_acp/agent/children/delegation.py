@@ -103,7 +103,8 @@ def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
         return turn.deps.toolbox.only(names)
     if unknown := [name for name in wanted if name not in names]:
         raise BadRequest(
-            f"A child agent has no tool {unknown[0][:80]!r}.", hint=f"It may use: {', '.join(names)}."
+            f"A child agent has no tool {unknown[0][:80]!r}.",
+            hint=f"It may use: {', '.join(name for name in turn.deps.toolbox.offered if name in names)}.",
         )
     return turn.deps.toolbox.only(wanted)
 
