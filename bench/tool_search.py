@@ -1,11 +1,12 @@
 """Measure how often the search for deferred tools finds the right one.
 
-`tool_search.toml` has the tools of 45 invented servers and 100 requests in a person's words. A request counts as
-answered if one of its tools is among the results that one search returns. Options: `--misses` lists the others,
-`--half even` takes only the requests with an even number. With `--sizes`, 500 and 2,000 tools are also listed by a
-process and scanned twice, and their share of the first request is measured with all schemas in it and without.
+`tool_search.toml` has the tools of 45 invented servers and 200 requests in a person's words. A request counts as
+answered if one of its tools is among the results that one search returns; a search also names some that are less
+likely. Options: `--misses` lists the others, `--last` takes only the 50 requests that the ranking was not written for.
+With `--sizes`, 500 and 2,000 tools are also listed by a process and scanned twice, and their share of the first
+request is measured with all schemas in it and without.
 
-Usage: python -m bench.tool_search [--misses] [--half even|odd|all] [--sizes]
+Usage: python -m bench.tool_search [--misses] [--last] [--sizes]
 """
 
 import argparse
@@ -29,11 +30,12 @@ from hermes_acp.mcp.tool_descriptions import ToolDescription
 from hermes_acp.tools.deferred.deferral import DEFAULT_SCHEMA_TOKENS, deferred_tools, search_tools
 from hermes_acp.tools.deferred.tool_catalog import catalog as listed_names
 from hermes_acp.tools.deferred.tool_ranking import RankedTool, rank_tools
-from hermes_acp.tools.deferred.tool_search import MAX_RESULTS
+from hermes_acp.tools.deferred.tool_search import MAX_FURTHER_NAMES, MAX_RESULTS
 from hermes_acp.tools.toolbox import Toolbox
 from injection_scanner.foreign_text import InjectionScanner
 
 SERVER = Path(__file__).parents[1] / "tests" / "contract" / "mcp_tool_lists.py"
+UNSEEN = 50
 DETAILS = (
     "Returns the matching records as JSON, newest first. Results come in pages of fifty; pass the cursor of the last "
     "page to get the next one. Fails with a clear message if the account may not do this."
@@ -66,11 +68,10 @@ def _schema(line: str) -> ToolSchema:
     )
 
 
-def requests(half: str = "all") -> list[tuple[str, list[str]]]:
+def requests() -> list[tuple[str, list[str]]]:
     """Return what people ask for, each with the tools that answer it."""
     every: list[dict[str, Any]] = tomllib.loads(DATA.read_text("utf-8"))["requests"]
-    start, step = {"all": (0, 1), "even": (0, 2), "odd": (1, 2)}[half]
-    return [(each["say"], each["tools"]) for each in every[start::step]]
+    return [(each["say"], each["tools"]) for each in every]
 
 
 def main() -> None:
@@ -78,23 +79,26 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--misses", action="store_true")
     arguments.add_argument("--sizes", action="store_true")
-    arguments.add_argument("--half", choices=("all", "even", "odd"), default="all")
+    arguments.add_argument("--last", action="store_true")
     options = arguments.parse_args()
-    tools, asked = catalogue(), requests(options.half)
-    first = found = 0
+    tools, asked = catalogue(), requests()[-UNSEEN:] if options.last else requests()
+    first = found = named = 0
     slowest_s = 0.0
     for words, wanted in asked:
         began_s = time.perf_counter()
-        numbers = rank_tools(tools, words, MAX_RESULTS)
+        numbers = rank_tools(tools, words, MAX_RESULTS + MAX_FURTHER_NAMES)
         slowest_s = max(slowest_s, time.perf_counter() - began_s)
         names = [f"{tools[number].server}.{tools[number].name}" for number in numbers]
         first += bool(names and names[0] in wanted)
-        found += any(name in wanted for name in names)
-        if options.misses and not any(name in wanted for name in names):
-            print(f"missed: {words!r} wants {wanted[0]}, got {', '.join(names)}")
+        is_found = any(name in wanted for name in names[:MAX_RESULTS])
+        found += is_found
+        named += any(name in wanted for name in names)
+        if options.misses and not is_found:
+            print(f"missed: {words!r} wants {wanted[0]}, got {', '.join(names[:MAX_RESULTS])}")
     count = len(asked)
     print(f"{len(tools)} tools, {count} requests, {MAX_RESULTS} results a search")
-    print(f"found: {found} ({found / count:.0%})  first: {first} ({first / count:.0%})")
+    for what, answered in (("found", found), ("first", first), ("named", named)):
+        print(f"{what}: {answered} ({answered / count:.0%})")
     print(f"slowest search: {slowest_s * 1000:.0f} ms")
     if options.sizes:
         for count in (500, 2000):

@@ -16,81 +16,147 @@ able tool tools something someone thing things need needs
 STOP_WORDS: Final = frozenset(_STOP.split())
 """Words of a query that say nothing about a tool."""
 
-_GROUPS: Final = (
-    "add create new make open insert write append",
-    "announce inform know notify tell post send message",
-    "answer reply respond response comment note remark",
-    "appointment calendar event meeting call invitation",
-    "article page doc document wiki post",
-    "ask request query",
-    "attendee participant member people person user colleague",
-    "basket cart checkout",
-    "bill billing cost costs price spend usage",
-    "big size space large storage",
-    "book schedule plan",
-    "bug defect error issue problem ticket",
-    "card task todo ticket issue",
-    "change edit modify update set rename adjust",
-    "chat dm message text sms notify",
-    "client customer contact buyer user",
-    "close end finish complete resolve done",
-    "colour color style",
-    "container pod",
-    "crash exception error failure failed",
-    "database db sql table",
-    "delete remove erase trash discard prune clear",
-    "deploy release publish rollout ship",
-    "dim brightness light lamp",
-    "directions route navigation",
-    "discount coupon promotion",
-    "download export save get",
-    "email mail inbox gmail",
-    "emoji like reaction thumbs",
-    "employee staff payroll wage salary",
-    "exchange transfer move",
-    "find search look locate lookup query",
-    "file attachment document",
-    "fork copy clone duplicate",
-    "fulfill ship shipped deliver",
-    "get fetch read show view retrieve",
-    "graph chart panel plot dashboard",
-    "holiday vacation absence",
-    "image picture photo screenshot snapshot",
-    "income profit revenue earnings sales",
-    "instance machine server vm",
-    "inventory stock",
-    "invoke run trigger execute launch start",
-    "list show all overview",
-    "log logs output trace",
-    "mute silence snooze ignore",
-    "money payment pay charge balance",
-    "move transition transfer status",
-    "paper research publication study",
-    "phone mobile number call",
-    "postpone reschedule change move update",
-    "pr pull",
-    "refund reimburse return",
-    "repo repository project",
-    "restart rerun retry reboot",
-    "revert undo rollback back",
-    "review approve accept",
-    "room thermostat temperature degrees heating",
-    "row line record entry",
-    "secret password credential key",
-    "share permission access invite grant",
-    "song track music",
-    "spreadsheet sheet excel",
-    "stop shutdown halt terminate cancel kill",
-    "upload put send attach",
-    "website site page web url",
-    "weather forecast rain sunny snow",
-)
+_WEAK: Final = """
+add get give go happen keep list look make new open people person put run see set show start take turn use work
+all any every first last latest next now one other today tomorrow yesterday
+"""
+_GROUPS: Final = """
+access permission share grant invite role rights may allowed
+add create new insert write append
+alarm alert monitor warning notification
+announce inform know notify tell post send message
+answer reply respond response comment note remark
+appointment calendar event meeting invitation
+archive backup dump snapshot
+article page doc document wiki post
+assign owner responsible assignee hand reassign
+attendee participant member people person user colleague guest
+author writer creator
+automatic automatically rule filter automation trigger
+available availability busy free
+basket cart checkout
+bill billing cost costs price spend usage
+block blocked blocking lock locks
+bold format style
+brightness dim light lamp
+budget forecast quota limit
+bug defect error issue problem ticket
+card task todo ticket issue
+cancel drop delete remove
+change edit modify update set rename adjust
+changed changes diff history version versions
+chargeback dispute
+chat dm message text sms
+check inspect status state
+choose option pick select
+client customer contact buyer user
+close end finish complete resolve done tick
+cluster node
+colour color
+computer instance machine server vm
+container pod image
+convert export turn transform
+copies copy replica replicas clone duplicate scale fork
+count many number total
+crash exception failure failed stable stability error
+cron recurring schedule repeat weekly daily nightly
+currency money payment pay charge balance
+database db sql table
+date deadline due
+delete remove erase trash discard prune clear purge
+deploy release publish rollout ship
+directions route navigation
+discount coupon promotion voucher
+distance duration travel far long
+document file attachment doc
+door garage lock
+download export save
+email mail inbox gmail newsletter
+emoji like reaction thumbs
+employee staff payroll wage salary
+erase empty reset wipe
+estimate offer quote
+exchange transfer
+expense receipt
+expire expiry ttl lives
+explain plan
+feedback happy rating ratings review satisfaction
+fetch get read show view retrieve
+find search look locate lookup query
+folder directory
+follow watch subscribe
+fulfill ship shipped deliver
+graph chart panel plot dashboard
+hide private internal personal hidden
+holiday vacation absence
+hour hourly hours time
+house home
+image picture photo screenshot snapshot
+import load upload
+income profit revenue earnings sales
+inventory stock
+invoke run trigger execute launch
+join merge combine
+language translate translation
+latest recent lately last
+link relate connect
+list overview
+log logs output trace
+loud louder volume quiet
+mockup design prototype wireframe
+mute silence snooze ignore pause
+move transition transfer status
+news announcement
+page website site url web
+paper research publication study
+pause stop hold
+people attendees
+phone mobile number call
+place location address
+port firewall
+postpone reschedule change move update
+pr pull
+protect prevent forbid
+queue list
+record recording
+refund reimburse return back money
+remaining left quota storage space room
+repo repository project
+restart rerun retry reboot start
+revert undo rollback back
+review approve accept
+room area
+row line record entry
+secret password credential key
+segment audience group
+server service
+shut stop shutdown halt terminate kill
+sign login
+size big large storage
+song track music
+spreadsheet sheet excel
+sun sunset sunrise
+team group
+thermostat temperature degrees heating
+ticket support case
+traffic congestion
+upload put send attach
+vendor supplier
+video recording
+view visit visits statistics
+weather forecast rain sunny snow storm
+window tab
+"""
+"""Words that mean much the same, a group a line."""
+
+WEAK_WORDS: Final = frozenset(_WEAK.split())
+"""Words that occur in every request and say little."""
 
 
 @cache
 def _by_word() -> MappingProxyType[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
-    for group in _GROUPS:
+    for group in _GROUPS.splitlines():
         words = group.split()
         for word in words:
             found.setdefault(word, {}).update(dict.fromkeys(words))

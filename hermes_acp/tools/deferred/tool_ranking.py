@@ -13,11 +13,14 @@ from msgspec import Struct
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.storage.search.document_ranking import WeightedQuery, rank_documents
 from hermes_acp.storage.search.search_queries import fold, spaced
-from hermes_acp.tools.deferred.synonyms import STOP_WORDS, synonyms_of
+from hermes_acp.tools.deferred.synonyms import STOP_WORDS, WEAK_WORDS, synonyms_of
 
 FIELD_WEIGHTS: Final = (4.0, 4.0, 2.0, 1.0)
 """The weights of a tool's name, server, description and parameters."""
-SYNONYM_WEIGHT: Final = 0.4
+SYNONYM_WEIGHT: Final = 0.5
+WEAK_WEIGHT: Final = 0.3
+SERVER_WEIGHT: Final = 0.7
+MIN_SERVER_PART: Final = 4
 MAX_QUERY_WORDS: Final = 40
 MAX_DESCRIPTION_CHARS: Final = 2000
 MAX_PARAMETER_DEPTH: Final = 4
@@ -38,10 +41,14 @@ def rank_tools(tools: Sequence[RankedTool], query: str, limit: int) -> list[int]
     words = query_words(query)
     if not words:
         return []
-    similar = [word for word in synonyms_of(words) if word not in words]
-    queries = [WeightedQuery(_any_of(words))]
-    if similar:
-        queries.append(WeightedQuery(_any_of(similar), SYNONYM_WEIGHT))
+    strong = [word for word in words if word not in WEAK_WORDS]
+    groups = (
+        (strong, 1.0),
+        ([word for word in words if word in WEAK_WORDS], WEAK_WEIGHT if strong else 1.0),
+        ([word for word in synonyms_of(strong) if word not in words], SYNONYM_WEIGHT),
+        (_servers_meant(tools, strong), SERVER_WEIGHT),
+    )
+    queries = [WeightedQuery(_any_of(group), weight) for group, weight in groups if group]
     return rank_documents([_document(tool) for tool in tools], FIELD_WEIGHTS, queries, limit)
 
 
@@ -49,6 +56,13 @@ def query_words(query: str) -> list[str]:
     """Return the words of a query without those that say nothing, unless there are no others."""
     every = list(dict.fromkeys(_WORD.findall(fold(_separated(query)))))[:MAX_QUERY_WORDS]
     return [word for word in every if word not in STOP_WORDS] or every
+
+
+def _servers_meant(tools: Sequence[RankedTool], words: Sequence[str]) -> list[str]:
+    """Return the servers whose names contain a word of the query, such as `gdrive` for `drive`."""
+    names = dict.fromkeys(name for tool in tools for name in _WORD.findall(fold(_separated(tool.server))))
+    parts = [word for word in words if len(word) >= MIN_SERVER_PART]
+    return [name for name in names if name not in words and any(part in name for part in parts)]
 
 
 def _any_of(words: Sequence[str]) -> str:

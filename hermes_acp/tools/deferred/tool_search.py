@@ -19,7 +19,7 @@ from hermes_acp.tools.deferred.tool_ranking import RankedTool, rank_tools
 from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
-MAX_RESULTS: Final = 5
+MAX_RESULTS: Final = 8
 MAX_LIMIT: Final = 20
 MAX_RESULT_BYTES: Final = 48 * 1024
 MAX_FURTHER_NAMES: Final = 15
