@@ -187,14 +187,29 @@ async function keepsTheUsersWords(panel) {
 
 const LOUDER = "first = 1\nword = 'HEY'\nvolume = 11\nlast = 2\n";
 
+/** What is edited can be read while one writes what is to become of it. */
+async function leavesInSight(page, text) {
+  const line = page.locator(".monaco-editor[data-uri$='/inline.py'] .view-line").filter({ hasText: text });
+  const [box, words] = await Promise.all([page.locator(".quick-input-widget"), line].map((each) => each.boundingBox()));
+  if (box.y + box.height > words.y) throw new Error(`the box ends at ${box.y + box.height}, the line begins at ${words.y}`);
+}
+
 async function editsTheSelectionInPlace(scene) {
   const { window, shot } = scene;
   const { page } = window;
   await window.openFile("inline.py");
+  const asks = (line) => page.getByPlaceholder(`Edit inline.py:${line}: describe the change`);
+  await pressUntil(page, "Control+i", () => asks(1).isVisible(), "the instruction for the first line is asked for");
+  await leavesInSight(page, "first = 1");
+  await shot("light-inline-first-line");
+  await page.keyboard.press("Escape");
+  await page.locator(".monaco-editor.focused").waitFor();
+  await page.getByText("Ln 1, Col 1", { exact: true }).waitFor();
   await page.keyboard.press("ArrowDown");
   await page.getByText("Ln 2, Col 1").waitFor();
-  await pressUntil(page, "Control+i", () => page.getByText("Edit inline.py:2").isVisible(), "the instruction is asked for");
-  const box = page.locator(".quick-input-widget input").first();
+  await pressUntil(page, "Control+i", () => asks(2).isVisible(), "the instruction is asked for");
+  await leavesInSight(page, "word = 'hush'");
+  const box = asks(2);
   await box.fill("make it louder");
   await box.press("Enter");
   await page.locator(".codelens-decoration").filter({ hasText: "Hermes is writing" }).waitFor();

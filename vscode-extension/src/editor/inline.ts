@@ -25,13 +25,8 @@ export function registerInline({ apart, documents }: Engine): readonly vscode.Di
       editor.selection = new vscode.Selection(line.range.start, line.range.end);
     }
     const mention = selectionOf(editor);
-    // The box for the instruction lies over the top of the editor.
-    editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenter);
-    const instruction = await vscode.window.showInputBox({
-      title: messages.editInlineTitle(mention.label),
-      prompt: messages.EDIT_INLINE_PROMPT,
-      ignoreFocusOut: true,
-    });
+    editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    const instruction = await askForInstruction(mention.label);
     // What was selected is about to become something else.
     editor.selection = instruction?.trim() ? new vscode.Selection(before.start, before.start) : before;
     if (!instruction?.trim()) return;
@@ -42,6 +37,25 @@ export function registerInline({ apart, documents }: Engine): readonly vscode.Di
     );
   };
   return [vscode.commands.registerCommand("hermes.editInline", edit)];
+}
+
+/**
+ * Ask for what is to change, undefined where nothing is. VS Code puts the box over the top of the editor. A list without
+ * entries is one line high and leaves the text below it free; an input box is three, and covers the first lines of a file.
+ */
+async function askForInstruction(place: string): Promise<string | undefined> {
+  const box = vscode.window.createQuickPick();
+  box.placeholder = messages.editInlinePlaceholder(place);
+  box.ignoreFocusOut = true;
+  try {
+    return await new Promise((resolve) => {
+      box.onDidAccept(() => resolve(box.value));
+      box.onDidHide(() => resolve(undefined));
+      box.show();
+    });
+  } finally {
+    box.dispose();
+  }
 }
 
 async function suggest(): Promise<void> {

@@ -27,8 +27,7 @@ export const questionsWaiting = (count: number) =>
 
 export const READ_COMMAND_FIRST = "Read the command to its end in the Hermes panel before you allow it.";
 
-export const editInlineTitle = (place: string) => `Edit ${place}`;
-export const EDIT_INLINE_PROMPT = "Describe the change. Press Enter to send it to Hermes, or Escape to cancel.";
+export const editInlinePlaceholder = (place: string) => `Edit ${place}: describe the change (Enter to send, Escape to cancel)`;
 export const EDITING = "Hermes is editing";
 export const UNTRUSTED_NO_EDITS = "Hermes does not edit files in a folder that you have not trusted.";
 export const MANAGE_TRUST = "Manage trust";

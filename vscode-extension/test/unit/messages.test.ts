@@ -55,7 +55,7 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "conversation.unknownEnd": [["paused"]],
   "editor.acceptAllLens": [[3]],
   "editor.diffTitle": [["shop.py"]],
-  "editor.editInlineTitle": [["shop.py:3-5"]],
+  "editor.editInlinePlaceholder": [["shop.py:3-5"]],
   "editor.lastCommandIn": [["bash"]],
   "editor.linesAdded": [
     [1, 6],
