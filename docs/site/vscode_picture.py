@@ -1,4 +1,4 @@
-"""Take the picture of the VS Code extension: a question with its diff, in the panel and in the document."""
+"""Take the pictures of the VS Code extension: a question with its diff, what became of it, an edit that grows."""
 
 import json
 import shutil
@@ -11,14 +11,15 @@ from tests.e2e.agent_process import COMMAND
 from tests.e2e.vscode_editor import DRIVER, VSIX, build_extension, require_editor, run_node
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PICTURE: Final = ROOT / "vscode-extension" / "media" / "hunks-dark.png"
-"""Below the extension, whose own page shows it too."""
+MEDIA: Final = ROOT / "vscode-extension" / "media"
+"""Below the extension, whose own page shows them too."""
+NAMES: Final = ("hunks-dark.png", "done-light.png", "inline-light.png")
 SCRIPT: Final = Path(__file__).with_suffix(".mjs")
 WAIT_S: Final = 300
 
 
 def draw_vscode() -> Path:
-    """Build the extension, let a scripted model edit a file, and take the picture."""
+    """Build the extension, let a scripted model edit files, take all pictures and return the first."""
     browser = require_editor(is_required=True)
     build_extension(browser)
     with tempfile.TemporaryDirectory() as folder:
@@ -34,5 +35,6 @@ def draw_vscode() -> Path:
         done = run_node([str(SCRIPT), json.dumps(config)], browser=browser, wait_s=WAIT_S)
         if done.returncode:
             raise RuntimeError(f"no picture was taken: {done.stderr}")
-        shutil.copyfile(Path(folder, "question.png"), PICTURE)
-    return PICTURE
+        for name in NAMES:
+            shutil.copyfile(Path(folder, name), MEDIA / name)
+    return MEDIA / NAMES[0]
