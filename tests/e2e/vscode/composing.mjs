@@ -3,6 +3,8 @@
 // Knows: chips, the menu of mentions, drops. Does not know: how the agent reads any of it.
 
 import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { expect, until } from "./scene.mjs";
@@ -74,7 +76,35 @@ export async function attachesWhatIsDropped({ window, project }) {
     await panel.getByRole("button", { name: `Remove ${name}` }).waitFor({ state: "detached" });
   }
   await panel.getByRole("button", { name: "Remove the image" }).click();
-  await panel.getByRole("button", { name: "Attach files or pictures" }).waitFor();
+  await panel.getByRole("button", { name: "Remove the image" }).waitFor({ state: "detached" });
+}
+
+export async function attachesWhatIsChosen({ window, project, shot }) {
+  const { page, panel } = window;
+  const picture = join(project, "dot.png");
+  await writeFile(picture, Buffer.from(PIXEL, "base64"));
+  const path = page.locator(".quick-input-widget input").first();
+  const ask = async () => {
+    await panel.getByRole("button", { name: "Attach files or pictures" }).click();
+    await path.waitFor();
+    await until(async () => (await path.inputValue()).startsWith(project), "the dialog begins with the folder");
+  };
+  const choose = async (name) => {
+    await ask();
+    await path.fill(join(project, name));
+    await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name }).first().waitFor();
+    await shot("light-attach");
+    await path.press("Enter");
+  };
+  await choose("notes.txt");
+  await panel.getByRole("button", { name: "Remove notes.txt" }).click();
+  await choose("dot.png");
+  await panel.getByRole("button", { name: "Remove the image" }).click();
+  await ask();
+  await path.press("Escape");
+  await page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+  expect(await panel.getByRole("button", { name: /^Remove / }).count(), 0, "what is attached though nothing was chosen");
+  await rm(picture);
 }
 
 export async function mentionsTerminalsPagesAndSessions(scene) {
@@ -117,12 +147,26 @@ export async function writesACommitMessage(scene) {
   const { page } = window;
   await window.rest();
   await run("git", ["init", "-q", project]);
-  await run("git", ["-C", project, "add", "shop.py"]);
+  const secret = join(project, "unwanted.txt");
+  await writeFile(secret, "never to be committed\n");
+  await run("git", ["-C", project, "add", "unwanted.txt"]);
   const show = (view) => page.locator(`.activitybar .action-label[aria-label^="${view}"]`).first().click();
   await show("Source Control");
   await page.locator(".scm-editor").first().waitFor();
-  await window.run("Hermes: Write a Commit Message");
   const box = page.locator(".scm-editor .view-lines");
+  await window.run("Hermes: Write a Commit Message");
+  await until(async () => (await scene.heardByModel()).includes("never to be committed"), "the model is asked");
+  // A notification that is left alone goes to the list of all.
+  await window.run("Notifications: Show Notifications");
+  const progress = page.locator(".notifications-center .notification-list-item").filter({ hasText: "Hermes is writing a commit message" });
+  await progress.getByRole("button", { name: "Cancel", exact: true }).click();
+  await progress.waitFor({ state: "detached" });
+  await scene.openGate("looked");
+  await run("git", ["-C", project, "rm", "-q", "--cached", "unwanted.txt"]);
+  await rm(secret);
+  await run("git", ["-C", project, "add", "shop.py"]);
+  expect((await box.first().innerText()).trim(), "", "a message that was cancelled");
+  await window.run("Hermes: Write a Commit Message");
   // The model is told that it may only look, and its part is to say so.
   // In a narrow box the sentence takes two lines.
   await box.filter({ hasText: /I\smay\sonly\slook\s*here\./ }).first().waitFor();

@@ -97,6 +97,7 @@ export async function onlyLooksWhereNothingIsTrusted(scene) {
   await window.panel.getByText("You have not trusted this folder").waitFor();
   await window.run("Hermes: New Session");
   await window.panel.getByRole("tab", { name: "New session" }).waitFor();
+  await scene.openGate("looked");
   await window.prompt("look around");
   await window.panel.getByText("I may only look here.").waitFor();
   expect(await window.panel.getByLabel("Mode", { exact: true }).inputValue(), "plan", "the mode");

@@ -2,6 +2,9 @@
 //
 // Knows: the panel by its roles and labels. Does not know: how anything is started.
 
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
 import { expect, until } from "./scene.mjs";
 
 /** Scroll up until something of the conversation is in sight. */
@@ -74,6 +77,16 @@ export async function usesCodeOfAnAnswer(scene) {
   await window.openFile("ghost.py");
   await window.run("File: Revert File");
   await page.locator(".tab.dirty").first().waitFor({ state: "detached" });
+  // What is applied is an edit of the agent's: nothing is written before somebody agreed.
+  await panel.getByRole("button", { name: "Let Hermes apply this to its file" }).last().click();
+  await panel.getByRole("button", { name: "Allow once" }).waitFor();
+  expect(await scene.text("ghost.py"), "", "the file before the answer");
+  if (!(await scene.heardByModel()).includes("(ghost.py is open)")) throw new Error("the model is not told which file is open");
+  await panel.getByRole("button", { name: "Allow once" }).click();
+  await until(async () => (await scene.text("ghost.py")) === "answer = 42\n", "the code is in its file");
+  await window.rest();
+  await panel.getByText("It is applied.").waitFor();
+  await writeFile(join(scene.project, "ghost.py"), "");
   await window.closeEditors();
   // A terminal that is left comes back with each window, takes its focus, and in a folder without trust asks for it.
   await window.run("Terminal: Kill the Active Terminal Instance");

@@ -14,7 +14,7 @@ import {
   tellsWhatItTriesAgain,
   tellsWhyATurnFailed,
 } from "./failures.mjs";
-import { attachesWhatIsDropped, bringsAlongWhatIsOpen, mentionsTerminalsPagesAndSessions, writesACommitMessage } from "./composing.mjs";
+import { attachesWhatIsChosen, attachesWhatIsDropped, bringsAlongWhatIsOpen, mentionsTerminalsPagesAndSessions, writesACommitMessage } from "./composing.mjs";
 import { keepsFilesWholeWhateverIsUndone } from "./undoing.mjs";
 import {
   followsLinksToLines,
@@ -502,6 +502,7 @@ export const SCENARIOS = [
   offersMentionsAndCommands,
   bringsAlongWhatIsOpen,
   attachesWhatIsDropped,
+  attachesWhatIsChosen,
   mentionsTerminalsPagesAndSessions,
   offersActionsOfTheLanguageServer,
   suggestsWhileOneTypes,
