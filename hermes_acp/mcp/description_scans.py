@@ -1,7 +1,8 @@
 """Scans of tools' descriptions, shared by content.
 
 Only descriptions without any finding are remembered: one with a finding is scanned each time, so it is reported each
-time. What the user allows is decided elsewhere and is not remembered here.
+time. What the user allows is decided elsewhere and is not remembered here. Nothing is stored on disk: a server that is
+a local process has the user's rights, and could clear its own descriptions there.
 """
 
 from collections.abc import Callable

@@ -26,9 +26,14 @@ def many(scene: Scene, count: int, name: str = "many") -> Json:
     """Return a server with some of the tools of `bench/tool_search.toml`, in the form an editor names it."""
     tools = [tool for tools in listed_tools().values() for tool in tools]
     listed = [
-        {"name": tool.name, "description": tool.description, "inputSchema": tool.parameters}
-        for tool in tools[:count]
-    ]
+        {
+            "name": f"{tool.name}{round_ or ''}",
+            "description": tool.description,
+            "inputSchema": tool.parameters,
+        }
+        for round_ in range(-(-count // len(tools)))
+        for tool in tools
+    ][:count]
     file = scene.home.parent / f"{name}.json"
     file.write_text(json.dumps(listed), encoding="utf-8")
     return {"name": name, "command": sys.executable, "args": [str(SERVER), str(file)], "env": []}
@@ -67,15 +72,16 @@ def notes_in(request: ModelRequest) -> str:
 
 
 @pytest.mark.slow
-async def test_the_first_request_of_500_tools_is_small(scene: Scene) -> None:
+@pytest.mark.parametrize("count", [500, 2_000])
+async def test_the_first_request_with_many_tools_is_small(scene: Scene, count: int) -> None:
     scene.provider.plays(step("Hi."), step("Hi."))
     async with scene.editor() as editor:
         await editor.prompt(await open_with(editor, scene))
-        await editor.prompt(await open_with(editor, scene, many(scene, 500)))
+        await editor.prompt(await open_with(editor, scene, many(scene, count)))
     without, with_many = scene.provider.requests
     assert size_of(with_many) - size_of(without) <= 12_000
     assert set(names_in(with_many)) - set(names_in(without)) == {"tool_search", "call_tool"}
-    assert "merge_pull_request" in notes_in(with_many)
+    assert ("merge_pull_request" if count == 500 else "many (2000 tools): ") in notes_in(with_many)
 
 
 async def test_a_found_tool_is_called_and_everybody_sees_the_real_one(scene: Scene) -> None:
@@ -222,3 +228,21 @@ async def test_after_a_compaction_the_list_is_told_again(scene: Scene) -> None:
     last = scene.provider.requests[-1]
     assert "Words." not in str(last.messages)
     assert notes_in(last).count("[Tools of MCP servers.") == 1
+
+
+async def test_tools_that_are_gone_are_told_once(scene: Scene) -> None:
+    scene.configure(SMALL)
+    scene.provider.plays(
+        step("One."), step(call("call_tool", "c1", name=MERGE, arguments={})), step("Two."), step("Three.")
+    )
+    async with scene.editor() as editor:
+        session = await open_with(editor, scene, many(scene, 30))
+        await editor.prompt(session)
+        params: Json = {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
+        await editor.call("session/load", params)
+        await editor.prompt(session, "two")
+        await editor.prompt(session, "three")
+    last = scene.provider.requests[-1]
+    assert not {"tool_search", "call_tool"} & set(names_in(last))
+    assert notes_in(last).count("[Tools of MCP servers. None is left") == 1
+    assert "There is no tool" in outcome_of(last, "call_tool")

@@ -16,9 +16,11 @@ async def note_deferred_tools(turn: Turn) -> Ending | None:
 
     They stay the same during a turn, so later steps only look whether a compaction removed the note.
     """
-    schemas = turn.deps.toolbox.deferred_schemas
+    schemas, is_first_step = turn.deps.toolbox.deferred_schemas, not turn.spent.steps
+    if not (schemas or is_first_step):
+        return None
     told = _told(turn)
-    if told and turn.spent.steps:
+    if told and not is_first_step:
         return None
     if not schemas and told in (_NOTHING_TOLD, NONE_LEFT):
         return None
