@@ -14,30 +14,54 @@ from hermes_acp.core.record.file_versions import file_version
 MAX_FILES: Final = 20
 
 
-async def with_changed_files(result: Result) -> tuple[Result, tuple[str, ...]]:
-    """Return a call's result with its diffs as the files are now, and the paths of the changed files.
+async def files_on_disk(result: Result) -> tuple[FileVersion, ...]:
+    """Return the files of a call's result whose content is on this machine's disk; of many, the first.
 
-    Only files on this machine are compared; of many, the first. What the model has seen stays what it was.
+    Others are in an editor that has not saved them, are drafts, or are on another machine.
     """
-    if not result.seen:
+    versions = result.seen[:MAX_FILES]
+    return await run_sync(_unchanged, versions) if versions else ()
+
+
+async def with_changed_files(
+    result: Result, known: tuple[FileVersion, ...]
+) -> tuple[Result, tuple[str, ...]]:
+    """Return a call's result with its diffs as the files are now, and the paths of the files that have changed.
+
+    `known` are the files as they were on the disk. What the model has seen stays what it was.
+    """
+    if not known:
         return result, ()
-    changed = await run_sync(_changed, result.seen[:MAX_FILES])
-    versions = {version.path: version for version in result.seen}
+    changed = await run_sync(_changed, known)
+    versions = {version.path: version for version in known}
     diffs = tuple(_updated(diff, versions, changed) for diff in result.diffs)
     return structs.replace(result, diffs=diffs), tuple(changed)
 
 
 def _changed(versions: tuple[FileVersion, ...]) -> dict[str, bytes]:
     """Return the present content of the files whose content is no longer the one given. Blocks."""
-    found: dict[str, bytes] = {}
-    for version in versions:
-        try:
-            content = Path(version.path).read_bytes()
-        except OSError:
-            continue
-        if file_version(version.path, content) != version:
-            found[version.path] = content
-    return found
+    found = {version.path: (version, _content_of(version.path)) for version in versions}
+    return {
+        path: content
+        for path, (version, content) in found.items()
+        if content is not None and file_version(path, content) != version
+    }
+
+
+def _unchanged(versions: tuple[FileVersion, ...]) -> tuple[FileVersion, ...]:
+    found = ((version, _content_of(version.path)) for version in versions)
+    return tuple(
+        version
+        for version, content in found
+        if content is not None and file_version(version.path, content) == version
+    )
+
+
+def _content_of(path: str) -> bytes | None:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return None
 
 
 def _updated(diff: Diff, versions: Mapping[str, FileVersion], changed: Mapping[str, bytes]) -> Diff:

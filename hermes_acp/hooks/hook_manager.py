@@ -5,7 +5,10 @@ A session without hooks costs nothing: nothing of this package but this module i
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.events import Noticed
@@ -22,6 +25,12 @@ if TYPE_CHECKING:
 
 IS_OFF: Final = "Hooks are off, because this agent was started by a hook (HERMES_ACP_HOOK is set)."
 ELSEWHERE: Final = "The hooks of this project are not used, because the session's files are on {backend}."
+
+
+def load_hooks() -> None:
+    """Import what hooks need, so that the event loop does not wait for it. Blocks."""
+    import_module("hermes_acp.hooks.hook_commands")
+    import_module("hermes_acp.hooks.session_hooks")
 
 
 class HookManager:
@@ -59,7 +68,9 @@ class HookManager:
             return found
         return self._open(session)
 
-    def welcome(self, session: RecordedSession, found: "WorkspaceSettings | None", elsewhere: str) -> None:
+    async def welcome(
+        self, session: RecordedSession, found: "WorkspaceSettings | None", elsewhere: str
+    ) -> None:
         """Before a turn, give a session the trusted hooks of its workspace.
 
         `elsewhere` names the backend that has the session's files, if that is not this machine.
@@ -73,7 +84,9 @@ class HookManager:
             return
         cwd = session.record.cwd
         trusted = [entry for entry in entries if self._trust.is_trusted(cwd, entry.item)]
-        hooks = hooks or (self._open(session) if trusted else None)
+        if hooks is None and trusted:
+            await run_sync(load_hooks)
+            hooks = self._open(session)
         if hooks is None:
             return
         if elsewhere and trusted:

@@ -42,7 +42,7 @@ class WorkspaceAdmission(Struct, frozen=True):
         trusted = [server for server in servers if trust.is_trusted(place, server.item)]
         await self.mcp_manager.equip_from_workspace(session, trusted, StillTrusted(trust, place))
         elsewhere = self.elsewhere(session.workspace)
-        self.hook_manager.welcome(session, found, elsewhere)
+        await self.hook_manager.welcome(session, found, elsewhere)
         await self.oauth_coordinator.welcome(session, gate)
         await self.custom_tools.welcome(session, gate, tools, elsewhere)
 

@@ -14,6 +14,7 @@ from hermes_acp.core.ports.child_ports import ChildRecords
 from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
 from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
 from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.hooks.hook_manager import load_hooks
 from hermes_acp.mcp.server_manager import McpServerManager
 from hermes_acp.memory.external_memory_manager import ExternalMemoryManager
 from hermes_acp.memory.memory_notes import notes_ports
@@ -115,6 +116,8 @@ class TurnDependenciesFactory:
         from hermes_acp.web.web_services import search_key
 
         services, variables = self._services, load_variables(self._environment)
+        if settings.hooks:
+            load_hooks()
         toolbox = Toolbox(_builtin_tools(self._ports(settings, variables)))
         services.skill_service.library.know_tools(toolbox.names)
         keys = (search_key(settings, variables), memory_key(settings.memory, variables))

@@ -18,7 +18,7 @@ from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import AssistantMessage, UserMessage, words_in
 from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, PermissionScope
 from hermes_acp.core.proposals import Deletes, Proposal, Question, Reads, Reply, Result, Writes
-from hermes_acp.hooks.changed_files import with_changed_files
+from hermes_acp.hooks.changed_files import files_on_disk, with_changed_files
 from hermes_acp.hooks.hook_definitions import CallSubject
 from hermes_acp.hooks.session_hooks import Occasion, SessionHooks, Verdict, Whose
 
@@ -82,11 +82,12 @@ class HookStages:
             "output": clean(result.text),
             "exit_code": result.exit_code,
         }
+        known = await files_on_disk(result)
         verdict = await self._hooks.run(Occasion("after_tool", facts, subject), clean)
         _note_speakers(turn, verdict)
         if not verdict.has_run:
             return result
-        result, changed = await with_changed_files(result)
+        result, changed = await with_changed_files(result, known)
         notes = (*verdict.texts, *(CHANGED_AFTERWARDS.format(path=path) for path in changed))
         return structs.replace(result, text="\n\n".join((result.text, *notes))) if notes else result
 
