@@ -1,7 +1,7 @@
 """The JSON that hooks read, with an example for each event."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
@@ -25,6 +25,24 @@ def encode_request(hook: Hook, session_id: str, cwd: str, facts: Mapping[str, ob
         "cwd": cwd,
     }
     return msgspec.json.encode({**common, **facts})
+
+
+def mask_facts(facts: Mapping[str, object], clean: Callable[[str], str]) -> dict[str, object]:
+    """Return facts with secrets masked in every text but the paths, which hooks need as they are."""
+    return {name: value if name == "paths" else _masked(value, clean) for name, value in facts.items()}
+
+
+def _masked(value: object, clean: Callable[[str], str]) -> object:
+    match value:
+        case str():
+            return clean(value)
+        case dict():
+            entries = cast("dict[str, object]", value)
+            return {name: _masked(each, clean) for name, each in entries.items()}
+        case list():
+            return [_masked(each, clean) for each in cast("list[object]", value)]
+        case _:
+            return value
 
 
 def example_facts(event: "HookEvent", subject: CallSubject) -> Mapping[str, object]:

@@ -17,7 +17,7 @@ from hermes_acp.core.ports.session_ports import EventSink, RecordedSession
 from hermes_acp.hooks.hook_answers import HookAnswer, answer_of
 from hermes_acp.hooks.hook_commands import HookCommands
 from hermes_acp.hooks.hook_definitions import CallSubject, Hook
-from hermes_acp.hooks.hook_requests import encode_request
+from hermes_acp.hooks.hook_requests import encode_request, mask_facts
 from hermes_acp.hooks.hook_texts import CUT, HookText, HookTexts
 
 if TYPE_CHECKING:
@@ -96,15 +96,17 @@ class SessionHooks:
         return bool(self._waiting_for(event, whose))
 
     async def run(self, occasion: Occasion, clean: Clean, whose: Whose = "all") -> Verdict:
-        """Run an event's hooks one after another until one refuses; `clean` masks secrets.
+        """Run an event's hooks one after another until one refuses; `clean` masks secrets, also in what they read.
 
         `whose` limits them to the `user`'s or the `workspace`'s.
         """
         texts: list[str] = []
         speakers: list[Hook] = []
         has_run = False
+        facts: dict[str, object] = {}
         for hook in self._waiting_for(occasion.event, whose):
-            answer = await self._ask(hook, occasion)
+            facts = facts or await run_sync(mask_facts, occasion.facts, clean)
+            answer = await self._ask(hook, facts, occasion.subject)
             if answer is None:
                 continue
             has_run = True
@@ -119,27 +121,28 @@ class SessionHooks:
                 speakers += (hook,) if hook.has_network else ()
         return Verdict("", tuple(texts), tuple(speakers), has_run=has_run)
 
-    async def notify(self, occasion: Occasion) -> None:
+    async def notify(self, occasion: Occasion, clean: Clean) -> None:
         """Run an event's hooks; wait for them if nobody attends the session, because then it is about to end."""
         if self._background.is_attended():
-            self.notify_soon(occasion)
+            self.notify_soon(occasion, clean)
         else:
-            await self._run_quietly(occasion)
+            await self._run_quietly(occasion, clean)
 
-    def notify_soon(self, occasion: Occasion) -> None:
+    def notify_soon(self, occasion: Occasion, clean: Clean) -> None:
         """Run an event's hooks in the background if a person attends the session; what they say is not used."""
         if self._background.is_attended():
-            self._background.start(partial(self._run_quietly, occasion))
+            self._background.start(partial(self._run_quietly, occasion, clean))
 
-    async def _run_quietly(self, occasion: Occasion) -> None:
+    async def _run_quietly(self, occasion: Occasion, clean: Clean) -> None:
         """Run an event's hooks unless the session is closed; closing it stops them."""
         if self._is_closed:
             return
         with anyio.CancelScope() as scope:
             self._scopes[scope] = is_over = anyio.Event()
             try:
+                facts = await run_sync(mask_facts, occasion.facts, clean)
                 for hook in self._waiting_for(occasion.event, "all"):
-                    await self._ask(hook, occasion)
+                    await self._ask(hook, facts, occasion.subject)
             finally:
                 del self._scopes[scope]
                 is_over.set()
@@ -164,18 +167,20 @@ class SessionHooks:
         shared = self._shared if whose != "user" else ()
         return [hook for hook in (*own, *shared) if hook.event == event]
 
-    async def _ask(self, hook: Hook, occasion: Occasion) -> HookAnswer | None:
+    async def _ask(
+        self, hook: Hook, facts: Mapping[str, object], subject: CallSubject | None
+    ) -> HookAnswer | None:
         """Run one hook, or return None if it does not apply.
 
         Its failure is reported, and refuses the event if the hook is required.
         """
         try:
-            if not hook.applies_to(occasion.subject, self._record.roots):
+            if not hook.applies_to(subject, self._record.roots):
                 return None
             if hook.entry and not await run_sync(_is_unchanged, hook, self._record.cwd):
                 answer = HookAnswer(failure=CHANGED)
             else:
-                request = encode_request(hook, self._record.session_id, self._record.cwd, occasion.facts)
+                request = encode_request(hook, self._record.session_id, self._record.cwd, facts)
                 ended = await self._commands.run(hook, request)
                 answer = answer_of(hook.event, ended, hook.timeout_s)
         except StorageError:

@@ -130,6 +130,18 @@ async def test_orders_in_the_output_of_a_hook_are_cut_and_secrets_masked(scene: 
     assert key not in told + scene.record_of(session).read_text()
 
 
+async def test_no_hook_reads_a_key_that_the_agent_knows(scene: Scene) -> None:
+    key = scene.variables["OPENAI_API_KEY"] = "sk-proj-Zk3PqR8vTnB2xWm9LhD4sYc7JfGa5UeQ"
+    log = scene.home / "log"
+    events = ("prompt", "before_tool", "after_tool")
+    configure(scene, **{event: {"event": event, "command": f"cat >> {log}"} for event in events})
+    scene.provider.plays(writes(content=f"k = '{key}'"), step("Done."))
+    async with scene.editor() as editor:
+        await editor.prompt(await editor.new_session(scene.project), f"use {key}")
+    assert all(event in log.read_text() for event in events)
+    assert key not in log.read_text()
+
+
 async def test_orders_in_a_reason_are_cut_too(scene: Scene) -> None:
     configure(scene, guard={"event": "before_tool", "command": f"echo '{INJECTION}' >&2; exit 2"})
     scene.provider.plays(writes(), step("Done."))

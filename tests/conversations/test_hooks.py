@@ -300,3 +300,32 @@ async def test_what_a_hook_formatted_is_reviewed_with_the_edit(scene: Scene) -> 
         said = {"sessionId": session, "path": str(path), "verdict": "rejected"}
         assert await editor.call("_hermes/edits/judge", said) == {"open": 0}
     assert path.read_text() == "x = 0\ny = 0\n"
+
+
+async def test_a_script_meets_the_hooks_of_the_calls_it_makes(scene: Scene) -> None:
+    configure(scene, guard={"event": "before_tool", "tools": ["write_file"], "command": "exit 2"})
+    body = "    tools.write_file(path='a.py', content='1')"
+    code = f"import tools\ntry:\n{body}\nexcept tools.ToolError as error:\n    print(error)"
+    scene.provider.plays(step(call("execute_code", "e1", code=code)), step("Done."))
+    async with scene.editor() as editor:
+        await editor.prompt(await editor.new_session(scene.project))
+    assert "Refused by the hook guard" in outcome_of(scene.provider.requests[1])
+    assert not (scene.project / "a.py").exists()
+
+
+async def test_a_resumed_session_starts_again_and_commands_are_no_prompts(scene: Scene) -> None:
+    log = scene.home / "log"
+    configure(
+        scene,
+        start={"event": "session_start", "command": f"jq -r .source >> {log}"},
+        prompt={"event": "prompt", "command": f"jq -r .prompt >> {log}"},
+    )
+    scene.provider.plays(step("One."), step("Two."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "/status")
+        await editor.prompt(session, "first")
+    async with scene.editor() as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        await editor.prompt(session, "second")
+    assert log.read_text().split() == ["first", "new", "second", "resumed"]

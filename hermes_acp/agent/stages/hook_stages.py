@@ -79,7 +79,7 @@ class HookStages:
         clean = turn.deps.redactor.clean
         facts |= {
             "status": "failed" if result.is_error else "completed",
-            "output": clean(result.text),
+            "output": result.text,
             "exit_code": result.exit_code,
         }
         known = await files_on_disk(result)
@@ -96,7 +96,8 @@ class HookStages:
         if turn.origin.parent or not self._hooks.listens("turn_end"):
             return
         facts = {**_common_facts(turn), "reason": ending.reason, "message": ending.sentence}
-        await self._hooks.notify(Occasion("turn_end", {**facts, "answer": _answer_of(turn)}))
+        occasion = Occasion("turn_end", {**facts, "answer": _answer_of(turn)})
+        await self._hooks.notify(occasion, turn.deps.redactor.clean)
 
     async def _note(
         self, turn: Turn, event: "HookEvent", facts: dict[str, object], whose: Whose = "all"
@@ -132,9 +133,8 @@ class HookGate:
 
     def _tell(self, title: str, tool: str) -> None:
         if self._hooks.listens("question"):
-            text = self._turn.deps.redactor.clean(title)
-            facts = {**_common_facts(self._turn), "title": text, "tool_name": tool}
-            self._hooks.notify_soon(Occasion("question", facts))
+            facts = {**_common_facts(self._turn), "title": title, "tool_name": tool}
+            self._hooks.notify_soon(Occasion("question", facts), self._turn.deps.redactor.clean)
 
 
 def _common_facts(turn: Turn) -> dict[str, object]:
@@ -142,7 +142,7 @@ def _common_facts(turn: Turn) -> dict[str, object]:
 
 
 def _facts_of(turn: Turn, card: CallProposed, proposal: Proposal) -> tuple[dict[str, object], CallSubject]:
-    """Return what hooks are told about a call; the card's input has its secrets masked."""
+    """Return what hooks are told about a call."""
     paths = [each.path for each in proposal.effects if isinstance(each, Reads | Writes | Deletes)]
     subject = CallSubject(card.name, card.kind, tuple(dict.fromkeys(paths)))
     facts: dict[str, object] = {
