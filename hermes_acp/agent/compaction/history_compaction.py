@@ -53,7 +53,7 @@ async def compact(turn: Turn, why: CompactionReason, wish: str = "") -> HistoryC
     Raises ModelError if no summary could be obtained. If anything is raised, the history is unchanged.
     """
     compaction = _Compaction(turn, why, wish)
-    cut = find_cut(turn.record.messages, compaction.room())
+    cut = await run_sync(find_cut, tuple(turn.record.messages), compaction.room())
     return await compaction.run(cut) if cut else None
 
 
@@ -108,7 +108,7 @@ class _Compaction:
         try:
             messages = turn.record.messages
             summary = await self._sum_up(messages[: cut.replaced]) if cut.replaced else ""
-            event = self._measured(messages, cut.made(self._id, summary))
+            event = await run_sync(self._measured, tuple(messages), cut.made(self._id, summary))
         except StorageError:
             raise
         except BaseException as error:
