@@ -76,6 +76,20 @@ async def test_a_trusted_hook_runs_in_the_sandbox_alone(scene: Scene, tmp_path: 
     assert not outside.exists()
 
 
+async def test_a_trusted_hook_sees_neither_secrets_nor_what_rules_deny(scene: Scene) -> None:
+    scene.configure(json.dumps({"rules": [{"deny": {"path": "denied.txt"}}]}))
+    scene.write(".env", "WORD=in-the-env-file")
+    scene.write("denied.txt", "in-the-denied-file")
+    plant(scene, look={"event": "after_tool", "command": "cat .env denied.txt; env; echo looked"})
+    scene.provider.plays(writes(), step("Done."))
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("allow_once")
+        await editor.prompt(await editor.new_session(scene.project))
+    told = outcome_of(scene.provider.requests[1])
+    assert "looked" in told
+    assert "in-the-" not in told
+
+
 async def test_a_changed_script_of_a_hook_does_not_run_until_asked_again(scene: Scene) -> None:
     script = scene.write("lint.sh", "touch first\n")
     plant(scene, lint={"event": "after_tool", "command": "sh ./lint.sh"})
@@ -158,7 +172,9 @@ async def test_no_hook_allows_what_policy_asks_about_or_denies(scene: Scene) -> 
         json.dumps(
             {
                 "rules": [{"deny": {"path": "b.py"}}],
-                "hooks": {"yes": {"event": "before_tool", "command": f"{yes}; touch ran-$(jq -r .call_id)"}},
+                "hooks": {
+                    "yes": {"event": "before_tool", "command": f"{yes}; touch ran-$(grep -oE 'w[12]')"}
+                },
             }
         )
     )

@@ -65,7 +65,11 @@ async def test_hooks_are_listed_tried_and_checked(home: Path, workspace: Path) -
     configure(
         home,
         hooks(
-            guard={"event": "before_tool", "paths": ["*.py"], "command": "jq -r .x || echo no >&2; exit 2"},
+            guard={
+                "event": "before_tool",
+                "paths": ["*.py"],
+                "command": "grep -q nothing || echo no >&2; exit 2",
+            },
             typo={"event": "turn_end", "command": "no-such-program --now"},
             local={"event": "turn_end", "command": "./notify.sh"},
         ),
