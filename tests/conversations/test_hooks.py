@@ -317,8 +317,8 @@ async def test_a_resumed_session_starts_again_and_commands_are_no_prompts(scene:
     log = scene.home / "log"
     configure(
         scene,
-        start={"event": "session_start", "command": f"grep -o 'source...[a-z]*' >> {log}"},
-        prompt={"event": "prompt", "command": f"grep -o 'prompt...[fs][a-z]*' >> {log}"},
+        start={"event": "session_start", "command": f"""grep -o '"source":"[a-z]*' >> {log}"""},
+        prompt={"event": "prompt", "command": f"""grep -o '"prompt":"[a-z]*' >> {log}"""},
     )
     scene.provider.plays(step("One."), step("Two."))
     async with scene.editor() as editor:
