@@ -41,4 +41,4 @@ async def measure(folder: str, tool: str, arguments: str) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(anyio.run(measure, os.path.realpath(sys.argv[1]), *sys.argv[2:4])))
+    print(json.dumps(anyio.run(measure, os.path.realpath(sys.argv[1]), sys.argv[2], sys.argv[3])))

@@ -18,8 +18,9 @@ class Permission(Struct, frozen=True):
 
     `is_unattended` says that nobody was there to be asked.
     `comment` is what the user says with it. `edits` holds, by the path of a diff, the text that a file shall have
-    instead of what was proposed, and `rejected` what was left out of it, in words. Agents that do not know these three
-    ignore them; `agent.accepts_partial_edits` tells.
+    instead of what was proposed, and `rejected` what was left out of it, in words. Where a diff came as hunks,
+    `changes` holds the lines to change instead: the first line from 1, how many, and the new lines. Agents that do not
+    know these ignore them; `agent.accepts_partial_edits` tells.
     """
 
     option_id: str | None
@@ -27,6 +28,7 @@ class Permission(Struct, frozen=True):
     edits: dict[str, str] = {}
     rejected: dict[str, tuple[str, ...]] = {}
     is_unattended: bool = False
+    changes: dict[str, tuple[tuple[int, int, tuple[str, ...]], ...]] = {}
 
 
 Chosen = Permission | str | None
@@ -58,11 +60,12 @@ async def answer_elicitation(params: Raw, ask: OnElicitation) -> v1.CreateElicit
 
 def _said_beside(answer: Permission) -> dict[str, Any] | v1.UnsetType:
     said: dict[str, Any] = {"comment": answer.comment} if answer.comment else {}
-    if answer.edits:
-        said["edits"] = [
-            {"path": path, "newText": text, "rejected": list(answer.rejected.get(path, ()))}
-            for path, text in answer.edits.items()
-        ]
+    edits: list[dict[str, Any]] = [{"path": path, "newText": text} for path, text in answer.edits.items()]
+    for path, changes in answer.changes.items():
+        told = [{"start": start, "count": count, "lines": lines} for start, count, lines in changes]
+        edits.append({"path": path, "changes": told})
+    if edits:
+        said["edits"] = [{**edit, "rejected": list(answer.rejected.get(edit["path"], ()))} for edit in edits]
     return {"hermes": said} if said else v1.UNSET
 
 

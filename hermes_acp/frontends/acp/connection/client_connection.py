@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import SessionNotFound
+from hermes_acp.core.event_types import Diff
 from hermes_acp.frontends.acp.connection.mcp_tunnel import McpTunnel
 from hermes_acp.frontends.acp.messages import errors
 from hermes_protocol import v1
@@ -53,6 +54,8 @@ class ClientConnection:
         self.offers_unstable = False
         self.last_auth_status: object = None
         self.is_under_way = False
+        self.asked_diffs: dict[tuple[str, str], tuple[Diff, ...]] = {}
+        """The large diffs that questions showed this client, by session and call, until the call ends."""
         self.mcp_tunnel = McpTunnel(lambda: self.connection)
         self._tasks: TaskGroup | None = None
 

@@ -40,6 +40,11 @@ def reject_in_session(what: str) -> str:
     return f"Reject {what} for this session"
 
 
+def text_in_diff(characters: int) -> str:
+    """Stand for a long argument that the call's diff contains."""
+    return f"[{characters:,} characters, as in the diff]"
+
+
 def asked_because(reasons: Sequence[str]) -> str:
     """Say why a call needs permission."""
     return f"Asked because {'; '.join(reasons)}."

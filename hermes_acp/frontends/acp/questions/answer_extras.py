@@ -4,24 +4,32 @@ Knows: `edits`, `comment`, `isUnattended` and `rejected` of `_meta.hermes` (`pro
 them is taken. Does not know: how a question is sent, what happens to the answer. Values of any other shape are ignored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct, UnsetType
 
-from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.event_types import Diff, PermissionAnswer
 from hermes_acp.core.ports.gate_ports import PermissionResponse
+from hermes_acp.frontends.acp.questions.large_diffs import text_with_changes
 
 MAX_COMMENT_LENGTH: Final = 4_000
 MAX_PART_LENGTH: Final = 4_000
 MAX_PARTS: Final = 50
 
 
+class _Change(Struct, frozen=True, rename="camel"):
+    start: int
+    count: int
+    lines: list[str]
+
+
 class _Edit(Struct, frozen=True, rename="camel"):
     path: str
-    new_text: str
+    new_text: str | None = None
+    changes: list[_Change] | None = None
     rejected: list[str] = []
 
 
@@ -38,16 +46,22 @@ def is_unattended(meta: dict[str, Any] | UnsetType | None) -> bool:
 
 
 def full_answer(
-    answer: PermissionAnswer, meta: dict[str, Any] | UnsetType | None
+    answer: PermissionAnswer, meta: dict[str, Any] | UnsetType | None, diffs: Sequence[Diff] = ()
 ) -> PermissionAnswer | PermissionResponse:
-    """Return an answer with its edits and comment, or alone if there are none."""
+    """Return an answer with its edits and comment, or alone if there are none.
+
+    Edits can be changes of lines of the question's diffs; an answer with changes that do not fit counts as none.
+    """
     said = _read(meta)
     if said is None or not (said.edits or said.comment.strip()):
         return answer
+    texts = {edit.path: text for edit in said.edits if (text := _text_of(edit, diffs)) is not None}
+    if len(texts) < len(said.edits):
+        return "unavailable"
     return PermissionResponse(
         answer,
         comment=said.comment.strip()[:MAX_COMMENT_LENGTH],
-        texts=MappingProxyType({edit.path: edit.new_text for edit in said.edits}),
+        texts=MappingProxyType(texts),
         left_out=_left_out(said.edits),
     )
 
@@ -64,6 +78,15 @@ def _read(meta: dict[str, Any] | UnsetType | None) -> _Said | None:
         return msgspec.convert(meta.get("hermes"), _Said)
     except msgspec.ValidationError:
         return None
+
+
+def _text_of(edit: _Edit, diffs: Sequence[Diff]) -> str | None:
+    if edit.new_text is not None:
+        return edit.new_text
+    diff = next((each for each in diffs if each.path == edit.path), None)
+    if diff is None or edit.changes is None:
+        return None
+    return text_with_changes(diff, [(change.start, change.count, change.lines) for change in edit.changes])
 
 
 def _left_out(edits: list[_Edit]) -> Mapping[str, tuple[str, ...]]:

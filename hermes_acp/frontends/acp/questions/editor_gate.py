@@ -87,7 +87,7 @@ class EditorGate:
             return "unavailable"
         if response.outcome.outcome != "selected":
             return "unavailable" if is_unattended(response.meta) else "cancelled"
-        return full_answer(answer_of(response.outcome.option_id), response.meta)
+        return full_answer(answer_of(response.outcome.option_id), response.meta, call.diffs)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
         """Ask a question; return None if the client cannot, or if its response is not understood.

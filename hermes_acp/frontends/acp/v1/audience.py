@@ -95,8 +95,11 @@ class EditorAudience:
                 call = (session_id, event.call_id)
                 is_filled, rejection = call in self._filled, self._rejected.pop(call, None)
                 self._filled.discard(call)
-                if is_filled or rejection is not None:
-                    return structs.replace(view, has_filled_card=is_filled, rejection=rejection)
+                has_diffs = self._client.asked_diffs.pop(call, None) == event.diffs != ()
+                if is_filled or rejection is not None or has_diffs:
+                    return structs.replace(
+                        view, has_filled_card=is_filled, rejection=rejection, has_diffs=has_diffs
+                    )
             case _:
                 pass
         return view
@@ -127,6 +130,7 @@ def _view_of(client: ClientConnection, *, is_replay: bool) -> UpdateView:
         is_replay=is_replay,
         takes_turn_ends=is_replay and takes(client.capabilities, "turnEnds"),
         takes_turn_marks=takes(client.capabilities, "turnMarks"),
+        takes_hunks=takes(client.capabilities, "diffHunks"),
         takes_notices=bool(session and session.notices),
         takes_plan_updates=client.takes_plan_updates,
         takes_subagents=client.takes_subagents,

@@ -4,7 +4,7 @@ Knows: what each event looks like to an editor. Does not know: whether it happen
 `UpdateView` says. Pure and exhaustive: live and replay go through the same function.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
@@ -38,6 +38,7 @@ from hermes_acp.core.record.session_record import CUT_OFF
 from hermes_acp.frontends.acp.messages import conversation
 from hermes_acp.frontends.acp.questions.answer_extras import rejected
 from hermes_acp.frontends.acp.questions.call_meta import call_meta
+from hermes_acp.frontends.acp.questions.large_diffs import brief_input, hunks_meta, is_large
 from hermes_acp.frontends.acp.translation.call_results import raw_output
 from hermes_acp.frontends.acp.translation.output_markdown import fenced
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS
@@ -54,10 +55,12 @@ Compaction = CompactionStarted | SummarySaid | HistoryCompacted | CompactionFail
 class UpdateView(Struct, frozen=True):
     """What one client accepts: replayed or live, with or without notices.
 
-    Two fields are about a call that ends: `has_filled_card` says whether its card already has content, `rejection` is
-    the user's comment on rejecting it, or None if they did not. `has_words` is about a failed step: whether part of
+    Three fields are about a call that ends: `has_filled_card` says whether its card already has content, `rejection` is
+    the user's comment on rejecting it, or None if they did not. `has_diffs` says whether a question showed the client
+    the same large diffs. `has_words` is about a failed step: whether part of
     its answer was shown. If `takes_turn_ends`, the client is told where and how each past turn ended. If
-    `takes_turn_marks`, it is told the message ID of each prompt, and which steps failed.
+    `takes_turn_marks`, it is told the message ID of each prompt, and which steps failed. If `takes_hunks`, large diffs
+    are sent as hunks.
     """
 
     is_replay: bool = False
@@ -70,6 +73,8 @@ class UpdateView(Struct, frozen=True):
     has_filled_card: bool = False
     rejection: str | None = None
     has_words: bool = False
+    takes_hunks: bool = False
+    has_diffs: bool = False
 
 
 def to_updates(event: Event, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
@@ -192,9 +197,9 @@ def _card(
                     name=event.name,
                     kind=event.kind,
                     status="pending",
-                    content=list(to_diffs(event.diffs)),
+                    content=[] if is_large(event.diffs) else list(to_diffs(event.diffs)),
                     locations=to_locations(event.locations),
-                    raw_input=event.raw_input,
+                    raw_input=brief_input(event.raw_input, event.diffs),
                     meta=call_meta(event),
                 ),
             )
@@ -208,8 +213,14 @@ def _card(
 
 
 def _card_end(event: CallEnded, view: UpdateView) -> v1.SessionUpdateToolCallUpdate:
-    """Close a card; the content of a stopped call stays, because its outcome only says that it was stopped."""
-    content: list[v1.ToolCallContent] = [*to_diffs(event.diffs)]
+    """Close a card; the content of a stopped call stays, because its outcome only says that it was stopped.
+
+    Large diffs that the card already shows stay too.
+    """
+    stays = event.status == "cancelled" and view.has_filled_card
+    if event.status == "completed" and view.has_diffs and not (event.parts or view.takes_hunks):
+        stays = True
+    content: list[v1.ToolCallContent] = [] if stays else [*to_diffs(event.diffs, as_hunks=view.takes_hunks)]
     if event.terminal_id and not view.is_replay:
         content.append(v1.Terminal(terminal_id=event.terminal_id))
     elif event.text and not (event.diffs and event.status == "completed"):
@@ -218,16 +229,23 @@ def _card_end(event: CallEnded, view: UpdateView) -> v1.SessionUpdateToolCallUpd
     return v1.SessionUpdateToolCallUpdate(
         tool_call_id=event.call_id,
         status="completed" if event.status == "completed" else "failed",
-        content=UNSET if event.status == "cancelled" and view.has_filled_card else content,
+        content=UNSET if stays else content,
         locations=to_locations(event.locations) if event.locations else UNSET,
         raw_output=raw_output(event),
         meta=UNSET if view.rejection is None else rejected(view.rejection),
     )
 
 
-def to_diffs(diffs: tuple[Diff, ...]) -> tuple[v1.Diff, ...]:
-    """Return diffs in the form editors display."""
-    return tuple(v1.Diff(path=diff.path, old_text=diff.old_text, new_text=diff.new_text) for diff in diffs)
+def to_diffs(diffs: tuple[Diff, ...], *, as_hunks: bool = False) -> tuple[v1.Diff, ...]:
+    """Return diffs in the form editors display; large ones as hunks if the client takes these."""
+    as_hunks = as_hunks and is_large(diffs)
+    return tuple(_to_diff(diff, hunks_meta(diff) if as_hunks else None) for diff in diffs)
+
+
+def _to_diff(diff: Diff, hunks: dict[str, Any] | None) -> v1.Diff:
+    if hunks is None:
+        return v1.Diff(path=diff.path, old_text=diff.old_text, new_text=diff.new_text)
+    return v1.Diff(path=diff.path, old_text="", new_text="", meta=hunks)
 
 
 def to_locations(locations: tuple[Location, ...]) -> list[v1.ToolCallLocation]:

@@ -13,6 +13,7 @@ from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.diff_rendering import (
     MAX_LINES,
+    came_as_hunks,
     headline,
     hunks_of,
     old_text,
@@ -212,18 +213,26 @@ class ApprovalPrompt:
             return ApprovalAnswer(Permission(self._reject_option()))
         await self._note(messages.hunks_accepted(len(kept), len(hunks)), "allow_once")
         edits: dict[str, str] = {}
+        changes: dict[str, tuple[tuple[int, int, tuple[str, ...]], ...]] = {}
         rejected: dict[str, tuple[str, ...]] = {}
         for diff in self._diffs:
             proposed = [hunk for of, hunk in hunks if of is diff]
             taken = [hunk for of, hunk in kept if of is diff]
             if taken != proposed:
                 places = {hunk.old_start for hunk in taken}
-                edits[diff.path] = apply_hunks(old_text(diff), taken)
+                if came_as_hunks(diff):
+                    changes[diff.path] = tuple(
+                        (each.old_start + 1, len(each.old_lines), each.new_lines) for each in taken
+                    )
+                else:
+                    edits[diff.path] = apply_hunks(old_text(diff), taken)
                 rejected[diff.path] = tuple(
                     describe_hunk(hunk) for hunk in proposed if hunk.old_start not in places
                 )
         return ApprovalAnswer(
-            Permission(option_named(self._request, "allow_once"), edits=edits, rejected=rejected)
+            Permission(
+                option_named(self._request, "allow_once"), edits=edits, rejected=rejected, changes=changes
+            )
         )
 
     def _approval_text(self) -> str:

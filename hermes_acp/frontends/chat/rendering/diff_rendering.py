@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+import msgspec
+from msgspec import Struct
 from rich.text import Text
 
 from hermes_acp.core.hunks import Hunk, diff_hunks
@@ -22,13 +24,66 @@ SIGN_COLUMNS: Final = 8
 """The columns before a line's text: its number, a space, its sign, a space."""
 
 
+class _SentHunk(Struct, rename="camel"):
+    """A hunk with the lines around it; lines count from 1."""
+
+    old_start: int
+    new_start: int
+    old_lines: list[str]
+    new_lines: list[str]
+    before: list[str] = []
+    after: list[str] = []
+
+    @property
+    def end(self) -> int:
+        """The number of lines before the end of its old lines."""
+        return self.old_start - 1 + len(self.old_lines)
+
+
+class _Said(Struct):
+    hunks: list[_SentHunk] = []
+
+
+def _sent_hunks(diff: v1.Diff) -> list[_SentHunk]:
+    """Return the hunks that came instead of whole texts, if any."""
+    if not isinstance(diff.meta, dict):
+        return []
+    try:
+        return msgspec.convert(diff.meta.get("hermes") or {}, _Said).hunks
+    except msgspec.ValidationError:
+        return []
+
+
 def old_text(diff: v1.Diff) -> str:
-    """Return the text before the change; empty for a new file."""
+    """Return the text before the change; empty for a new file.
+
+    Of a diff that came as hunks, lines that are not near a hunk are empty.
+    """
+    if sent := _sent_hunks(diff):
+        lines = [""] * max(hunk.end + len(hunk.after) for hunk in sent)
+        for hunk in sent:
+            first = hunk.old_start - 1
+            lines[first - len(hunk.before) : first] = hunk.before
+            lines[first : hunk.end] = hunk.old_lines
+            lines[hunk.end : hunk.end + len(hunk.after)] = hunk.after
+        last = sent[-1]
+        ends_open = not last.after and last.old_lines[-1:] == [""]
+        return "\n".join(lines if ends_open else (*lines, ""))  # as if the last line sent had a line end
     return diff.old_text if isinstance(diff.old_text, str) else ""
+
+
+def came_as_hunks(diff: v1.Diff) -> bool:
+    """Return whether the agent sent hunks instead of the whole texts."""
+    return bool(_sent_hunks(diff))
 
 
 def hunks_of(diff: v1.Diff) -> tuple[Hunk, ...]:
     """Return a diff's hunks in order."""
+    if sent := _sent_hunks(diff):
+        return tuple(
+            Hunk(hunk.old_start - 1, tuple(hunk.old_lines), hunk.new_start - 1, tuple(hunk.new_lines))
+            for hunk in sent
+        )
     return diff_hunks(old_text(diff), diff.new_text)
 
 
