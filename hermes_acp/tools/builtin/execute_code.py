@@ -89,7 +89,7 @@ class ExecuteCode:
             own = msgspec.structs.replace(command, confinement=progress.confinement)
             return await self._run(own, arguments.code, workspace, progress)
 
-        lines = arguments.code.count("\n") + 1
+        lines = max(1, len(arguments.code.splitlines()))
         title = f"Run a Python script of {lines} line{'s' if lines > 1 else ''}"
         return Proposal(title, self.kind, run, (effect,), deadline_s=arguments.timeout_s)
 

@@ -221,7 +221,7 @@ async def test_a_message_that_is_too_large_is_refused_and_not_read() -> None:
 
 async def test_a_script_is_judged_as_the_command_that_it_is() -> None:
     proposal = await ExecuteCode(Toolshed()).propose(
-        CodeArguments(code="import os\nos.remove('x')"), LiveWorkspace()
+        CodeArguments(code="import os\nos.remove('x')\n"), LiveWorkspace()
     )
     assert proposal.effects == (
         Runs("python3 <<'INPUT'\nimport os\nos.remove('x')\nINPUT", "/project", ("/project",)),
