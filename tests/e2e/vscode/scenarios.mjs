@@ -430,17 +430,34 @@ async function findingsOf({ window, axe }) {
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.any[0]?.message ?? ""}`));
 }
 
+/**
+ * Let axe look at the review tab. The colours of line numbers and of words are the theme's own, as in every editor; in themes of
+ * high contrast words have to be readable on red and green too.
+ */
+async function reviewFindings({ window: { page }, axe }) {
+  await page.evaluate(axe);
+  const isHigh = await page.locator(".hc-black, .hc-light").first().isVisible();
+  const exclude = [[".line-numbers"], ...(isHigh ? [] : [[".view-line span[class^=mtk]:not(.mtk1)"]])];
+  const { violations } = await page.evaluate(
+    (left) => window.axe.run({ include: ['.monaco-editor[data-uri^="hermes-review:"]'], exclude: left }, { resultTypes: ["violations"] }),
+    exclude,
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `review, ${id}: ${node.html.slice(0, 160)} ${node.any[0]?.message ?? ""}`));
+}
+
 async function looksRightEverywhere(scene) {
   const { window, shot } = scene;
   const { page, panel } = window;
   await writeFile(join(scene.project, "shop.py"), SHOP);
   await window.prompt("tidy shop.py");
   await lens(page, /Accept all 3/).waitFor();
-  const findings = (await findingsOf(scene)).map((each) => `Light Modern: ${each}`);
+  const findings = [];
+  const look = async (theme) => findings.push(...[...(await findingsOf(scene)), ...(await reviewFindings(scene))].map((each) => `${theme}: ${each}`));
+  await look("Light Modern");
   for (const [name, theme, mark] of THEMES) {
     await chooseTheme(window, theme, mark);
     await shot(`${name}-hunks`);
-    findings.push(...(await findingsOf(scene)).map((each) => `${theme}: ${each}`));
+    await look(theme);
   }
   expect(findings.join("\n"), "", "what keeps people from pending edits");
   await chooseTheme(window, ...THEMES[0].slice(1));

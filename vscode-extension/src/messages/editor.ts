@@ -27,7 +27,8 @@ export const questionsWaiting = (count: number) =>
 
 export const READ_COMMAND_FIRST = "Read the command to its end in the Hermes panel before you allow it.";
 
-export const editInlinePlaceholder = (place: string) => `Edit ${place}: describe the change (Enter to send, Escape to cancel)`;
+export const editInlinePlaceholder = (place: string) =>
+  `Edit ${place}: describe the change (Enter to send, Escape to cancel)`;
 export const EDITING = "Hermes is editing";
 export const UNTRUSTED_NO_EDITS = "Hermes does not edit files in a folder that you have not trusted.";
 export const MANAGE_TRUST = "Manage trust";
