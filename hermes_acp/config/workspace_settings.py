@@ -101,19 +101,33 @@ class _Reader:
         names = [name for name in plain if name not in ProjectSettings.model_fields]
         if names:
             self._notices.append(NO_SETTING.format(file=file, names=", ".join(sorted(names)[:5])))
-        kept = {name: value for name, value in plain.items() if name in ProjectSettings.model_fields}
+        self._read_hooks(file, plain.get("hooks"))
+        kept = {name: plain[name] for name in ("rules", "mcp_servers") if name in plain}
         try:
             own = ProjectSettings.model_validate(with_lines(content, kept))
         except ValidationError as error:
-            told = "; ".join(str(mistake["msg"]) for mistake in error.errors(include_input=False)[:3])
-            self._notices.append(f"{file} is not used: {told}.")
+            self._notices.append(f"{file} is not used: {_mistakes_in(error)}.")
             return
         self._rules += (rule.rule(file, is_users=False) for rule in own.rules)
         for name, server in own.mcp_servers.items():
             self._take(file, name, server)
-        for name, hook in own.hooks.items():
-            if hook.enabled:
-                self._take_hook(file, name, hook)
+
+    def _read_hooks(self, file: str, written: object) -> None:
+        """Read the hooks of a file, each by itself, so that a wrong one takes no rule out of force."""
+        if written is not None and not isinstance(written, dict):
+            self._notices.append(f"{file}: hooks is not used: it must be `name: value` lines.")
+            return
+        for name, hook in cast("dict[object, object]", written or {}).items():
+            try:
+                own = ProjectSettings.model_validate({"hooks": {name: hook}})
+            except ValidationError as error:
+                self._notices.append(
+                    f"{file}: the hook {str(name)[:40]!r} is not used: {_mistakes_in(error)}."
+                )
+                continue
+            for named, settings in own.hooks.items():
+                if settings.enabled:
+                    self._take_hook(file, named, settings)
 
     def read_servers(self, file: str, key: str) -> None:
         """Read a file that editors use to configure MCP servers."""
@@ -166,6 +180,10 @@ class _Reader:
         return WorkspaceSettings(
             tuple(self._rules), item, tuple(self._servers), tuple(self._hooks), tuple(self._notices)
         )
+
+
+def _mistakes_in(error: ValidationError) -> str:
+    return "; ".join(str(mistake["msg"]) for mistake in error.errors(include_input=False)[:3])
 
 
 def hook_digest(cwd: str, settings: HookSettings) -> str:

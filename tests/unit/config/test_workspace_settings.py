@@ -169,3 +169,30 @@ def test_a_question_shows_variables_and_headers_and_where_words_end(tmp_path: Pa
     first, second = read(tmp_path).items
     assert first.about == "LD_PRELOAD=./evil.so ls 'x y'  (.mcp.json)"
     assert second.about == "https://b.example with the headers X-Key  (.mcp.json)"
+
+
+@pytest.mark.parametrize("hooks", ["{start: [touch ran]}", "[start]", "{1: 2}", "later"])
+def test_hooks_that_are_none_take_no_rule_out_of_force(tmp_path: Path, hooks: str) -> None:
+    write(tmp_path, ".hermes/config.yaml", f"rules:\n- deny: {{command: ls}}\nhooks: {hooks}\n")
+    found = read(tmp_path)
+    assert [rule.decision for rule in found.rules] == ["deny"]
+    assert found.hooks == ()
+    (notice,) = found.notices
+    assert "hook" in notice
+    assert "is not used" in notice
+
+
+def test_a_hook_is_an_item_with_its_command_and_changes_with_the_files_it_names(tmp_path: Path) -> None:
+    (tmp_path / "lint.sh").write_text("true\n")
+    off = "off: {event: prompt, command: x, enabled: false}"
+    line = f"hooks: {{lint: {{event: after_tool, tools: [edit], command: sh lint.sh}}, {off}}}\n"
+    write(tmp_path, ".hermes/config.yaml", line)
+    (item,) = read(tmp_path).items
+    assert (item.kind, item.name) == ("hook", "lint")
+    assert item.about == "after_tool (edit): sh lint.sh  (.hermes/config.yaml)"
+    (tmp_path / "lint.sh").write_text("false\n")
+    assert read(tmp_path).items != (item,)
+    (tmp_path / "lint.sh").write_text("true\n")
+    assert read(tmp_path).items == (item,)
+    write(tmp_path, ".hermes/config.yaml", line.replace("tools: [edit]", "tools: [read]"))
+    assert read(tmp_path).items != (item,)
