@@ -4,6 +4,9 @@ A line is `{"crc": N, "chain": M, "event": {…}}`: N is the CRC-32 of the bytes
 the M of the line before, so a lost, duplicated or moved line is detected at the next one, except for the last
 line. Records from before chains were introduced have lines without one, for which the checksum takes its place;
 both kinds of line may follow each other. A line with other fields was written by a newer version.
+
+The event's object ends with the field `at_ms`: when it was written, in milliseconds since the epoch. Earlier versions
+wrote none, and ignore it.
 """
 
 from binascii import crc32
@@ -27,6 +30,10 @@ class _Line(_Summed, gc=False, forbid_unknown_fields=True):
     chain: int | None = None
 
 
+class _Time(msgspec.Struct, gc=False):
+    at_ms: int | None = None
+
+
 class ValidLines(msgspec.Struct):
     """The valid part of a record: its events, its size in bytes, and the chain value after it."""
 
@@ -35,8 +42,9 @@ class ValidLines(msgspec.Struct):
     chain: int
 
 
-def encode_line(body: bytes, before: int) -> tuple[bytes, int]:
+def encode_line(event: bytes, before: int, at_ms: int) -> tuple[bytes, int]:
     """Return the line for an encoded event after the chain value `before`, and the new chain value."""
+    body = b'%b,"at_ms":%d}' % (event[:-1], at_ms)
     crc = crc32(body)
     chain = before * MULTIPLIER & 0xFFFFFFFF ^ crc
     return b'{"crc":%d,"chain":%d,"event":%b}\n' % (crc, chain, body), chain
@@ -57,6 +65,19 @@ def decode_whole(content: bytes) -> ValidLines:
     found = list(_decode(content, 0))
     _, size_bytes, chain = found[-1] if found else (None, 0, 0)
     return ValidLines([event for event, _, _ in found], size_bytes, chain)
+
+
+def decode_timed(content: bytes) -> Iterator[tuple[Event, float | None]]:
+    """Yield the events of a record in order, each with its time in seconds since the epoch; None if it has none.
+
+    Stop at the first bad line.
+    """
+    read_line, read_time = msgspec.json.Decoder(_Line).decode, msgspec.json.Decoder(_Time).decode
+    start = 0
+    for event, end in decode_lines(content):
+        at_ms = read_time(read_line(content[start : end - 1]).event).at_ms
+        yield event, None if at_ms is None else at_ms / 1000
+        start = end
 
 
 def decode_lines(content: bytes, before: int | None = 0) -> Iterator[tuple[Event, int]]:

@@ -7,6 +7,7 @@ shown yet.
 import errno
 import os
 import stat
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -24,7 +25,13 @@ from hermes_acp.storage.private_files import (
     sync_folder,
     unlock_and_close,
 )
-from hermes_acp.storage.record_lines import count_readable, decode_whole, encode_line, is_foreign
+from hermes_acp.storage.record_lines import (
+    count_readable,
+    decode_timed,
+    decode_whole,
+    encode_line,
+    is_foreign,
+)
 
 if TYPE_CHECKING:
     from anyio import Lock
@@ -109,6 +116,11 @@ class Transcript:
         with path.open("rb") as record:
             return decode_whole(record.read(size_bytes)).events
 
+    @staticmethod
+    def read_timed(path: Path) -> list[tuple[Event, float | None]]:
+        """Return the events of a record with their times in seconds since the epoch; None if not recorded."""
+        return list(decode_timed(path.read_bytes()))
+
     @classmethod
     def _open(cls, path: Path, flags: int) -> "Transcript":
         try:
@@ -191,7 +203,7 @@ class Transcript:
         return event
 
     def _write(self, body: bytes) -> None:
-        line, chain = encode_line(body, self._chain)
+        line, chain = encode_line(body, self._chain, time.time_ns() // 1_000_000)
         written = 0
         try:
             self._look()

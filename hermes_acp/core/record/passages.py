@@ -24,16 +24,21 @@ from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
 
 
 class Passage(Struct, frozen=True, gc=False):
-    """The text at one position. A tool's passage is the call's title, followed by a line feed and its outcome."""
+    """The text at one position. A tool's passage is the call's title, followed by a line feed and its outcome.
+
+    `at` is when it began, in seconds since the epoch; None if that was not recorded.
+    """
 
     position: int
     speaker: Speaker
     text: str
+    at: float | None = None
 
 
 class _Card(Struct):
     position: int
     title: str
+    at: float | None
 
 
 class PassageReader:
@@ -45,6 +50,7 @@ class PassageReader:
         self.finished: list[Passage] = []
         self._words: list[str] = []
         self._words_position = 0
+        self._words_at: float | None = None
         self._cards: dict[str, _Card] = {}
 
     @property
@@ -52,15 +58,15 @@ class PassageReader:
         """Whether no passage is incomplete, so another reader may continue from here."""
         return not self._words and not self._cards
 
-    def take(self, event: Event) -> None:
-        """Apply one event; add the passages it completes to `finished`."""
+    def take(self, event: Event, at: float | None = None) -> None:
+        """Apply one event, recorded `at` that time; add the passages it completes to `finished`."""
         match event:
             case TextSaid():
                 if not self._words:
-                    self._words_position = self._next()
+                    self._words_position, self._words_at = self._next(), at
                 self._words.append(event.text)
             case UserSaid():
-                self._say("user", words_of(event.parts))
+                self._say("user", words_of(event.parts), at)
             case StepEnded() | TurnEnded():
                 self._end_words()
             case StepFailed():
@@ -68,41 +74,47 @@ class PassageReader:
                     self._words.clear()
                 self._end_words()
             case CallProposed():
-                self._cards[event.call_id] = _Card(self._next(), event.title)
+                self._cards[event.call_id] = _Card(self._next(), event.title, at)
             case CallEnded():
-                card = self._cards.pop(event.call_id, None) or _Card(self._next(), event.name)
-                self.finished.append(Passage(card.position, "tool", f"{card.title}\n{event.text}"))
+                card = self._cards.pop(event.call_id, None) or _Card(self._next(), event.name, at)
+                self.finished.append(Passage(card.position, "tool", f"{card.title}\n{event.text}", card.at))
             case CommandAnswered():
-                self._say("user", event.prompt)
-                self._say("agent", event.text)
+                self._say("user", event.prompt, at)
+                self._say("agent", event.text, at)
             case _:
                 pass
 
     def unfinished(self) -> list[Passage]:
         """Return the incomplete passage in its present state, without completing it."""
-        passages = [Passage(card.position, "tool", card.title) for card in self._cards.values()]
+        passages = [Passage(card.position, "tool", card.title, card.at) for card in self._cards.values()]
         if self._words:
-            passages.append(Passage(self._words_position, "agent", "".join(self._words)))
+            passages.append(Passage(self._words_position, "agent", "".join(self._words), self._words_at))
         return passages
 
     def _next(self) -> int:
         self.position += 1
         return self.position
 
-    def _say(self, speaker: Speaker, text: str) -> None:
-        self.finished.append(Passage(self._next(), speaker, text))
+    def _say(self, speaker: Speaker, text: str, at: float | None) -> None:
+        self.finished.append(Passage(self._next(), speaker, text, at))
 
     def _end_words(self) -> None:
         if self._words:
-            self.finished.append(Passage(self._words_position, "agent", "".join(self._words)))
+            words = "".join(self._words)
+            self.finished.append(Passage(self._words_position, "agent", words, self._words_at))
             self._words.clear()
 
 
 def passages_of(events: Iterable[Event]) -> list[Passage]:
-    """Return all passages of a record, in order."""
+    """Return all passages of a record, in order, without times."""
+    return timed_passages((event, None) for event in events)
+
+
+def timed_passages(events: Iterable[tuple[Event, float | None]]) -> list[Passage]:
+    """Return all passages of a record, in order; each event comes with its time in seconds since the epoch."""
     reader = PassageReader()
-    for event in events:
-        reader.take(event)
+    for event, at in events:
+        reader.take(event, at)
     return sorted((*reader.finished, *reader.unfinished()), key=lambda passage: passage.position)
 
 

@@ -18,9 +18,10 @@ def escaped(text: str) -> str:
     return _STEERING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def local_time(seconds: float) -> str:
+def local_time(seconds: float, *, with_seconds: bool = False) -> str:
     """Format a time in the reader's time zone."""
-    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    shape = "%Y-%m-%d %H:%M:%S" if with_seconds else "%Y-%m-%d %H:%M"
+    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime(shape)
 
 
 def exact_time(seconds: float) -> str:

@@ -1,9 +1,13 @@
 """hermes-acp sessions and hermes-acp doctor, as a person and a script see them."""
 
 import json
+import re
+from binascii import crc32
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from hermes_acp.core.event_types import Diff
@@ -84,10 +88,21 @@ def test_list_and_show(run: Run) -> None:
     }
     code, out, _ = run("sessions", "show", "ses_0")
     assert code == 0
-    assert "#1 user\nWhere is kettle 0?\n" in out
-    assert "#2 agent\nIn the kitchen." in out
+    when = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+    assert re.search(rf"\n#1 user  {when}\nWhere is kettle 0\?\n\n#2 agent  {when}\nIn the kitchen\.", out)
     shown = json.loads(run("sessions", "show", "ses_0", "--json")[1])
     assert [passage["position"] for passage in shown["passages"]] == [1, 2]
+    assert all(datetime.fromisoformat(passage["at"]).tzinfo for passage in shown["passages"])
+
+
+def test_a_record_without_times_is_shown_without_times(run: Run, home: Path) -> None:
+    record = home / "sessions" / "ses_0.jsonl"
+    bodies = [msgspec.json.encode(event) for event in Transcript.read_events(record)]
+    record.write_bytes(b"".join(b'{"crc":%d,"event":%b}\n' % (crc32(body), body) for body in bodies))
+    code, out, _ = run("sessions", "show", "ses_0")
+    assert code == 0
+    assert "\n#1 user\nWhere is kettle 0?\n\n#2 agent\nIn the kitchen." in out
+    assert json.loads(run("sessions", "show", "ses_0", "--json")[1])["passages"][0]["at"] is None
 
 
 @pytest.mark.parametrize("arguments", [("show", "ses_none"), ("show", "../x"), ("search", "***")])

@@ -1,19 +1,21 @@
 """The record of a session: whole lines only, whatever was done to the file."""
 
 import os
+import time
 from binascii import crc32
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
 import anyio.to_thread
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.core.errors import Busy, SessionNotFound, StorageError
 from hermes_acp.core.events import CallProposed, Event, SessionOpened, TextSaid, TurnStarted
-from hermes_acp.storage.record_lines import decode_lines, decode_whole
+from hermes_acp.storage.record_lines import MULTIPLIER, decode_lines, decode_whole
 from hermes_acp.storage.transcript import Transcript
 
 EVENTS: tuple[Event, ...] = (
@@ -174,6 +176,32 @@ def test_a_record_from_before_there_were_chains_goes_on_with_them(path: Path) ->
     assert [b'"chain"' in line for line in mixed] == [False] * len(LONG) + [True] * 2
     path.write_bytes(b"".join([*mixed[: len(LONG) - 1], *mixed[len(LONG) :]]))
     assert read(path)[0] == list(LONG[:-1]), "the first line with a chain knows the last one without"
+
+
+def test_every_event_has_the_time_when_it_was_written(path: Path) -> None:
+    before_s = int(time.time() * 1000) / 1000
+    write(path, *EVENTS)
+    timed = Transcript.read_timed(path)
+    times = [at for _, at in timed if at is not None]
+    assert [event for event, _ in timed] == list(EVENTS)
+    assert len(times) == len(EVENTS)
+    assert before_s <= times[0] <= times[1] <= times[2] <= time.time()
+
+
+def test_a_record_from_before_there_were_times_goes_on_with_them(path: Path) -> None:
+    chain, lines = 0, list[bytes]()
+    for body in map(msgspec.json.encode, EVENTS):
+        chain = chain * MULTIPLIER & 0xFFFFFFFF ^ crc32(body)
+        lines.append(b'{"crc":%d,"chain":%d,"event":%b}\n' % (crc32(body), chain, body))
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"".join(lines))
+    transcript, events, _ = Transcript.reopen(path)
+    assert events == list(EVENTS)
+    transcript.append(EVENTS[1])
+    transcript.close()
+    timed = Transcript.read_timed(path)
+    assert [event for event, _ in timed] == [*EVENTS, EVENTS[1]]
+    assert [at is None for _, at in timed] == [True] * len(EVENTS) + [False]
 
 
 def test_what_an_earlier_version_added_behind_chains_is_read(path: Path) -> None:

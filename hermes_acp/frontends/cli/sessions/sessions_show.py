@@ -6,9 +6,10 @@ It can also read a session while another process writes it.
 import argparse
 
 import anyio.to_thread
+from msgspec import structs
 
 from hermes_acp.core.errors import SessionNotFound, StorageError
-from hermes_acp.core.record.passages import passages_of
+from hermes_acp.core.record.passages import Passage, timed_passages
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.frontends.cli.cli_output import bold, escaped, exact_time, local_time, print_json
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
@@ -27,14 +28,14 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
     session_id = _found(store, options.id)
     path = store.path_of(session_id)
     try:
-        events = await anyio.to_thread.run_sync(Transcript.read_events, path)
+        timed = await anyio.to_thread.run_sync(Transcript.read_timed, path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise StorageError(session_messages.record_unreadable(str(path), reason)) from error
     record = Record()
-    for event in events:
+    for event, _ in timed:
         record.apply(event)
-    passages = passages_of(events)
+    passages = timed_passages(timed)
     used = (row_of(path) or SessionRow(session_id, "", "", 0.0, 0.0)).usage or SessionUsage()
     if options.json:
         about = {
@@ -47,15 +48,20 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
             "output_tokens": used.output_tokens,
             "cost_usd": used.cost_usd,
         }
-        print_json({**about, "passages": passages})
+        print_json({**about, "passages": [_as_json(passage) for passage in passages]})
         return 0
     title = bold(escaped(record.title or command_messages.UNTITLED))
     print(f"{title}  {local_time(record.created_at)}  {escaped(record.cwd)}")
     print(usage_line(used))
     for passage in passages:
-        print(f"\n{bold(f'#{passage.position} {passage.speaker}')}")
+        when = f"  {local_time(passage.at, with_seconds=True)}" if passage.at else ""
+        print(f"\n{bold(f'#{passage.position} {passage.speaker}')}{when}")
         print(escaped(passage.text.strip("\n")))
     return 0
+
+
+def _as_json(passage: Passage) -> dict[str, object]:
+    return {**structs.asdict(passage), "at": exact_time(passage.at) if passage.at else None}
 
 
 def _found(store: SessionStore, named: str) -> str:
