@@ -2,11 +2,13 @@
 
 import json
 import os
+import resource
 import subprocess
 import time
 from hashlib import blake2b
 from pathlib import Path
 
+from bench.files import make_tree
 from bench.growth import Measured, Row, run_probe
 from hermes_acp.workspaces.ripgrep import find_ripgrep
 
@@ -63,7 +65,43 @@ def measure_long_line(size_bytes: int, folder: Path, code: Path) -> Measured:
     return Measured(done["s"], floor_s, done["text"].replace("\n", " ")[:100])
 
 
+def measure_glob(files: int, folder: Path, code: Path) -> Measured:
+    """Find files by a name that one in a hundred has, newest first; the floor lists all files with ripgrep."""
+    make_tree(folder, files)
+    floor_s = min(listing_cpu_s(folder) for _ in range(3))
+    named = [_find_cpu_s(code, folder, "f*99.py") for _ in range(3)]
+    everything = min(_find_cpu_s(code, folder, "*") for _ in range(3))
+    return Measured(min(named), floor_s, f"matching all files {everything:.3f} ({everything / floor_s:.2f})")
+
+
+def _find_cpu_s(code: Path, folder: Path, pattern: str) -> float:
+    done = run_probe(code, PROBES / "probe_tool.py", folder, "glob", json.dumps({"pattern": pattern}))
+    return done["cpu_s"]
+
+
+def listing_cpu_s(folder: Path) -> float:
+    """Return the processor time of `rg --files`."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    argv = (find_ripgrep({"PATH": os.defpath}, ()), "--no-config", "--hidden", "--files", str(folder))
+    subprocess.run(argv, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def measure_mentions(files: int, folder: Path, code: Path) -> Measured:
+    """List what the chat's @ offers, and match one word; the floor lists all files with ripgrep."""
+    make_tree(folder, files)
+    floor_s = min(listing_cpu_s(folder) for _ in range(3))
+    done = [run_probe(code, PROBES / "probe_mentions.py", folder) for _ in range(3)]
+    best = min(done, key=lambda each: each["list_s"])
+    notes = f"{best['paths']:,} offered; each key {best['match_s'] * 1000:.0f} ms"
+    return Measured(best["list_s"], floor_s, notes)
+
+
+TREES = (1_000, 10_000, 30_000, 100_000)
 ROWS = (
     Row("read", "s", (10_000, MB, 10 * MB, 60 * MB, 1000 * MB), measure_reading),
     Row("search-line", "s", (MB, 10 * MB, 100 * MB, 300 * MB), measure_long_line),
+    Row("glob", "CPU s", TREES, measure_glob, goal=1.5),
+    Row("mentions", "CPU s", TREES, measure_mentions, goal=1.5),
 )

@@ -192,22 +192,21 @@ async def find(
     paths: list[str] = []
     prefix = len(query.path.rstrip("/")) + 1
 
-    def take(line: bytes) -> None:
-        path = line.decode("utf-8", "surrogateescape")
-        if wanted is None or wanted.covers(path[prefix:]):
-            paths.append(path)
+    def take(block: bytes) -> None:
+        names = block.decode("utf-8", "surrogateescape").split("\0")
+        paths.extend(names if wanted is None else wanted.covering(names, prefix))
 
     if found := await sandboxed(argv, query.path, timeout_s):
         lines, complaint = split_output(found, b"\0")
-        for line in lines:
-            take(line)
+        if lines:
+            take(b"\0".join(lines))
         end = found.end(complaint, timeout_s)
     else:
         end = SearchEnd(broken_off=f"its {timeout_s:.0f} s were over")
         async with run_ripgrep(argv, query.path, environment) as process:
             with move_on_after(timeout_s):
-                async for line in process.messages(b"\0"):
-                    take(line)
+                async for block in process.blocks(b"\0"):
+                    take(block)
                 end = await process.end()
     if end.broken_off:
         raise WorkspaceError(
@@ -281,6 +280,8 @@ def _narrowed(glob: str | None, kind: str) -> tuple[list[str], Glob | None]:
     options = [f"--type={kind}"] if kind else []
     if not glob:
         return options, None
+    while glob.startswith("**/") and "/" not in glob[3:]:
+        glob = glob[3:]  # a glob of a name alone matches in any folder
     if not kind and _NAME_GLOB.fullmatch(glob):
         return [f"--type-add={_WANTED}:{glob}", f"--type={_WANTED}"], None
     return options, Glob(glob)

@@ -66,6 +66,19 @@ class RipgrepProcess:
                 head = head or bytes(held[:KEPT_HEAD_BYTES])
                 del held[:-KEPT_HEAD_BYTES]
 
+    async def blocks(self, end: bytes) -> AsyncIterator[bytes]:
+        """Yield the output in blocks of whole messages, each block without its last separator."""
+        held = b""
+        while True:
+            try:
+                held += await self._output.receive(1 << 18)
+            except EndOfStream:
+                return
+            whole, separator, rest = held.rpartition(end)
+            if separator:
+                held = rest
+                yield whole
+
     async def end(self) -> SearchEnd:
         """Return how it ended, once all messages were read."""
         complaint = await self._complaint()

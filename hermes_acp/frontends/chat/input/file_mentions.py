@@ -2,11 +2,13 @@
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
+from heapq import nsmallest
 from pathlib import Path
 from typing import Final
 
-MAX_FILES: Final = 20_000
+MAX_FILES: Final = 200_000
 SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__", "target", "venv", "dist", "build"})
 MENTION_ENDS: Final = ".,;:!?)]}\"'"
 LINE_NUMBER: Final = re.compile(r":\d+(-\d+)?[.,;:!?)\]}\"']*\Z")
@@ -15,20 +17,23 @@ LINE_NUMBER: Final = re.compile(r":\d+(-\d+)?[.,;:!?)\]}\"']*\Z")
 def files_below(folder: str) -> list[str]:
     """List the files and folders below a folder, with relative paths; a folder's path ends in a slash."""
     found: list[str] = []
-    for path in _walk(folder):
-        found.append(path)
-        if len(found) >= MAX_FILES:
-            break
-    return found
+    waiting = deque([""])
+    while waiting and len(found) < MAX_FILES:
+        # Breadth first, because near files are mentioned more often.
+        place = waiting.popleft()
+        for name, is_folder in _entries(os.path.join(folder, place)):
+            path = f"{place}{name}/" if is_folder else f"{place}{name}"
+            found.append(path)
+            if is_folder:
+                waiting.append(path)
+    return found[:MAX_FILES]
 
 
 def matching(paths: Sequence[str], wanted: str, most: int) -> list[str]:
     """Return at most `most` paths that match a prefix or a part of a name, the closest first."""
     low = wanted.lower()
-    ranked = sorted(
-        (rank, len(path), path) for path in paths if (rank := _rank(path.lower(), low)) is not None
-    )
-    return [path for _, _, path in ranked[:most]]
+    ranked = ((rank, len(path), path) for path in paths if (rank := _rank(path.lower(), low)) is not None)
+    return [path for _, _, path in nsmallest(most, ranked)]
 
 
 def mentioned_paths(prompt: str, cwd: str) -> list[Path]:
@@ -52,29 +57,24 @@ def readings(named: str, cwd: str) -> Iterator[Path]:
 
 
 def _rank(path: str, wanted: str) -> int | None:
+    if wanted not in path:
+        return None
     name = path.rstrip("/").rpartition("/")[2]
     if path.startswith(wanted):
         return 0
     if name.startswith(wanted):
         return 1
-    return 2 if wanted in path else None
+    return 2
 
 
-def _walk(folder: str) -> Iterator[str]:
-    """Walk breadth first, because near files are mentioned more often."""
-    waiting = [""]
-    while waiting:
-        place = waiting.pop(0)
-        try:
-            entries = sorted(os.scandir(os.path.join(folder, place)), key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in entries:
-            if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
-                continue
-            path = f"{place}{entry.name}"
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append(f"{path}/")
-                yield f"{path}/"
-            else:
-                yield path
+def _entries(folder: str) -> list[tuple[str, bool]]:
+    """List the names in a folder, each with whether it is a folder; hidden and generated ones are left out."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(
+                (entry.name, entry.is_dir(follow_symlinks=False))
+                for entry in entries
+                if entry.name[0] != "." and entry.name not in SKIPPED_FOLDERS
+            )
+    except OSError:
+        return []

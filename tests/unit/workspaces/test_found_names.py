@@ -1,0 +1,49 @@
+"""Files found by name in blocks are those found one by one; a glob's fixed part only saves work."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.ports.workspace_ports import FileQuery
+from hermes_acp.workspaces import ripgrep
+from hermes_acp.workspaces.globs import Glob
+
+pytestmark = pytest.mark.anyio
+NAMES = ("a.py", "test_a.py", "ab99.py", "9.py", "x y.txt", "größe.md", "[odd].py", "f99.py")
+GLOBS = (
+    "f*99.py",
+    "*.py",
+    "**/*.py",
+    "src/**/*.py",
+    "test_*",
+    "*",
+    "{a,9}.py",
+    "d?ep/*",
+    "/src",
+    "src/",
+    "x*t",
+    "**",
+)
+
+
+@pytest.mark.parametrize("pattern", GLOBS)
+async def test_the_paths_found_are_those_that_the_glob_covers_newest_first(
+    tmp_path: Path, pattern: str
+) -> None:
+    draw = random.Random(pattern)
+    for number in range(60):
+        folder = tmp_path.joinpath(*draw.choices(("src", "deep", "other"), k=draw.randrange(4)))
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / draw.choice(NAMES)
+        if not path.is_dir():
+            path.write_text(str(number))
+    everything = [path for path in tmp_path.rglob("*") if path.is_file()]
+    glob = Glob(pattern)
+    covered = [path for path in everything if glob.covers(str(path.relative_to(tmp_path)))]
+    expected = sorted(covered, key=lambda path: (-path.stat().st_mtime_ns, str(path)))
+    for limit in (3, 1000):
+        query = FileQuery(pattern, str(tmp_path), limit)
+        assert await ripgrep.find(query, {"PATH": "/bin"}, []) == [str(path) for path in expected[:limit]]
+    in_blocks = glob.covering(map(str, everything), len(str(tmp_path)) + 1)
+    assert in_blocks == [str(path) for path in covered]
