@@ -4,6 +4,7 @@ Run by `bench.growth_rows.edits`: probe_edit.py FILE whole|hunks
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def main(path: Path, manner: str) -> None:
     ]
     script = {"rules": [{"when": "go", "pick": "step", "replies": replies}], "default": [{"text": "Hello."}]}
     with scripted_surroundings(script) as (environment, _):
-        agent = Agent(OURS, environment)
+        agent = Agent(OURS, {**environment, "PYTHONPATH": os.environ["PYTHONPATH"]})
         meta = {"hermes": {"edits": True, "diffHunks": True}} if manner == "hunks" else {}
         agent.call("initialize", {"protocolVersion": 1, "clientCapabilities": {"_meta": meta}})
         session_id = agent.call("session/new", {"cwd": str(path.parent), "mcpServers": []})["sessionId"]
