@@ -90,7 +90,10 @@ def _records(paths: list[Path]) -> Iterator[CheckResult]:
     yield from found[:MAX_RECORDS_NAMED]
     if unnamed := found[MAX_RECORDS_NAMED:]:
         yield CheckResult(unnamed[0].level, f"{len(unnamed):,} more records have similar problems.")
-    yield CheckResult("fine", f"{len(paths) - len(found):,} of {len(paths):,} session records are intact.")
+    if paths:
+        yield CheckResult("fine", f"{len(paths) - len(found):,} of {len(paths):,} session records are intact.")
+    else:
+        yield CheckResult("fine", "No session is stored yet.")
 
 
 def _record(path: Path) -> CheckResult | None:

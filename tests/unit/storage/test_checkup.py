@@ -62,6 +62,7 @@ def test_a_home_that_is_not_there_is_fine_and_one_that_is_a_file_is_not(tmp_path
     (tmp_path / "file").write_text("")
     assert [finding.level for finding in run_checks(tmp_path / "file")] == ["problem"]
     assert told(tmp_path, "problem") == []
+    assert "No session is stored yet." in told(tmp_path, "fine")
 
 
 async def test_of_many_damaged_records_the_first_are_named_and_the_others_counted(home: Path) -> None:
