@@ -8,6 +8,7 @@ import os
 import resource
 import sys
 import time
+from pathlib import Path
 
 import anyio
 
@@ -29,7 +30,9 @@ async def measure(folder: str, tool: str, arguments: str) -> dict[str, object]:
     turn = open_turn(
         ScriptedProvider(), MemoryJournal(), BACKEND.open(folder, (folder,), {"PATH": os.defpath})
     )
-    warm_up = ToolCall("c0", tool, json.dumps({"pattern": "nothing-matches-this", "path": os.devnull}))
+    empty = Path(folder, "empty")
+    empty.mkdir(exist_ok=True)
+    warm_up = ToolCall("c0", tool, json.dumps({"pattern": "nothing*-matches", "path": str(empty)}))
     results: list[dict[str, object]] = []
     for number, call in enumerate((warm_up, ToolCall("c1", tool, arguments))):
         turn.emit(StepEnded(f"m{number}", (call,)))
