@@ -10,8 +10,8 @@ import { expect, until } from "./scene.mjs";
 export async function tellsWhatItTriesAgain({ window, shot }) {
   const { panel } = window;
   const notice = (words) => panel.getByRole("note").filter({ hasText: words });
-  await window.load();
-  await window.openPanel();
+  await window.run("Hermes: New Session");
+  await panel.getByRole("tab", { name: "New session" }).waitFor();
   await window.prompt("stumble once");
   await notice(/the lights went out/).waitFor();
   await panel.getByText("Up again.").waitFor();

@@ -527,7 +527,7 @@ export const SCENARIOS = [
   looksRightEverywhere,
   goesBackToAnEarlierPrompt,
   writesACommitMessage,
-  worksInTwoFolders,
   tellsWhatItTriesAgain,
+  worksInTwoFolders,
   onlyLooksWhereNothingIsTrusted,
 ];
