@@ -10,6 +10,7 @@ import { emptySession } from "../../src/state/session";
 import { saveSessions, restoreSessions } from "../../src/state/saved_sessions";
 import { handedOver, withDraft } from "../../src/webview/drafts";
 import { extrasFrom, handOver, mentionsIn, NOTHING } from "../../src/webview/extras";
+import { trustItem } from "../../src/messages/pages";
 import { optionsFor, wordBefore } from "../../src/webview/menu";
 import { whenOf } from "../../src/webview/past_times";
 import { readable, shortened, split } from "../../src/webview/paths";
@@ -215,6 +216,12 @@ describe("the menu", () => {
 });
 
 describe("small texts", () => {
+  it("names what a folder contains by its kind", () => {
+    expect(trustItem("mcp_server", "theirs")).toBe("MCP server theirs");
+    expect(trustItem("rules", "rules")).toBe("Rules");
+    expect(trustItem("new_kind", "x")).toBe("New kind x");
+  });
+
   it("shows a command's output as lines", () => {
     const pieces = terminalPieces("\u001b[31mred\u001b[0m\r\n10%\r50%\r100%\n\u001b]0;title\u0007end");
     expect(pieces.map(({ words }) => words).join("")).toBe("red\n100%\nend");

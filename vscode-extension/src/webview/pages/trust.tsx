@@ -28,7 +28,7 @@ export function TrustPage({ list }: { list: TrustListResult }) {
         <section class="entry" key={`${kind} ${name}`} aria-label={name}>
           <div class="entry-head">
             <i class={`codicon codicon-${isTrusted ? "pass" : "shield"}`} aria-hidden="true" />
-            <h2>{kind === name ? name : `${kind.replaceAll("_", " ")} ${name}`}</h2>
+            <h2>{messages.trustItem(kind, name)}</h2>
           </div>
           <code class="entry-code">{about}</code>
           <p class="entry-quiet">{isTrusted ? messages.TRUSTED : messages.WHAT_WOULD_RUN}</p>
