@@ -108,6 +108,10 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     [1, 0],
     [3, 2],
   ],
+  "pages.trustItem": [
+    ["mcp_server", "theirs"],
+    ["rules", "rules"],
+  ],
   "pages.works": [["gpt-6"]],
   "panel.announceQuestion": [["Which port?"]],
   "panel.asksElsewhere": [["Tidy shop.py"]],
