@@ -91,7 +91,9 @@ def _records(paths: list[Path]) -> Iterator[CheckResult]:
     if unnamed := found[MAX_RECORDS_NAMED:]:
         yield CheckResult(unnamed[0].level, f"{len(unnamed):,} more records have similar problems.")
     if paths:
-        yield CheckResult("fine", f"{len(paths) - len(found):,} of {len(paths):,} session records are intact.")
+        yield CheckResult(
+            "fine", f"{len(paths) - len(found):,} of {len(paths):,} session records are intact."
+        )
     else:
         yield CheckResult("fine", "No session is stored yet.")
 
