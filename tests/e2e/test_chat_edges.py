@@ -219,4 +219,4 @@ async def test_a_mode_that_is_none_is_told() -> None:
     argv = [sys.executable, "-m", "hermes_acp", "chat", "--mode", "nope"]
     done = await anyio.run_process(argv, check=False, env=dict(os.environ))
     assert done.returncode == 2
-    assert b"'accept_edits'" in done.stderr
+    assert b"accept_edits" in done.stderr

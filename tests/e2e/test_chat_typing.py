@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from tests.e2e.agent_process import WAIT_S
-from tests.e2e.chat_environment import BEFORE, EDIT, EDITING, READ, Place
+from tests.e2e.chat_environment import BEFORE, EDIT, EDITING, READ, REWRITING, Place
 from tests.e2e.chat_terminal import CTRL_D, ENTER, TAB, Terminal
 from tests.model_server import Hold, Reply, serve
 
@@ -123,3 +123,38 @@ async def test_lines_typed_ahead_on_a_dumb_terminal_are_prompts(place: Place) ->
         terminal.type(CTRL_D)
         assert await terminal.end() == 0
     assert (place.project / "a.txt").read_text() == BEFORE
+
+
+@pytest.mark.parametrize("text", ["and also do that", "/skills", "do you see what is wrong here"])
+async def test_a_sentence_at_a_hunk_goes_into_the_line(place: Place, text: str) -> None:
+    async with place.asked_about_an_edit(*REWRITING) as terminal:
+        terminal.type("h")
+        await terminal.see("Accept hunk 1 of 2?")
+        terminal.type(text)
+        await terminal.until(lambda: line_of(terminal) == f"❯ {text}", "the sentence")
+        terminal.type(CTRL_U)
+        await terminal.see("Accept hunk 1 of 2?")
+        terminal.type("y")
+        await terminal.see("Accept hunk 2 of 2?")
+        terminal.type("nnn")  # pressed too often: there is one question
+        await terminal.see("Allowed in part: 1 of 2 changes")
+        await terminal.see("All done.")
+    assert (place.project / "a.txt").read_text() == BEFORE.replace("one", "ONE")
+
+
+async def test_a_sentence_at_a_review_reverts_nothing(place: Place) -> None:
+    async with serve(REWRITING) as server, place.chat(server, "--mode", "accept_edits") as terminal:
+        await terminal.see("accept_edits")
+        terminal.type(f"change it{ENTER}")
+        await terminal.see("/review to check")
+        terminal.type(f"/review{ENTER}")
+        await terminal.see("Keep hunk 1 of 2?")
+        await type_like_a_person(terminal, "do not do that")
+        await terminal.until(lambda: line_of(terminal) == "❯ do not do that", "the sentence")
+        assert "Reverted" not in terminal.text
+        terminal.type(CTRL_U)
+        await terminal.see("Keep hunk 1 of 2?")
+        terminal.type("n")
+        await terminal.see("Keep hunk 2 of 2?")
+        terminal.type("s")
+        await terminal.see("Reverted 1 of 2 hunks")

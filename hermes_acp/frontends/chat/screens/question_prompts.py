@@ -18,6 +18,8 @@ from hermes_acp.frontends.chat.screens.terminal_style import input_style
 
 LONE_KEY_S: Final = 0.4
 """A key is an answer if no other follows for this long; in a sentence one does."""
+SERIES_KEY_S: Final = 0.15
+"""The same in a series of questions, which a person works through with quick keys: at 80 words a minute one follows."""
 SETTLED_S: Final = 0.3
 """After Tab has led to a question, keys are still meant for the line for this long."""
 SELECTION_S: Final = 0.3
@@ -50,11 +52,11 @@ class QuestionPrompts:
     def for_key(
         self, question: str, choices: Sequence[Choice], *, is_in_series: bool, typed_at: float
     ) -> Prompt:
-        """Return a prompt that a key answers; unless it is in a series, typing makes it return what was typed.
+        """Return a prompt that a lone key answers; typing makes it return what was typed.
 
         `typed_at` is when the last key was pressed in the input line.
         """
-        keys = _SeriesKeys(choices) if is_in_series else _LoneKeys(choices, self._terminal, typed_at)
+        keys = _LoneKeys(choices, self._terminal, typed_at, is_in_series=is_in_series)
 
         def message() -> AnyFormattedText:
             return self._drawn(f"{question}{keys.shown}")
@@ -83,38 +85,18 @@ class QuestionPrompts:
         return prompt
 
 
-class _SeriesKeys:
-    """The keys of a question in a series: each answers at once."""
-
-    shown = ""
-
-    def __init__(self, choices: Sequence[Choice]) -> None:
-        self._keys = [choice.key for choice in choices]
-
-    def bindings(self) -> KeyBindings:
-        """Return bindings that ignore all other keys, Enter and pasted text."""
-        bindings = KeyBindings()
-
-        @bindings.add("<any>")
-        def _(event: KeyPressEvent) -> None:
-            key = event.key_sequence[0].data.lower()
-            if key in self._keys:
-                event.app.exit(result=key)
-
-        @bindings.add("enter", eager=True)
-        @bindings.add("<bracketed-paste>", eager=True)
-        def _(event: KeyPressEvent) -> None:
-            """Do nothing."""
-
-        return bindings
-
-
 class _LoneKeys:
-    """The keys of a question that may come while somebody types: a lone key answers, or Enter on a selected choice."""
+    """The keys of a question: a lone key answers, or Enter on a selected choice.
 
-    def __init__(self, choices: Sequence[Choice], terminal: Terminal, typed_at: float) -> None:
+    In a series, the same key pressed again too early is ignored: it would answer a question that nobody has seen.
+    """
+
+    def __init__(
+        self, choices: Sequence[Choice], terminal: Terminal, typed_at: float, *, is_in_series: bool
+    ) -> None:
         self._choices = {choice.key: choice for choice in choices}
         self._typed_at = typed_at
+        self._is_in_series = is_in_series
         self._selectable = [choice for choice in choices if choice.label]
         self._clock = terminal.clock
         self._selected: Choice | None = None
@@ -161,7 +143,10 @@ class _LoneKeys:
         typed = "".join(press.data for press in event.key_sequence)
         if not typed.isprintable():
             return
-        is_text = self._clock() - self._typed_at < SETTLED_S or typed.lower() not in self._choices
+        is_of_the_line = not self._is_in_series and self._clock() - self._typed_at < SETTLED_S
+        is_text = is_of_the_line or typed.lower() not in self._choices
+        if self._is_in_series and typed == self._pressed:
+            return
         if self._pressed or is_text:
             event.app.exit(result=Typed(self._pressed + typed))
             return
@@ -170,7 +155,7 @@ class _LoneKeys:
 
     async def _answer_if_alone(self, app: Application[Answer]) -> None:
         pressed = self._pressed
-        await anyio.sleep(LONE_KEY_S)
+        await anyio.sleep(SERIES_KEY_S if self._is_in_series else LONE_KEY_S)
         if self._pressed is pressed and not app.is_done:
             app.exit(result=pressed.lower())
 
