@@ -31,6 +31,15 @@ async def test_a_model_named_at_the_start_is_used(place: Place) -> None:
         assert [request.body["model"] for request in server.requests] == ["scripted-small"] * 2
 
 
+async def test_the_mode_that_asks_about_nothing_needs_a_flag_of_its_own(place: Place) -> None:
+    async with serve([Reply("Here.")]) as server:
+        done = await place.piped(server, b"hi\n", "--mode", "bypass")
+        assert (done.returncode, server.requests) == (2, [])
+        assert "bypass" in done.stderr.decode()
+        done = await place.piped(server, b"hi\n", "--mode", "bypass", "--allow-bypass")
+        assert (done.returncode, len(server.requests)) == (0, 1), done.stderr
+
+
 async def test_a_model_that_is_not_offered_ends_the_chat(place: Place) -> None:
     async with serve([]) as server:
         done = await place.piped(server, b"hi\n", "--model", "nope")

@@ -47,7 +47,7 @@ def chat_command(arguments: Sequence[str]) -> int:
 
 
 def _agent_flags(options: argparse.Namespace) -> Sequence[str]:
-    return ["--allow-bypass"] if options.allow_bypass or options.mode == "bypass" else []
+    return ["--allow-bypass"] if options.allow_bypass else []
 
 
 def _require_packages(*, is_full: bool) -> None:
