@@ -47,6 +47,7 @@ from hermes_acp.storage.transcript import Transcript
 
 T = TypeVar("T")
 STEERS_NOTICE: Final = "Handed to the running turn; it is read before its next step."
+BYPASS_ENDED_NOTICE: Final = "The mode `bypass` is not allowed in this process. The mode is now `{mode}`."
 QUEUED_NOTICE: Final = "Waiting for the running turn; this message comes next."
 CONTINUE_NOTE: Final = (
     "[The turn stopped here before it was finished. Continue it; do not repeat what is already done.]"
@@ -267,7 +268,9 @@ class Session:
     async def _equip(self, turn: Turn) -> None:
         """Give the turn the tools of the session's sources; meanwhile make the prompt durable (fsync)."""
         if self.record.mode == "bypass" and not self._services.configuration.allows_bypass():
-            self.set_mode(self._services.configuration.default_mode())
+            mode = self._services.configuration.default_mode()
+            self.set_mode(mode)
+            self.ledger.emit(Noticed("warning", BYPASS_ENDED_NOTICE.format(mode=mode)))
         async with joined_task(self.ledger.settle):
             with anyio.move_on_after(turn.limits.question_timeout_s):
                 self._services.lifecycle.add_hooks(

@@ -116,6 +116,7 @@ async def test_bypass_is_there_for_who_means_it_and_ends_with_that(scene: Scene)
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
         await editor.prompt(session)
         assert asked(editor) == ["c3"]
+        assert "The mode is now `ask`." in str(ShownSession(editor, session).updates)
 
 
 def test_only_the_command_line_says_so_in_an_environment() -> None:
