@@ -201,6 +201,7 @@ def hunks_accepted(accepted: int, count: int) -> str:
 # Forms and links
 
 OPEN_LINK: Final = "Open this link in a browser. y done · n decline"
+OR_OWN_WORDS: Final = "or your own words"
 OPTIONAL_FIELD: Final = "(Enter to skip)"
 WANT_YES_OR_NO: Final = "Answer yes or no."
 WANT_INTEGER: Final = "Enter a whole number."

@@ -141,6 +141,25 @@ async def test_a_form_is_filled_in_until_it_fits() -> None:
     assert answer == v1.CreateElicitationResponseAccept(content={"colour": "green", "count": 7, "sure": True})
 
 
+@pytest.mark.parametrize(
+    ("answers", "content"),
+    [
+        (("neither, use blue",), {"answer": "neither, use blue"}),
+        (("2", ""), {"choice": "green"}),
+        (("9", "red", "but light"), {"choice": "red", "answer": "but light"}),
+    ],
+)
+async def test_a_question_with_choices_takes_own_words_at_once(
+    answers: tuple[str, ...], content: dict[str, str]
+) -> None:
+    screen = AnsweredScreen(*answers)
+    answer = await FormPrompter(screen, layout()).put(
+        form(choice=v1.StringPropertySchema(enum=["red", "green"]), answer=v1.StringPropertySchema())
+    )
+    assert answer == v1.CreateElicitationResponseAccept(content=content)
+    assert "or your own words" in screen.asked[0][0]
+
+
 async def test_a_form_that_is_closed_is_dismissed() -> None:
     answer = await FormPrompter(AnsweredScreen(INTERRUPTED), layout()).put(
         form(name=v1.StringPropertySchema())

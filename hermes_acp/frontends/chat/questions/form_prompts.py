@@ -6,6 +6,7 @@ Answers are not stored.
 import re
 from typing import Any, Final
 
+from msgspec import Struct
 from rich.text import Text
 
 from hermes_acp.frontends.chat import messages
@@ -18,6 +19,8 @@ SECRET: Final = re.compile(
     r"pass(word|phrase|code)|secret|token|api.?key|private.?key|\bpin\b", re.IGNORECASE
 )
 NUMBERED: Final = re.compile(r"\s*,\s*|\s+")
+CHOICE_FIELD, WORDS_FIELD = "choice", "answer"
+"""The fields of the agent's own questions that have choices and take other answers too."""
 Answer = v1.CreateElicitationResponse
 Property = v1.ElicitationPropertySchema
 
@@ -52,17 +55,34 @@ class FormPrompter:
         required = set(schema.required or ())
         content: dict[str, Any] = {}
         for number, (name, field) in enumerate((schema.properties or {}).items()):
-            value = await self._field(name, field, is_required=name in required, is_expected=number > 0)
+            if name in content:
+                continue
+            takes_words = name == CHOICE_FIELD and tuple(schema.properties or ()) == (
+                CHOICE_FIELD,
+                WORDS_FIELD,
+            )
+            value = await self._field(
+                name, field, is_required=name in required, is_expected=number > 0, takes_words=takes_words
+            )
             if isinstance(value, Gesture):
                 return v1.CreateElicitationResponseCancel()
-            if value is not None:
+            if isinstance(value, _Words):
+                content[WORDS_FIELD] = value.text
+            elif value is not None:
                 content[name] = value
         return v1.CreateElicitationResponseAccept(content=content)
 
-    async def _field(self, name: str, field: Property, *, is_required: bool, is_expected: bool) -> Any:
-        """Ask for a field until the value is valid; return None for a skipped one."""
+    async def _field(
+        self, name: str, field: Property, *, is_required: bool, is_expected: bool, takes_words: bool
+    ) -> Any:
+        """Ask for a field until the value is valid; return None for a skipped one.
+
+        With `takes_words`, a line that is no choice answers the next field.
+        """
         choices = choices_of(field)
         title = sanitize_line(_title(name, field))
+        if takes_words:
+            title = f"{title}, {messages.OR_OWN_WORDS}"
         for number, (_, shown) in enumerate(choices, 1):
             await self._write(Text(f"  {number} ", style="bold").append(sanitize_line(shown)))
         may_skip = "" if is_required else f" {messages.OPTIONAL_FIELD}"
@@ -77,11 +97,19 @@ class FormPrompter:
             value = read(field, choices, line)
             if value is not None:
                 return value
+            if takes_words and not line.strip().isdecimal():
+                return _Words(line.strip())
             await self._write(Text(f"  {_expected(field, choices)}", style="yellow"))
             is_expected = True
 
     async def _write(self, part: Text) -> None:
         await self._screen.write(self._layout.continuation(part))
+
+
+class _Words(Struct, frozen=True):
+    """A line that is none of the choices, and so the answer in one's own words."""
+
+    text: str
 
 
 def is_secret(name: str, field: Property) -> bool:
