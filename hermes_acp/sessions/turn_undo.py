@@ -22,6 +22,7 @@ from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
 from hermes_acp.storage.transcript import Transcript
 
 MAX_NAMED: Final = 20
+MAX_NAMED_IN_LINE: Final = 3
 FORCE: Final = ("force", "--force")
 HINT: Final = "number of turns (default 1); force, to also undo files that were changed since"
 NOTHING: Final = (
@@ -199,9 +200,10 @@ def answer_text(done: RestoreResult, back: RevertedNotes, headline: str, again: 
     if back.left:
         parts.append(f"Notes left alone:\n{_listed_notes(back.left)}")
     if left_out := sorted({path for each in done.taken_back for path in each.left_out}):
-        parts.append(
-            f"Not covered by undo (they hold keys, are too large, or cannot be read):\n{_listed(left_out)}"
-        )
+        named = ", ".join(left_out[:MAX_NAMED_IN_LINE])
+        more = len(left_out) - MAX_NAMED_IN_LINE
+        others = f" and {more} more" if more > 0 else ""
+        parts.append(f"Not covered by undo (keys, too large or unreadable): {named}{others}")
     return "\n\n".join(parts)
 
 

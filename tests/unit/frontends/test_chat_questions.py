@@ -150,7 +150,7 @@ async def test_a_form_is_filled_in_until_it_fits() -> None:
     ],
 )
 async def test_a_question_with_choices_takes_own_words_at_once(
-    answers: tuple[str, ...], content: dict[str, str]
+    answers: tuple[str, ...], content: dict[str, v1.ElicitationContentValue]
 ) -> None:
     screen = AnsweredScreen(*answers)
     answer = await FormPrompter(screen, layout()).put(
