@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.checkpoints.atomic_write import write_atomically
+from hermes_acp.storage.checkpoints.git_trees import State, parents_of
 from hermes_acp.storage.private_files import private_folder, storage_error
 
 SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
@@ -26,7 +27,8 @@ class FolderSnapshot(Struct):
     """A folder in a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
 
     `modes_before` are the unusual permission bits of the changed files; `folders_before` and `folders_after`, those
-    of folders.
+    of folders. If only some files were to change, `files_before` are their states, all their permission bits are in
+    `modes_before`, and nothing else here says anything about other files. It is None for the state of the whole folder.
     """
 
     root: str
@@ -40,6 +42,16 @@ class FolderSnapshot(Struct):
     modes_before: tuple[tuple[bytes, int], ...] = ()
     folders_before: tuple[tuple[bytes, int], ...] = ()
     folders_after: tuple[tuple[bytes, int], ...] = ()
+    files_before: tuple[tuple[bytes, State | None], ...] | None = None
+
+    @property
+    def folders(self) -> frozenset[bytes] | None:
+        """The folders it says something about, or None for all of them."""
+        if self.files_before is None:
+            return None
+        above = frozenset(folder for path, _ in self.files_before for folder in parents_of(path))
+        modes = (folder for folder, _ in (*self.folders_before, *self.folders_after))
+        return above.union(self.empty_before, self.empty_after, modes)
 
     @property
     def has_changed(self) -> bool:

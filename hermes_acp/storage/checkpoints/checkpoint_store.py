@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.checkpoint_ports import (
@@ -23,8 +23,15 @@ from hermes_acp.core.ports.checkpoint_ports import (
 )
 from hermes_acp.git.work_tree import find_work_tree
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointIndex, CheckpointRecord, FolderSnapshot
-from hermes_acp.storage.checkpoints.gc_refs import GcRefs
+from hermes_acp.storage.checkpoints.gc_refs import GcRefs, objects_in_use
 from hermes_acp.storage.checkpoints.git_trees import Difference, State
+from hermes_acp.storage.checkpoints.named_files import (
+    as_whole,
+    nothing_named,
+    tree_after,
+    with_files_after,
+    with_files_before,
+)
 from hermes_acp.storage.checkpoints.patch_text import make_patch
 from hermes_acp.storage.checkpoints.shadow_git import find_git
 from hermes_acp.storage.checkpoints.shadow_repository import Shadow, ShadowMemory
@@ -90,54 +97,89 @@ class CheckpointStore:
         occasion: CheckpointContext,
         created_at: float,
         touched: Sequence[str],
+        *,
+        is_whole: bool = True,
+        folders: Sequence[str] = (),
     ) -> CheckpointRecord:
-        """Record the states before a change."""
+        """Record the states before a change: of the whole folders, or else only of the files `touched`.
+
+        `folders` are folders that are themselves made, deleted or given other permission bits.
+        """
+        is_whole = is_whole or not _are_files(touched)
         places: list[FolderSnapshot] = []
         for root in widest(occasion.roots):
             shadow = self.shadow(root)
-            snapshot = shadow.take(within(root, touched))
-            shadow.gc_refs.add_ref(note_id, "before", snapshot.tree)
-            places.append(
-                FolderSnapshot(
-                    root,
-                    shadow.name,
-                    snapshot.tree,
-                    empty_before=snapshot.empty_folders,
-                    left_before=snapshot.left_out,
-                    folders_before=tuple(shadow.folder_modes(snapshot.tree).items()),
-                )
-            )
+            paths = within(root, touched)
+            if is_whole:
+                places.append(self._whole_before(shadow, note_id, paths))
+            else:
+                places.append(self._files_before(shadow, note_id, None, paths, within(root, folders)))
         note = CheckpointRecord(
             note_id, occasion.session_id, occasion.turn_id, created_at, occasion.title, kind, places
         )
         self.checkpoint_index.write(note)
         return note
 
-    def amend(self, note: CheckpointRecord, touched: Sequence[str]) -> None:
-        """Add files that are about to change to the states before."""
-        for place in note.places:
-            if paths := within(place.root, touched):
-                shadow = self.shadow(place.root, place.shadow)
-                tree = shadow.amend(place.before, paths)
-                if tree != place.before:
-                    shadow.gc_refs.add_ref(note.id, "before", tree)
-                    place.before = tree
-                    self.checkpoint_index.write(note)
+    def _whole_before(self, shadow: Shadow, note_id: str, touched: Sequence[bytes]) -> FolderSnapshot:
+        snapshot = shadow.take(touched)
+        shadow.gc_refs.add_ref(note_id, "before", snapshot.tree)
+        return FolderSnapshot(
+            shadow.root,
+            shadow.name,
+            snapshot.tree,
+            empty_before=snapshot.empty_folders,
+            left_before=snapshot.left_out,
+            folders_before=tuple(shadow.folder_modes(snapshot.tree).items()),
+        )
 
-    def finish(self, note: CheckpointRecord, touched: Sequence[str]) -> list[FileChange]:
+    def _files_before(
+        self,
+        shadow: Shadow,
+        note_id: str,
+        place: FolderSnapshot | None,
+        touched: Sequence[bytes],
+        folders: Sequence[bytes] = (),
+    ) -> FolderSnapshot:
+        shadow.make()
+        with objects_in_use(shadow.place):
+            place = with_files_before(shadow, place or nothing_named(shadow), touched, folders)
+            shadow.gc_refs.add_ref(note_id, "before", place.before)
+        return place
+
+    def amend(self, note: CheckpointRecord, touched: Sequence[str], *, is_whole: bool = False) -> None:
+        """Add files that are about to change to the states before; with `is_whole`, everything else too."""
+        is_whole = is_whole or not _are_files(touched)
+        for number, place in enumerate(note.places):
+            shadow, paths = self.shadow(place.root, place.shadow), within(place.root, touched)
+            if place.files_before is None:
+                tree = shadow.amend(place.before, paths) if paths else place.before
+                amended = structs.replace(place, before=tree)
+            elif is_whole:
+                known = (path for path, _ in place.files_before)
+                amended = as_whole(shadow, place, shadow.take((*known, *paths)))
+            else:
+                amended = self._files_before(shadow, note.id, place, paths) if paths else place
+            if amended != place:
+                if amended.files_before is None:  # otherwise it is referenced already
+                    shadow.gc_refs.add_ref(note.id, "before", amended.before)
+                note.places[number] = amended
+                self.checkpoint_index.write(note)
+
+    def finish(
+        self, note: CheckpointRecord, touched: Sequence[str], folders: Sequence[str] = ()
+    ) -> list[FileChange]:
         """Record the states after the change and return what changed; without changes, delete the checkpoint."""
         changes: list[FileChange] = []
-        for place in note.places:
-            shadow = self.shadow(place.root)
-            modes = shadow.modes()  # those of the state before; the next snapshot overwrites them
-            snapshot = shadow.take(within(place.root, touched))
-            shadow.gc_refs.add_ref(note.id, "after", snapshot.tree)
-            place.after, place.empty_after = snapshot.tree, snapshot.empty_folders
-            place.left_after = snapshot.left_out
-            place.folders_after = tuple(shadow.folder_modes(snapshot.tree).items())
-            if modes:
-                differing = (each.path for each in shadow.differences(place.before, place.after))
-                place.modes_before = tuple((path, modes[path]) for path in differing if path in modes)
+        for number, place in enumerate(note.places):
+            if place.files_before is None:
+                place = self._whole_after(note.id, place, within(place.root, touched))
+            else:
+                shadow = self.shadow(place.root, place.shadow)
+                with objects_in_use(shadow.place):
+                    place = with_files_after(shadow, place, within(place.root, folders))
+                    shadow.gc_refs.add_ref(note.id, "after", place.after)
+            note.places[number] = place
+            shadow = self.shadow(place.root, place.shadow)
             changes += (
                 _to_file_change(place.root, each) for each in shadow.changes(place.before, place.after)
             )
@@ -146,6 +188,22 @@ class CheckpointStore:
         else:
             self.forget(note)
         return changes
+
+    def _whole_after(self, note_id: str, place: FolderSnapshot, touched: Sequence[bytes]) -> FolderSnapshot:
+        shadow = self.shadow(place.root)
+        modes = shadow.modes()  # those of the state before; the next snapshot overwrites them
+        modes |= dict(place.modes_before)  # of files that were changed before the folder was stored whole
+        snapshot = shadow.take(touched)
+        shadow.gc_refs.add_ref(note_id, "after", snapshot.tree)
+        differing = (each.path for each in shadow.differences(place.before, snapshot.tree)) if modes else ()
+        return structs.replace(
+            place,
+            after=snapshot.tree,
+            empty_after=snapshot.empty_folders,
+            left_after=snapshot.left_out,
+            folders_after=tuple(shadow.folder_modes(snapshot.tree).items()),
+            modes_before=tuple((path, modes[path]) for path in differing if path in modes),
+        )
 
     def forget(self, note: CheckpointRecord) -> None:
         """Delete a checkpoint, even if its folders have moved; garbage collection removes what only it used."""
@@ -195,12 +253,21 @@ class CheckpointStore:
         )
 
     def state_after(
-        self, note: CheckpointRecord, place: FolderSnapshot, notes: Sequence[CheckpointRecord]
+        self,
+        note: CheckpointRecord,
+        place: FolderSnapshot,
+        notes: Sequence[CheckpointRecord],
+        *,
+        or_now: bool = False,
     ) -> str:
-        """Return the tree after an unfinished checkpoint: the one before the session's next, or an empty string."""
+        """Return the tree after an unfinished checkpoint, from the session's later ones, or an empty string.
+
+        With `or_now`, what they do not know is taken from the disk.
+        """
         later = notes[[each.id for each in notes].index(note.id) + 1 :]
-        follows = (other.before for each in later for other in each.places if other.root == place.root)
-        return next(follows, "")
+        is_same = (place.root, place.shadow)
+        follows = [other for each in later for other in each.places if (other.root, other.shadow) == is_same]
+        return tree_after(self.shadow(*is_same), place, follows, or_now=or_now)
 
     def texts(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> list[FileTexts]:
         """Return every changed file before and after."""
@@ -282,6 +349,11 @@ def widest(roots: Sequence[str]) -> list[str]:
         for root in real
         if not any(root != other and root.startswith(other.rstrip("/") + "/") for other in real)
     ]
+
+
+def _are_files(paths: Sequence[str]) -> bool:
+    """Return whether no path is a folder: a change of one may be a change of anything in it."""
+    return not any(os.path.isdir(path) and not os.path.islink(path) for path in paths)
 
 
 def within(root: str, paths: Sequence[str]) -> list[bytes]:

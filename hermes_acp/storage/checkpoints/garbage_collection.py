@@ -19,7 +19,7 @@ from msgspec import Struct
 from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord
 from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore
-from hermes_acp.storage.checkpoints.gc_refs import GcRefs
+from hermes_acp.storage.checkpoints.gc_refs import USED, GcRefs, no_objects_in_use
 from hermes_acp.storage.checkpoints.shadow_git import ShadowGit, find_git
 
 DAY_S: Final = 86_400.0
@@ -94,6 +94,7 @@ def _tidy(
     """Collect one shadow and remove deleted records from `notes`. If `stop` is set, nothing changes."""
     for _ in range(MAX_ROUNDS):
         held = [note for note in notes.values() if any(each.shadow == place.name for each in note.places)]
+        _protect_records(place, held)
         GcRefs(place).remove_stray_refs({note.id for note in held}, DAY_S)
         is_too_much = size_bytes(place, store.stop) > terms.largest_store_bytes
         if store.stop.is_set():
@@ -111,11 +112,20 @@ def _tidy(
             store.forget(notes.pop(note.id))
 
 
+def _protect_records(place: Path, held: list[CheckpointRecord]) -> None:
+    for note in held:
+        for each in note.places:
+            if each.shadow == place.name:
+                GcRefs(place).protect_also(note.id, "before", each.before)
+                GcRefs(place).protect_also(note.id, "after", each.after)
+
+
 def _remove_unused(place: Path, now: float) -> None:
     """Empty a shadow that stores nothing and was unused for a day; its next use fills it again."""
-    with suppress(OSError), open(place / "lock", "rb") as lock:
+    with suppress(OSError), open(place / "lock", "ab") as lock, no_objects_in_use(place):
         fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if now - (place / "index").stat().st_mtime < DAY_S:
+        used = [path.stat().st_mtime for name in ("index", USED) if (path := place / name).is_file()]
+        if now - max(used) < DAY_S:
             return
         for name in ("index", "modes"):
             (place / name).unlink(missing_ok=True)
@@ -135,7 +145,8 @@ def _pack(store: CheckpointStore, place: Path, expire: str) -> None:
     git.stop = store.stop
     with suppress(CheckpointError):  # objects that cannot be packed stay loose
         git.run("-c", "pack.threads=1", "repack", "-A", "-d", "-l", "-q", f"--unpack-unreachable={expire}")
-        git.run("prune", f"--expire={expire}")
+        with suppress(OSError), no_objects_in_use(place):
+            git.run("prune", f"--expire={expire}")
 
 
 def size_bytes(place: Path, stop: Event) -> int:

@@ -1,14 +1,20 @@
 """References that protect the trees of a shadow from garbage collection, named after their checkpoints."""
 
+import fcntl
+import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error, write_atomically
 from hermes_acp.storage.private_files import private_folder
 
 Side = Literal["before", "after"]
+RefName = Side | Literal["before-of-record", "after-of-record"]
+USED: Final = "used"
+"""Locked while objects are written that no reference protects yet; its time is that of the last use."""
 
 
 class GcRefs:
@@ -17,14 +23,26 @@ class GcRefs:
     def __init__(self, place: Path) -> None:
         self._folder = place / "refs" / "turns"
 
-    def add_ref(self, checkpoint_id: str, side: Side, tree: str) -> None:
-        """Protect the tree of one side of a checkpoint. Raises CheckpointError."""
-        path = self._folder / checkpoint_id / side
+    def add_ref(self, checkpoint_id: str, name: RefName, tree: str) -> None:
+        """Protect a tree of a checkpoint. Raises CheckpointError."""
+        path = self._folder / checkpoint_id / name
         try:
             private_folder(path.parent)
             write_atomically(path, f"{tree}\n".encode("ascii"))
         except OSError as error:
             raise checkpoint_io_error(path, error) from error
+
+    def protect_also(self, checkpoint_id: str, side: Side, tree: str) -> None:
+        """Protect the tree of a record whose reference names another: a process was killed before it wrote both."""
+        try:
+            named = (
+                (self._folder / checkpoint_id / side).read_text(encoding="ascii", errors="replace").strip()
+            )
+        except OSError:
+            return
+        if tree and named != tree:
+            name: RefName = "before-of-record" if side == "before" else "after-of-record"
+            self.add_ref(checkpoint_id, name, tree)
 
     def remove_refs(self, checkpoint_id: str) -> None:
         """Remove every reference of a checkpoint."""
@@ -43,3 +61,29 @@ class GcRefs:
         for path, at in pinned_at.items():
             if path.name not in known and youngest - at > youth_s:
                 shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def objects_in_use(place: Path) -> Generator[None]:
+    """Keep the new objects of the shadow at a path from being deleted until they are referenced."""
+    try:
+        descriptor = os.open(place / USED, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise checkpoint_io_error(place, error) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        os.utime(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def no_objects_in_use(place: Path) -> Generator[None]:
+    """Wait until no process has new objects without references, and keep all from writing some. Raises OSError."""
+    descriptor = os.open(place / USED, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

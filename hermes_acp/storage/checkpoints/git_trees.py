@@ -18,6 +18,8 @@ LINK: Final = "120000"
 NOTHING: Final = "000000"
 PIPE: Final = "010000"
 """Mode of pipes and sockets, which have no content and which git does not track."""
+USUAL_FOLDER: Final = 0o755
+"""A folder's permission bits that are not recorded."""
 READ_BYTES: Final = 1 << 20
 
 

@@ -72,24 +72,24 @@ class Walk:
             ]
             listed = Listed(listed.changed, fresh, folders)
         return Listed(
-            listed.changed, listed.fresh, [folder for folder in listed.folders if self._may(folder)]
+            listed.changed, listed.fresh, [folder for folder in listed.folders if self.may_hold(folder)]
         )
 
     def look(self, also: Iterable[bytes]) -> ScanResult:
         """Find everything that a snapshot must check; `also` are files to include even if ignored."""
         listed = self.compare()
-        fresh = dict.fromkeys(path for path in listed.fresh if self._may(path))
+        fresh = dict.fromkeys(path for path in listed.fresh if self.may_hold(path))
         expanded = list(self._expand(listed.folders))
         fresh |= dict.fromkeys(expanded)
-        fresh |= dict.fromkeys(path for path in also if self._may(path) and self._is_reached(path))
+        fresh |= dict.fromkeys(path for path in also if self.takes(path))
         if len(fresh) > self._max_files:
             raise CheckpointError(
                 f"{os.fsdecode(self._root)} has more than {self._max_files:,} files.",
-                hint="Checkpoints are off here; an ignore file would help.",
+                hint="What commands change here cannot be undone; an ignore file would help.",
             )
         return ScanResult(listed.changed, list(fresh), listed.folders, was_expanded=bool(expanded))
 
-    def _may(self, path: bytes) -> bool:
+    def may_hold(self, path: bytes) -> bool:
         """Return whether a path can be in a snapshot: inside the workspace, and not one of a repository's own files."""
         parts = path.lower().split(b"/")
         if any(part in (b"", b".", b"..", b".git") for part in parts):
@@ -97,10 +97,10 @@ class Walk:
         whole = self._root + b"/" + path
         return whole != self._home and not whole.startswith(self._home + b"/")
 
-    def _is_reached(self, path: bytes) -> bool:
-        """Return whether a path can be reached without following a link."""
+    def takes(self, path: bytes) -> bool:
+        """Return whether a file's path can be in a snapshot, and is reached without following a link."""
         folder = os.path.dirname(self._root + b"/" + path)
-        return os.path.realpath(folder) == folder
+        return self.may_hold(path) and os.path.realpath(folder) == folder
 
     def _expand(self, folders: Sequence[bytes]) -> Iterator[bytes]:
         """Yield the files in folders that git reported only as folders."""
@@ -115,8 +115,8 @@ class Walk:
                 inner = []
             for path in (*self._within(plain), *(path for folder in inner for path in self._inside(folder))):
                 if path.endswith(b"/"):
-                    waiting.extend([path[:-1]] if self._may(path[:-1]) else ())
-                elif self._may(path):
+                    waiting.extend([path[:-1]] if self.may_hold(path[:-1]) else ())
+                elif self.may_hold(path):
                     yield path
 
     def _is_repository(self, folder: bytes) -> bool:

@@ -20,9 +20,17 @@ from hermes_acp.storage.checkpoints.checkpoint_store import (
     to_conflicts,
     widest,
 )
-from hermes_acp.storage.checkpoints.git_trees import State, Unknown, blob_name
-from hermes_acp.storage.checkpoints.shadow_repository import USUAL_FOLDER, Shadow
-from hermes_acp.storage.checkpoints.undo_plan import CHANGED_SINCE, LOST, FolderChange, UndoPlan, plan
+from hermes_acp.storage.checkpoints.git_trees import State, Unknown, blob_name, parents_of
+from hermes_acp.storage.checkpoints.shadow_repository import Shadow
+from hermes_acp.storage.checkpoints.undo_plan import (
+    CHANGED_SINCE,
+    LOST,
+    FolderChange,
+    UndoPlan,
+    plan,
+    plan_empty_folders,
+    plan_folder_modes,
+)
 from hermes_acp.storage.checkpoints.workspace_filesystem import WorkspaceFilesystem
 
 
@@ -43,12 +51,19 @@ class _FolderPlan(Struct):
     shadow: Shadow
     planned: UndoPlan
     keeps: frozenset[bytes]
+    """The folders that stay even if they are empty for now."""
     makes: tuple[bytes, ...]
     drops: tuple[bytes, ...]
     reads: dict[bytes, Shadow]
     modes: dict[bytes, int]
     folders: dict[bytes, int]
     """The permission bits to restore on folders; folders whose bits changed since the last turn are excluded."""
+
+    @property
+    def folder_paths(self) -> list[str]:
+        """The folders (absolute) that are themselves made, deleted or given other permission bits."""
+        paths = dict.fromkeys((*self.makes, *self.drops, *self.folders))
+        return [os.path.join(self.root, os.fsdecode(path)) for path in paths]
 
 
 class CheckpointRestorer:
@@ -109,14 +124,15 @@ class CheckpointRestorer:
             os.path.join(field.root, os.fsdecode(path)) for field in fields for path in field.planned.wanted
         ]
         roots = tuple(field.root for field in fields)
-        occasion = CheckpointContext(
-            wish.occasion.session_id, wish.occasion.turn_id, wish.occasion.title, roots
+        occasion = structs.replace(wish.occasion, roots=roots)
+        folders = [path for field in fields for path in field.folder_paths]
+        own = self._store.begin(
+            wish.id, kind, occasion, wish.created_at, touched, is_whole=False, folders=folders
         )
-        own = self._store.begin(wish.id, kind, occasion, wish.created_at, touched)
         failed = [conflict for field in fields for conflict in self._carry_out(field)]
         is_whole = wish.only is None and (wish.force or not failed)
         own.undoes = tuple(note.id for note in chosen) if is_whole else ()
-        has_changed = bool(self._store.finish(own, touched))
+        has_changed = bool(self._store.finish(own, touched, folders))
         if is_whole:
             self._mark(chosen, notes, own.id)
         missed = {conflict.path for conflict in failed}
@@ -159,13 +175,11 @@ class CheckpointRestorer:
         reads: dict[bytes, Shadow] = {}
         modes = self._store.shadow(root).modes()
         only: set[bytes] | None = None if wish.only is None else set()
-        first: FolderSnapshot | None = None
-        last: FolderSnapshot | None = None
+        places: list[FolderSnapshot] = []
         for note in chosen:
             for place in (each for each in note.places if each.root == root):
                 shadow = self._store.shadow(root, place.shadow)
-                after = place.after or self._store.state_after(note, place, notes)
-                after = after or self._store.shadow(root).take().tree
+                after = place.after or self._store.state_after(note, place, notes, or_now=True)
                 differences = shadow.differences(place.before, after)
                 if only is not None:
                     only |= meant(root, wish.only, differences) or set()
@@ -180,28 +194,28 @@ class CheckpointRestorer:
                 )
                 reads |= {each.path: shadow for each in differences}
                 modes |= dict(place.modes_before)
-                first, last = place, last or place
+                places.append(place)
         workspace_filesystem = WorkspaceFilesystem(root)
         try:
             planned = plan(parts, workspace_filesystem.state, only, force=wish.force)
             folders = (
-                _folder_modes(workspace_filesystem, first, last, force=wish.force)
-                if first and last and only is None
+                plan_folder_modes(places, workspace_filesystem.folder_mode, force=wish.force)
+                if only is None
                 else {}
             )
         finally:
             workspace_filesystem.close()
-        keeps = frozenset(first.empty_before) if first else frozenset[bytes]()
-        drops = frozenset(last.empty_after) - keeps if last else frozenset[bytes]()
+        filled = {folder for path, state in planned.wanted.items() if state for folder in parents_of(path)}
+        keeps, drops = plan_empty_folders(places)
         spared = only is not None
         shadow = self._store.shadow(root)
         return _FolderPlan(
             root,
             shadow,
             planned,
-            keeps,
+            keeps | filled,
             () if spared else tuple(sorted(keeps)),
-            () if spared else tuple(sorted(drops, reverse=True)),
+            () if spared else tuple(sorted(drops - filled, reverse=True)),
             reads,
             modes,
             folders,
@@ -263,23 +277,6 @@ class CheckpointRestorer:
             contents = shadow.git.blobs([state.oid for state in states.values()])
             for (path, state), content in zip(states.items(), contents, strict=True):
                 yield path, state, content
-
-
-def _folder_modes(
-    workspace_filesystem: WorkspaceFilesystem, first: FolderSnapshot, last: FolderSnapshot, *, force: bool
-) -> dict[bytes, int]:
-    """Return the permission bits to restore on folders: those unchanged since the newest turn, or missing.
-
-    `first` is the state before the oldest turn, `last` the one after the newest.
-    """
-    before, after = dict(first.folders_before), dict(last.folders_after)
-    wanted: dict[bytes, int] = {}
-    for path in {**before, **after}:
-        then, left = before.get(path, USUAL_FOLDER), after.get(path, USUAL_FOLDER)
-        now = workspace_filesystem.folder_mode(path)
-        if now is None or (then != left and (now == left or force)):
-            wanted[path] = then
-    return wanted
 
 
 def _is_as_planned(now: State | Unknown | None, then: State | Unknown | None) -> bool:

@@ -23,6 +23,7 @@ from hermes_acp.git.work_tree import find_work_tree
 from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error, write_atomically
 from hermes_acp.storage.checkpoints.gc_refs import GcRefs
 from hermes_acp.storage.checkpoints.git_trees import (
+    USUAL_FOLDER,
     Difference,
     State,
     read_differences,
@@ -31,17 +32,19 @@ from hermes_acp.storage.checkpoints.git_trees import (
 from hermes_acp.storage.checkpoints.ignored_files import ignored, ignored_within
 from hermes_acp.storage.checkpoints.repository_scan import Walk
 from hermes_acp.storage.checkpoints.shadow_git import GitCommandError, ShadowGit
-from hermes_acp.storage.checkpoints.snapshot_filter import FilteredPaths, SnapshotLimits, filter_paths
+from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits, filter_paths
+from hermes_acp.storage.checkpoints.tree_edits import overlaid
 from hermes_acp.storage.private_files import private_folder
 
 USUAL_MODES: Final = (0o644, 0o755)
-USUAL_FOLDER: Final = 0o755
 TRIES: Final = 3
 IN_BULK: Final = 256
 MAX_IN_PACK: Final = 4_000
 LOCK_S: Final = 120.0
 POLL_INTERVAL_S: Final = 0.02
 RENAMES: Final = "-l400"
+NO_INDEX: Final = "index.none"
+"""The name of an index that does not exist."""
 WITHOUT_KEYS: Final = "without-keys-1"
 RAW: Final = (
     "-r",
@@ -107,8 +110,8 @@ class Shadow:
         self.place = shelf / self.name
         self.git = ShadowGit(program, self.place, root, base)
         self._base = base
-        self._bounds = bounds
-        self._own_home = own_home
+        self.bounds = bounds
+        self.own_home = own_home
         self.memory = ShadowMemory()
 
     @property
@@ -122,6 +125,14 @@ class Shadow:
         self.place = self.place.parent / name
         self.git.place = self.place
 
+    def make(self) -> None:
+        """Create the repository if it is missing; needs no lock."""
+        try:
+            private_folder(self.place)
+            self.git.make(tuple(self._excludes()))
+        except OSError as error:
+            raise checkpoint_io_error(self.place, error) from error
+
     @contextmanager
     def held(self) -> Generator[None]:
         """Lock the index against other processes, and create the repository if it is missing."""
@@ -133,9 +144,8 @@ class Shadow:
         try:
             self._wait_for(descriptor)
             self.git.lock = (descriptor,)
-            try:
-                self.git.make(tuple(self._excludes()))
-                # Its creator is dead: we hold the lock.
+            self.make()
+            try:  # its creator is dead: we hold the lock
                 (self.place / "index.lock").unlink(missing_ok=True)
             except OSError as error:
                 raise checkpoint_io_error(self.place, error) from error
@@ -160,7 +170,7 @@ class Shadow:
         from hermes_acp.storage.checkpoints.repository_scan import USUALLY_IGNORED
 
         yield from USUALLY_IGNORED
-        inner = os.path.relpath(self._own_home, self._base)
+        inner = os.path.relpath(self.own_home, self._base)
         if not inner.startswith("..") and "\n" not in inner:
             yield "/" + "".join(f"\\{c}" if c in "\\*?[] #!" else c for c in inner) + "/"
 
@@ -192,14 +202,14 @@ class Shadow:
 
     def _take(self, touched: Sequence[bytes]) -> Snapshot:
         self._forget_keys()
-        walk = Walk(self.git, self.root, self._own_home, self._bounds.max_files)
+        walk = Walk(self.git, self.root, self.own_home, self.bounds.max_files)
         found = walk.look((*touched, *self._tracked_though_ignored()))
-        filtered = self._filter(found.changed, found.fresh)
+        filtered = filter_paths(self.root, found.changed, found.fresh, self.bounds)
         if filtered.forget:
             self._update(filtered.forget, "--force-remove")
         if filtered.became_folders:  # git reports nothing about a folder that it knows as a file
             found = walk.look((*touched, *self._tracked_though_ignored()))
-            filtered = self._filter(found.changed, found.fresh)
+            filtered = filter_paths(self.root, found.changed, found.fresh, self.bounds)
         if filtered.update:
             self._update(filtered.update, "--add", "--remove", "--replace")
             self._note_modes(filtered.modes)
@@ -208,16 +218,13 @@ class Shadow:
         empty = tuple(walk.empty_folders_in(found.folders))
         return Snapshot(self._write_tree(), empty, tuple(sorted(filtered.left_out | set(walk.left_out))))
 
-    def _filter(self, changed: Iterable[bytes], fresh: Sequence[bytes]) -> FilteredPaths:
-        return filter_paths(self.root, changed, fresh, self._bounds)
-
     def _forget_keys(self) -> None:
         """Remove files from the index that an earlier version stored although their names mark them as secret; once."""
         mark = self.place / WITHOUT_KEYS
         if mark.exists():
             return
         paths = [path for path in self.git.run("ls-files", "-z").split(b"\0") if path]
-        if kept := [path for path in paths if self._bounds.holds_keys(os.fsdecode(path))]:
+        if kept := [path for path in paths if self.bounds.holds_keys(os.fsdecode(path))]:
             self._update(kept, "--force-remove")
         try:
             write_atomically(mark, b"")
@@ -269,43 +276,32 @@ class Shadow:
             inside, _ = ignored_within(self.git, self.root, paths)
             missing = [path for path in (*paths, *inside) if not self.entries(tree, path)]
             late = [path for path in missing if self._is_file(path) and ignored(self.git, path)]
-            found = self._filter(
-                (), [path for path in late if os.path.lexists(os.fsencode(self.root) + b"/" + path)]
-            )
+            present = [path for path in late if os.path.lexists(os.fsencode(self.root) + b"/" + path)]
+            found = filter_paths(self.root, (), present, self.bounds)
             if not found.update:
                 return tree
             self._update(found.update, "--add", "--remove", "--replace")
             self._note_modes(found.modes)
-            draft = str(self.place / "index.draft")
-            Path(draft).unlink(missing_ok=True)
-            inner = os.path.relpath(self.root, self._base)
-            prefix = b"" if inner == "." else os.fsencode(inner) + b"/"
-            states = self.git.run("ls-files", "-z", "-s", "--", *map(os.fsdecode, found.update))
-            lines = b"".join(
-                b"%s %s\t%s\0" % (mode.encode(), oid.encode(), prefix + path)
-                for path, mode, oid in _staged(states)
-            )
-            self.git.run("read-tree", *((f"--prefix={inner}/",) if prefix else ()), tree, index=draft)
-            self.git.run("update-index", "-z", "--add", "--replace", "--index-info", given=lines, index=draft)
-            amended = self.git.run("write-tree", *((f"--prefix={inner}/",) if prefix else ()), index=draft)
-            Path(draft).unlink(missing_ok=True)
-            return amended.decode("ascii").strip()
+            staged = self.git.run("ls-files", "-z", "-s", "--", *map(os.fsdecode, found.update))
+            return overlaid(self.git, tree, dict(_staged(staged)))
 
     def entries(self, tree: str, path: bytes) -> dict[bytes, State]:
         """Return the entries of a tree at a path and, for a folder, below it."""
-        return dict(read_entries(self.git.run("ls-tree", "-r", "-z", "--full-tree", tree, os.fsdecode(path))))
+        return dict(
+            read_entries(self.git.run("ls-tree", "-r", "-z", "--full-tree", tree, "--", os.fsdecode(path)))
+        )
 
     def differences(self, before: str, after: str) -> list[Difference]:
         """Return all paths in which two trees differ; a renamed file counts as one deleted and one added."""
         if before == after:
             return []
-        return list(read_differences(self.git.run("diff-tree", *RAW, "--no-renames", before, after)))
+        return list(read_differences(_compared(self.git, "--no-renames", before, after)))
 
     def changes(self, before: str, after: str) -> list[Difference]:
         """Return the same with renames found."""
         if before == after:
             return []
-        return list(read_differences(self.git.run("diff-tree", *RAW, "-M", RENAMES, before, after)))
+        return list(read_differences(_compared(self.git, "-M", RENAMES, before, after)))
 
     def folder_modes(self, tree: str) -> dict[bytes, int]:
         """Return the unusual permission bits of a tree's folders."""
@@ -345,9 +341,14 @@ class Shadow:
             raise checkpoint_io_error(self.place, error) from error
 
 
-def _staged(output: bytes) -> Iterator[tuple[bytes, str, str]]:
+def _compared(git: ShadowGit, *arguments: str) -> bytes:
+    # Without the index, which git would read for nothing.
+    return git.run("diff-tree", *RAW, *arguments, index=str(git.place / NO_INDEX))
+
+
+def _staged(output: bytes) -> Iterator[tuple[bytes, State]]:
     for line in output.split(b"\0"):
         about, _, path = line.partition(b"\t")
         if path:
             mode, oid, _ = about.decode("ascii").split(" ")
-            yield path, mode, oid
+            yield path, State(mode, oid)

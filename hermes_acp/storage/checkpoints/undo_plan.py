@@ -5,7 +5,8 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from hermes_acp.storage.checkpoints.git_trees import PIPE, Difference, State, Unknown
+from hermes_acp.storage.checkpoints.checkpoint_index import FolderSnapshot
+from hermes_acp.storage.checkpoints.git_trees import PIPE, USUAL_FOLDER, Difference, State, Unknown
 
 CHANGED_SINCE: Final = "it was changed since"
 NOT_KEPT: Final = "its earlier content was not kept: it held keys, was too large, or could not be read"
@@ -87,3 +88,39 @@ def _decide(
         planned.wanted[path] = each.before
     else:
         planned.conflicts[path] = CHANGED_SINCE
+
+
+def plan_empty_folders(
+    places: Sequence[FolderSnapshot],
+) -> tuple[frozenset[bytes], frozenset[bytes]]:
+    """Return the empty folders to keep or make, and those to delete, from the states of one folder, newest first.
+
+    A state of only some files says nothing about folders elsewhere.
+    """
+    keeps, drops = frozenset[bytes](), frozenset[bytes]()
+    for place in places:
+        before, after = frozenset(place.empty_before), frozenset(place.empty_after)
+        drops = (drops | (after - before)) - before
+        keeps = before if place.folders is None else (keeps - place.folders) | before
+    return keeps, drops
+
+
+def plan_folder_modes(
+    places: Sequence[FolderSnapshot], now: Callable[[bytes], int | None], *, force: bool
+) -> dict[bytes, int]:
+    """Return the permission bits to restore on folders: of those that are missing, or as the newest turn left them.
+
+    `places` are the states of one folder, newest first; `now` reads the disk.
+    """
+    wanted: dict[bytes, int] = {}
+    present: dict[bytes, int | None] = {}
+    for place in places:
+        before, after = dict(place.folders_before), dict(place.folders_after)
+        for path in {**before, **after}:
+            then, left = before.get(path, USUAL_FOLDER), after.get(path, USUAL_FOLDER)
+            if path not in present:
+                present[path] = now(path)
+            current = wanted.get(path, present[path])
+            if present[path] is None or (then != left and (current == left or force)):
+                wanted[path] = then
+    return {path: mode for path, mode in wanted.items() if mode != present[path]}

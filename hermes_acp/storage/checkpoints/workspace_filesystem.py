@@ -16,6 +16,7 @@ from typing import Final
 from hermes_acp.storage.checkpoints.git_trees import LINK, PROGRAM, State, Unknown, parents_of, state_of
 
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 DRAFT: Final = b".hermes-"
 NO_WAY: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
@@ -38,6 +39,21 @@ class WorkspaceFilesystem:
                 return state_of(name, folder)
         except OSError as error:
             return None if error.errno in NO_WAY else Unknown(f"it cannot be read: {error.strerror}")
+
+    def open_file(self, path: bytes) -> int | bytes | None:
+        """Open a file for reading and return its descriptor, or a link's target; None if neither is there.
+
+        Raises OSError if it cannot be read.
+        """
+        try:
+            with self._parent(path) as (folder, name):
+                if stat.S_ISLNK(os.lstat(name, dir_fd=folder).st_mode):
+                    return os.readlink(name, dir_fd=folder)
+                return os.open(name, READ, dir_fd=folder)
+        except OSError as error:
+            if error.errno not in NO_WAY:
+                raise
+            return None
 
     @contextmanager
     def _parent(self, path: bytes, *, makes: bool = False) -> Generator[tuple[int, bytes]]:

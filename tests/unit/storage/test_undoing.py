@@ -2,6 +2,7 @@
 
 import pytest
 
+from hermes_acp.storage.checkpoints.checkpoint_index import FolderSnapshot
 from hermes_acp.storage.checkpoints.git_trees import (
     PLAIN,
     Difference,
@@ -19,6 +20,8 @@ from hermes_acp.storage.checkpoints.undo_plan import (
     TORN,
     FolderChange,
     plan,
+    plan_empty_folders,
+    plan_folder_modes,
 )
 
 ONE, TWO, THREE = (State(PLAIN, blob_name(content)) for content in (b"1", b"2", b"3"))
@@ -107,3 +110,37 @@ def test_gits_lines_are_read_with_any_name_in_them() -> None:
     ]
     assert list(parents_of(b"a/b/c")) == [b"a/b", b"a"]
     assert blob_name(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
+
+def whole(before: tuple[bytes, ...], after: tuple[bytes, ...]) -> FolderSnapshot:
+    return FolderSnapshot("/p", "s", "b", "a", empty_before=before, empty_after=after)
+
+
+def named(*paths: bytes, before: tuple[bytes, ...] = (), after: tuple[bytes, ...] = ()) -> FolderSnapshot:
+    files = tuple((path, None) for path in paths)
+    return FolderSnapshot("/p", "s", "b", "a", empty_before=before, empty_after=after, files_before=files)
+
+
+def test_of_empty_folders_only_those_go_that_a_turn_made() -> None:
+    newest, oldest = whole((b"theirs", b"used"), (b"theirs", b"made")), whole((b"gone",), (b"used",))
+    assert plan_empty_folders([newest, oldest]) == ({b"gone"}, {b"made", b"used"})
+    only_files = named(b"d/f", before=(b"d",))
+    assert plan_empty_folders([newest, only_files]) == ({b"theirs", b"used", b"d"}, {b"made"})
+    assert plan_empty_folders([only_files, oldest]) == ({b"gone"}, {b"used"})
+    assert plan_empty_folders([named(b"d/f", after=(b"d",))]) == (set(), {b"d"})
+
+
+def test_permission_bits_of_folders_go_back_where_the_turn_is_the_last_to_have_set_them() -> None:
+    def modes(before: dict[bytes, int], after: dict[bytes, int], *paths: bytes) -> FolderSnapshot:
+        place = named(*paths) if paths else whole((), ())
+        place.folders_before, place.folders_after = tuple(before.items()), tuple(after.items())
+        return place
+
+    newest = modes({b"a": 0o700, b"other": 0o750}, {b"a": 0o777, b"other": 0o750})
+    oldest = modes({}, {b"a": 0o700}, b"a/f")
+    present = {b"a": 0o777, b"other": 0o750}
+    assert plan_folder_modes([newest], present.get, force=False) == {b"a": 0o700}
+    assert plan_folder_modes([newest, oldest], present.get, force=False) == {b"a": 0o755}
+    assert plan_folder_modes([newest], {b"a": 0o711, b"other": 0o750}.get, force=False) == {}
+    assert plan_folder_modes([newest], {b"a": 0o711, b"other": 0o750}.get, force=True) == {b"a": 0o700}
+    assert plan_folder_modes([newest], {b"a": 0o777}.get, force=False) == {b"a": 0o700, b"other": 0o750}
