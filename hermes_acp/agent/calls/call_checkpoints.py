@@ -1,6 +1,7 @@
-"""Take a turn's checkpoint before its first call that may change files."""
+"""Store files before a call changes them: those that it names, or everything if it may change anything."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from hermes_acp.agent.turn.policy_timeout import within_timeout
@@ -30,11 +31,23 @@ async def checkpoint_before(turn: Turn, effects: Sequence[Effect]) -> None:
     top = turn.outermost
     if top.calls.checkpoints is None:
         return
+    is_whole = _may_change_anything(turn, effects)
     touched = await within_timeout(effects, lambda: _touched_by(turn, effects), [])
     if touched is not None:
-        await top.calls.checkpoints.before(top.id, touched, lambda: _checkpoint_context(top))
-    else:
+        describe = partial(_checkpoint_context, top)
+        await top.calls.checkpoints.before(top.id, touched, describe, is_whole=is_whole)
+
+
+def expect_checkpoint(turn: Turn, effects: Sequence[Effect]) -> None:
+    """Start to read the folders, if the call that the user is asked about may change anything."""
+    top = turn.outermost
+    if top.calls.checkpoints is not None and any(isinstance(effect, Runs | Calls) for effect in effects):
         top.calls.checkpoints.expect(top.record.roots)
+
+
+def _may_change_anything(turn: Turn, effects: Sequence[Effect]) -> bool:
+    """Return whether a call may change files that it does not name: itself, or by way of the user's hooks."""
+    return bool(turn.deps.stages.before_call) or any(isinstance(effect, Runs | Calls) for effect in effects)
 
 
 def _touched_by(turn: Turn, effects: Sequence[Effect]) -> list[str] | None:

@@ -9,6 +9,7 @@ from typing import Final
 import anyio
 from msgspec import structs
 
+from hermes_acp.agent.calls.call_checkpoints import expect_checkpoint
 from hermes_acp.agent.calls.call_edits import apply_call_edits, with_comment
 from hermes_acp.agent.calls.call_messages import (
     DISMISSED,
@@ -73,6 +74,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
     if turn.origin.reflects_on and proposal.unasked:
         return proposal.unasked
     why = verdict.why
+    expect_checkpoint(turn, proposal.effects)
     grants = await _lasting_grants(turn, proposal)
     scope = _scope(grants, turn.record.cwd)
     question = await _question(turn, card, proposal, why)

@@ -3,7 +3,9 @@
 If no checkpoint can be stored, work continues and the user is warned once.
 """
 
+import os
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import anyio
 
@@ -23,11 +25,13 @@ class TurnCheckpoints:
         self._checkpoint = ""
         self._given_up = ""
         self._touched: dict[str, None] = {}
+        self._scope: Literal["files", "folders", "files only"] = "files"
+        """What the open checkpoint holds; files only, if the whole folders could not be stored in this turn."""
         self._is_expected = False
         self._warnings: set[str] = set()
 
     def expect(self, roots: Sequence[str]) -> None:
-        """Prepare for a change: a turn that reads is likely to make one."""
+        """Prepare for a call that may change any file, while the user is asked about it."""
         if self._is_expected:
             return
         self._is_expected = True
@@ -38,34 +42,56 @@ class TurnCheckpoints:
             return  # reported when there is something to store
 
     async def before(
-        self, turn_id: str, touched: Sequence[str], describe: Callable[[], CheckpointContext]
+        self,
+        turn_id: str,
+        touched: Sequence[str],
+        describe: Callable[[], CheckpointContext],
+        *,
+        is_whole: bool = True,
     ) -> None:
-        """Store the state before these files (absolute) or any others change; a failure is reported once.
+        """Store the state before these files (absolute) change, and with `is_whole`, before any others may.
 
-        `describe` is called for the first change of a turn only.
+        A failure is reported once; if the whole folders cannot be stored, these files still are. `describe` is called
+        for the first change of a turn only.
         """
         async with self._lock:
             if self._given_up == turn_id:
                 return
             fresh = [path for path in touched if path not in self._touched]
-            try:
-                checkpoints = self._find()
-                if checkpoints is None:
-                    return
-                if not self._checkpoint:
-                    self._checkpoint = await checkpoints.open(describe(), fresh)
-                elif fresh:
-                    await checkpoints.add(self._checkpoint, fresh)
-                self._touched |= dict.fromkeys(fresh)
-            except CheckpointError as error:
-                self._given_up = "" if self._checkpoint else turn_id
-                self._warn(error)
+            files = _without_folders(fresh)
+            is_whole = is_whole or files != fresh  # a folder stands for anything in it
+            stored = False
+            if is_whole and self._scope == "files":
+                stored = await self._store(fresh, describe, is_whole=True)
+                self._scope = "folders" if stored else "files only"
+            if not stored:
+                stored = await self._store(fresh if self._scope == "folders" else files, describe)
+            if not stored and not self._checkpoint:
+                self._given_up = turn_id
+
+    async def _store(
+        self, fresh: Sequence[str], describe: Callable[[], CheckpointContext], *, is_whole: bool = False
+    ) -> bool:
+        """Store a state in the turn's checkpoint, and return whether that worked."""
+        try:
+            checkpoints = self._find()
+            if checkpoints is None:
+                return True
+            if not self._checkpoint:
+                self._checkpoint = await checkpoints.open(describe(), fresh, is_whole=is_whole)
+            elif fresh or is_whole:
+                await checkpoints.add(self._checkpoint, fresh, is_whole=is_whole)
+        except CheckpointError as error:
+            self._warn(error)
+            return False
+        self._touched |= dict.fromkeys(fresh)
+        return True
 
     async def after(self) -> None:
         """Store the state at the end of the turn, if anything may have changed."""
         async with self._lock:
             checkpoint, touched = self._checkpoint, tuple(self._touched)
-            self._checkpoint, self._touched = "", {}
+            self._checkpoint, self._touched, self._scope = "", {}, "files"
             if not checkpoint:
                 return
             try:
@@ -79,3 +105,7 @@ class TurnCheckpoints:
         if sentence not in self._warnings:
             self._warnings.add(sentence)
             self._ledger.emit(Noticed("warning", sentence))
+
+
+def _without_folders(paths: Sequence[str]) -> list[str]:
+    return [path for path in paths if not os.path.isdir(path)]

@@ -105,15 +105,21 @@ class Checkpoints(Protocol):
         """Prepare for an upcoming checkpoint of these folders; returns at once."""
         ...
 
-    async def open(self, occasion: CheckpointContext, touched: Sequence[str]) -> str:
+    async def open(
+        self, occasion: CheckpointContext, touched: Sequence[str], *, is_whole: bool = True
+    ) -> str:
         """Store the state before a turn's first change and return the checkpoint's ID.
 
-        `touched` are files (absolute) that will change; they are stored even if ignore files name them.
+        `touched` are files (absolute) that will change; they are stored even if ignore files name them. If nothing else
+        will change, `is_whole` is false, and only they are stored.
         """
         ...
 
-    async def add(self, checkpoint_id: str, touched: Sequence[str]) -> None:
-        """Store more files that are about to change, unless the open checkpoint already contains them."""
+    async def add(self, checkpoint_id: str, touched: Sequence[str], *, is_whole: bool = False) -> None:
+        """Store more files that are about to change, unless the open checkpoint already contains them.
+
+        With `is_whole`, anything else may change too, and the whole folders are stored.
+        """
         ...
 
     async def close(self, checkpoint_id: str, touched: Sequence[str]) -> tuple[FileChange, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from threading import Event
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import anyio
@@ -31,6 +31,21 @@ MAX_CONCURRENT: Final = 4
 MAX_SHUTDOWN_S: Final = 2.0
 
 
+class _OpenCheckpoint:
+    """A checkpoint that grows. The thread of a cancelled call may still be at it when the turn ends."""
+
+    def __init__(self, note: "CheckpointRecord") -> None:
+        self._note = note
+        self._lock = Lock()
+
+    def use(self, store: "CheckpointStore", work: "Callable[[CheckpointRecord], T]") -> T:
+        """Do something with the record while no other thread does. Raises CheckpointError if it was cancelled."""
+        with self._lock:
+            if store.stop.is_set():
+                raise CheckpointError("The checkpoint was cancelled.")
+            return work(self._note)
+
+
 class CheckpointManager:
     """The checkpoints of a process. Methods raise CheckpointError."""
 
@@ -49,7 +64,7 @@ class CheckpointManager:
         self._threads = anyio.CapacityLimiter(MAX_CONCURRENT)
         self._at_work: set[Event] = set()
         self._memories: dict[str, ShadowMemory] = {}
-        self._open: dict[str, CheckpointRecord] = {}
+        self._open: dict[str, _OpenCheckpoint] = {}
         self._expected: list[tuple[str, ...]] = []
         self._has_work = anyio.Event()
         self._wants_sweep = False
@@ -99,22 +114,28 @@ class CheckpointManager:
         for done in tuple(self._at_work):
             await run_sync(done.wait, MAX_SHUTDOWN_S)
 
-    async def open(self, occasion: CheckpointContext, touched: Sequence[str]) -> str:
-        """Store the state before a turn's first change and return the checkpoint's id."""
+    async def open(
+        self, occasion: CheckpointContext, touched: Sequence[str], *, is_whole: bool = True
+    ) -> str:
+        """Store the state before a turn's first change, of only these files if nothing else changes; return its id."""
         note_id, now = self._ids.fresh("cp"), self._clock.now()
-        note = await self._do(lambda store: store.begin(note_id, "turn", occasion, now, touched))
-        self._open[note_id] = note
+        note = await self._do(
+            lambda store: store.begin(note_id, "turn", occasion, now, touched, is_whole=is_whole)
+        )
+        self._open[note_id] = _OpenCheckpoint(note)
         return note_id
 
-    async def add(self, checkpoint_id: str, touched: Sequence[str]) -> None:
-        """Add further files that are about to change."""
-        note = self._open[checkpoint_id]
-        await self._do(lambda store: store.amend(note, touched))
+    async def add(self, checkpoint_id: str, touched: Sequence[str], *, is_whole: bool = False) -> None:
+        """Add further files that are about to change; with `is_whole`, everything else too."""
+        opened = self._open[checkpoint_id]
+        await self._do(
+            lambda store: opened.use(store, lambda note: store.amend(note, touched, is_whole=is_whole))
+        )
 
     async def close(self, checkpoint_id: str, touched: Sequence[str]) -> tuple[FileChange, ...]:
         """Store the state after the turn and return its changes."""
-        note = self._open.pop(checkpoint_id)
-        changes = await self._do(lambda store: store.finish(note, touched))
+        opened = self._open.pop(checkpoint_id)
+        changes = await self._do(lambda store: opened.use(store, lambda note: store.finish(note, touched)))
         self._wants_sweep = True
         self._has_work.set()
         return tuple(changes)
