@@ -115,6 +115,18 @@ def test_a_folder_in_the_place_of_a_file_is_taken_back(workshop: Workshop) -> No
     assert tree_of(workshop.root) == after
 
 
+def test_an_empty_folder_in_the_place_of_a_file_that_a_turn_made_goes_with_it(workshop: Workshop) -> None:
+    (workshop.root / "was").mkdir()
+    before = tree_of(workshop.root)
+    workshop.turn(lambda: [workshop.write("fresh"), (workshop.root / "was").rmdir(), workshop.write("was")])
+    workshop.turn(lambda: [(workshop.root / name).unlink() for name in ("fresh", "was")])
+    workshop.turn(
+        lambda: [(workshop.root / name / "a" / "b").mkdir(parents=True) for name in ("fresh", "was")]
+    )
+    assert workshop.undo(3).conflicts == ()
+    assert tree_of(workshop.root) == before
+
+
 def test_a_touched_folder_hides_nothing_that_lies_in_it(workshop: Workshop) -> None:
     workshop.write("x/y/z")
     before = tree_of(workshop.root)

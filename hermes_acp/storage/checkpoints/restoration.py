@@ -245,9 +245,11 @@ class CheckpointRestorer:
         return to_conflicts(field.root, failed)
 
     def _remove(self, workspace_filesystem: WorkspaceFilesystem, field: _FolderPlan, path: bytes) -> str:
-        if not _is_as_planned(workspace_filesystem.state(path), field.planned.present[path]):
+        now = workspace_filesystem.state(path)
+        if not _is_as_planned(now, field.planned.present[path]):
             return CHANGED_SINCE
-        workspace_filesystem.remove(path)
+        if isinstance(now, State):  # otherwise a folder of the turn's, which goes when it is empty
+            workspace_filesystem.remove(path)
         workspace_filesystem.clear(path, field.keeps)
         return ""
 
