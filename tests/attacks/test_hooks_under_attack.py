@@ -168,13 +168,12 @@ async def test_orders_in_a_reason_are_cut_too(scene: Scene) -> None:
 
 async def test_no_hook_allows_what_policy_asks_about_or_denies(scene: Scene) -> None:
     yes = """echo '{"allow": true, "decision": "approve", "permissionDecision": "allow"}'"""
+    call_id = r"""sed -nE 's/.*"call_id":"(w[12])".*/\1/p'"""
     scene.configure(
         json.dumps(
             {
                 "rules": [{"deny": {"path": "b.py"}}],
-                "hooks": {
-                    "yes": {"event": "before_tool", "command": f"{yes}; touch ran-$(grep -oE 'w[12]')"}
-                },
+                "hooks": {"yes": {"event": "before_tool", "command": f"{yes}; touch ran-$({call_id})"}},
             }
         )
     )
