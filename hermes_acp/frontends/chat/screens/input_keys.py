@@ -10,7 +10,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from hermes_acp.frontends.chat.screens.external_editor import PROMPT_FILE, ExternalEditor
 from hermes_acp.frontends.chat.screens.input_line import InputLine
 from hermes_acp.frontends.chat.screens.screen import LEFT, READY, Gesture, PersonActions
-from hermes_acp.frontends.chat.screens.terminal_input import TerminalInput
+from hermes_acp.frontends.chat.screens.terminal_input import TerminalInput, is_lone_escape
 
 
 class InputKeys:
@@ -52,7 +52,7 @@ class InputKeys:
         on("c-c")(self._interrupt)
         on("<sigint>")(self._interrupt)
         on("c-d")(self._end)
-        on("escape")(self._escape)
+        bindings.add("escape", filter=typing, eager=is_lone_escape)(self._escape)
         on("tab")(self._tab)
         on("s-tab")(self._shift_tab)
         on("c-g")(self._open_editor)

@@ -14,6 +14,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from hermes_acp.frontends.chat.screens.screen import INTERRUPTED, LEFT, Choice, Gesture
 from hermes_acp.frontends.chat.screens.terminal import Terminal, set_timeouts
+from hermes_acp.frontends.chat.screens.terminal_input import is_lone_escape
 from hermes_acp.frontends.chat.screens.terminal_style import input_style
 
 LONE_KEY_S: Final = 0.4
@@ -163,7 +164,7 @@ class _LoneKeys:
 def _bind_ends(bindings: KeyBindings) -> None:
     @bindings.add("c-c", eager=True)
     @bindings.add("<sigint>", eager=True)
-    @bindings.add("escape")
+    @bindings.add("escape", eager=is_lone_escape)
     def _(event: KeyPressEvent) -> None:
         event.app.exit(result=INTERRUPTED)
 

@@ -5,6 +5,8 @@ from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final, TextIO
 
+from prompt_toolkit.application import get_app
+from prompt_toolkit.filters import Condition
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyPress
@@ -13,6 +15,17 @@ from prompt_toolkit.keys import Keys
 ALT_ENTER: Final = "\x1b\r"
 SHIFT_ENTER: Final = ("\x1b[13;2u", "\x1b[27;2;13~")
 """What terminals send for Shift+Enter, if they send anything else than for Enter."""
+ESCAPE: Final = "\x1b"
+LONE_ESCAPE: Final = KeyPress(Keys.Escape, "lone")
+"""The Escape key itself, not the beginning of Alt and another key, which a terminal sends in one piece."""
+CODE_STARTS: Final = ("[", "O", ESCAPE)
+"""What follows Escape in the code of another key, which a slow connection may split."""
+
+
+@Condition
+def is_lone_escape() -> bool:
+    """Return whether the last key is the Escape key, so that no second key is waited for."""
+    return get_app().key_processor.key_buffer[-1:] == [LONE_ESCAPE]
 
 
 class TerminalInput(Vt100Input):
@@ -26,6 +39,7 @@ class TerminalInput(Vt100Input):
         super().__init__(stdin)
         self._raw = super().raw_mode()
         self._raw.__enter__()
+        self._ends_in_escape = False
         if self._is_readable():
             store_typeahead(self, [_as_raw(key) for key in self.read_keys()])
 
@@ -57,9 +71,19 @@ class TerminalInput(Vt100Input):
         data = self.stdin_reader.read()
         for sent in SHIFT_ENTER:
             data = data.replace(sent, ALT_ENTER)
+        is_next_key = bool(data) and self._ends_in_escape and not data.startswith(CODE_STARTS)
+        before = self.flush_keys() if is_next_key else []
         self.vt100_parser.feed(data)
+        self._ends_in_escape = data.endswith(ESCAPE) if data else self._ends_in_escape
         keys, self._buffer = self._buffer, []
-        return keys
+        return [*before, *keys]
+
+    def flush_keys(self) -> list[KeyPress]:
+        """Return the keys that were waiting for more of their code; an Escape at the end is the key itself."""
+        keys = super().flush_keys()
+        is_escape = self._ends_in_escape and [key.key for key in keys[-1:]] == [Keys.Escape]
+        self._ends_in_escape = False
+        return [*keys[:-1], LONE_ESCAPE] if is_escape else keys
 
     def close(self) -> None:
         """Restore the terminal's mode."""
