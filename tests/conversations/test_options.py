@@ -78,7 +78,28 @@ async def test_an_option_there_is_not_is_answered_with_those_there_are(scene: Sc
         message = (await editor.refusal("session/set_config_option", params)).message
         assert message.startswith("There is no option 'colour'. The options are: mode, ")
         message = (await editor.refusal("session/set_config_option", {**params, "configId": "mode"})).message
-        assert message == "The option 'mode' has no value 'red'."
+        assert message == "There is no mode 'red'. The modes are: ask, accept_edits, plan, auto."
+        message = (
+            await editor.refusal("session/set_config_option", {**params, "configId": "during_turn"})
+        ).message
+        assert message == "The option 'during_turn' has no value 'red'."
+
+
+@pytest.mark.parametrize(
+    ("method", "wish"),
+    [
+        ("session/set_config_option", {"configId": "mode", "value": "bypass"}),
+        ("session/set_mode", {"modeId": "bypass"}),
+    ],
+)
+async def test_bypass_where_it_is_not_allowed_says_what_it_needs(
+    scene: Scene, method: str, wish: Json
+) -> None:
+    async with scene.editor() as editor:
+        params: Json = {"sessionId": await editor.new_session(scene.project), **wish}
+        message = (await editor.refusal(method, params)).message
+    assert message.startswith("The mode 'bypass', which asks about nothing, is not allowed here.")
+    assert "--allow-bypass" in message
 
 
 async def test_yes_or_no_options_go_only_to_clients_that_show_them(scene: Scene) -> None:

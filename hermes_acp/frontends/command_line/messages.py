@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+BYPASS_HINT: Final = (
+    "To run without any question: --mode bypass --allow-bypass, but only where nothing can be lost."
+)
 RUN_HINT: Final = 'To run it as a prompt: hermes-acp run "…"'
 
 

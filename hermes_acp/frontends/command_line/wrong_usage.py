@@ -13,6 +13,8 @@ from hermes_acp.frontends.command_line import messages
 from hermes_acp.frontends.command_line.argparse_errors import plain_error
 from hermes_acp.frontends.command_line.nearest_words import nearest, nearest_commands
 
+BYPASS: Final = ("--yolo", "--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox")
+"""What other agents call `--mode bypass`."""
 NUMBER: Final = re.compile(r"-\d")
 
 
@@ -56,6 +58,8 @@ def _is_known(flag: str, flags: Sequence[str]) -> bool:
 
 def _unknown_flag(flag: str, at: argparse.ArgumentParser, rest: Sequence[str]) -> BadRequest:
     told = messages.unknown_flag(flag, at.prog)
+    if flag in BYPASS and "--allow-bypass" in _flags(at):
+        return BadRequest(told, hint=messages.BYPASS_HINT)
     bare = {each.lstrip("-"): each for each in _flags(at)}
     own = [bare[each] for each in nearest(flag.lstrip("-"), bare)]
     if own:

@@ -35,6 +35,8 @@ from hermes_acp.frontends.lsp.lsp_command import lsp_command
         ("memory list", "Did you mean hermes-acp memory show?"),
         ("sessions rm ses_1", "Did you mean hermes-acp sessions delete?"),
         ("policy expalin", "Did you mean hermes-acp policy explain?"),
+        ("run --yolo go", "`hermes-acp run` has no flag --yolo. To run without any question: --mode bypass"),
+        ("run --dangerously-skip-permissions go", "--mode bypass --allow-bypass"),
         ("run --timeout -1 go", "--timeout must be a positive number, not -1."),
     ],
 )

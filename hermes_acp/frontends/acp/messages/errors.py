@@ -18,6 +18,9 @@ ATTACH_SMALLER_HINT: Final = "Attach a smaller copy."
 PROMPT_CANCELLED: Final = "The prompt was cancelled before it was added to the conversation."
 INTERNAL_ERROR: Final = "internal error"
 
+BYPASS_NOT_ALLOWED: Final = "The mode 'bypass', which asks about nothing, is not allowed here."
+BYPASS_HINT: Final = "Start hermes-acp with --allow-bypass, but only where nothing can be lost."
+
 # Sessions
 NO_SESSION_HINT: Final = "Load it, or start a new one."
 BAD_CURSOR: Final = "The cursor is not valid."

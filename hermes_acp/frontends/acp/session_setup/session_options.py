@@ -173,6 +173,14 @@ def offered_mode(mode_id: str, *, allows_bypass: bool) -> Mode | None:
     return next((mode for mode in MODES if mode == mode_id and (allows_bypass or mode != "bypass")), None)
 
 
+def refused_mode(mode_id: str, *, allows_bypass: bool) -> BadRequest:
+    """Return the error for a mode that is not offered: the modes there are, or what the mode needs."""
+    if mode_id == "bypass":
+        return BadRequest(errors.BYPASS_NOT_ALLOWED, hint=errors.BYPASS_HINT)
+    known = ", ".join(mode.value for mode in modes_offered(allows_bypass=allows_bypass))
+    return BadRequest(errors.no_mode(mode_id), hint=errors.modes_hint(known))
+
+
 async def learn_model(configuration: "Configuration", session: "Session", value: str | bool) -> None:
     """Wait until the models are known, if the one named is not among those known so far.
 
@@ -214,5 +222,7 @@ def set_option(session: "Session", option: str, value: str | bool) -> None:
         models = session.offers.models
         offered = ", ".join(_value(offer, models) for offer in models[:MAX_LISTED_MODELS])
         raise BadRequest(errors.no_model(value), hint=errors.models_hint(offered, len(models)))
+    elif option == MODE:
+        raise refused_mode(value, allows_bypass=session.offers.allows_bypass)
     else:
         raise BadRequest(errors.no_option_value(option, value))

@@ -1,10 +1,8 @@
 """session/set_mode: change what needs permission."""
 
-from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
-from hermes_acp.frontends.acp.messages import errors
-from hermes_acp.frontends.acp.session_setup.session_options import modes_offered, offered_mode
+from hermes_acp.frontends.acp.session_setup.session_options import offered_mode, refused_mode
 from hermes_protocol import v1
 
 
@@ -13,8 +11,7 @@ async def set_mode(client: ClientConnection, params: v1.SetSessionModeRequest) -
     session = client.session(params.session_id)
     mode = offered_mode(params.mode_id, allows_bypass=session.offers.allows_bypass)
     if mode is None:
-        known = ", ".join(mode.value for mode in modes_offered(allows_bypass=session.offers.allows_bypass))
-        raise BadRequest(errors.no_mode(params.mode_id), hint=errors.modes_hint(known))
+        raise refused_mode(params.mode_id, allows_bypass=session.offers.allows_bypass)
     session.set_mode(mode)
     return v1.SetSessionModeResponse()
 
