@@ -15,6 +15,7 @@ from hermes_acp.config.installation import extra_hint
 from hermes_acp.core.errors import BadRequest, ConfigError, HermesError
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.command_line.command_parser import CommandParser
+from hermes_acp.frontends.command_line.deleted_folder import explain_deleted_folder
 
 PROGRAM: Final = "hermes-acp chat"
 NEEDED: Final = ("rich", "prompt_toolkit")
@@ -25,7 +26,8 @@ def chat_command(arguments: Sequence[str]) -> int:
     try:
         options = _parser().parse(arguments)
         _require_packages(is_full=options.full)
-        cwd = os.path.abspath(options.cwd)
+        with explain_deleted_folder():
+            cwd = os.path.abspath(options.cwd)
         if not os.path.isdir(cwd):
             raise BadRequest(messages.not_a_folder(options.cwd), hint=messages.NOT_A_FOLDER_HINT)
         environment = read_environment()

@@ -28,6 +28,7 @@ from hermes_acp.frontends.cli.skills.skills_command import add_skills
 from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
 from hermes_acp.frontends.command_line.command_parser import CommandParser
+from hermes_acp.frontends.command_line.deleted_folder import explain_deleted_folder
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -37,7 +38,8 @@ def run_command(arguments: Sequence[str]) -> int:
     except BadRequest as error:
         return _report_usage(error, arguments)
     try:
-        code = _run(options)
+        with explain_deleted_folder():
+            code = _run(options)
         sys.stdout.flush()
         return code
     except HermesError as error:

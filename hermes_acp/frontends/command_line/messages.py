@@ -6,6 +6,8 @@ from typing import Final
 BYPASS_HINT: Final = (
     "To run without any question: --mode bypass --allow-bypass, but only where nothing can be lost."
 )
+FOLDER_DELETED: Final = "The current folder was deleted."
+FOLDER_DELETED_HINT: Final = "Change to an existing folder, or name one with --cwd."
 RUN_HINT: Final = 'To run it as a prompt: hermes-acp run "…"'
 
 

@@ -208,3 +208,13 @@ def test_a_session_is_exported_without_secrets(run: Run, home: Path) -> None:
     assert (document["session_id"], document["input_tokens"], document["cost_usd"]) == ("ses_0", 11, None)
     assert [event["type"] for event in document["events"]][:2] == ["session_opened", "user_said"]
     assert key not in json.dumps(document)
+
+
+def test_an_export_replaces_a_file_only_with_force(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "notes.md"
+    file.write_text("mine")
+    code, _, err = run("sessions", "export", "ses_0", "-o", str(file))
+    assert (code, file.read_text()) == (2, "mine")
+    assert f"{file} exists already. Name another file, or add --force to replace it." in err
+    assert run("sessions", "export", "ses_0", "-o", str(file), "--force")[0] == 0
+    assert file.read_text().startswith("# Kettles")

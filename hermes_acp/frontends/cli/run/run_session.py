@@ -15,6 +15,7 @@ from hermes_acp.core.events import InstructionsGiven, Noticed
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.frontends.cli.messages import run_messages
 from hermes_acp.frontends.cli.run.model_selection import select_model
+from hermes_acp.frontends.command_line.deleted_folder import explain_deleted_folder
 
 if TYPE_CHECKING:
     from hermes_acp.app.app import App
@@ -47,10 +48,11 @@ async def open_session(
 
 
 def folders_of(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return the folders of a run as absolute paths, the working directory first."""
-    return tuple(
-        dict.fromkeys(os.path.normpath(Path(each).absolute()) for each in (options.cwd, *options.add_dir))
-    )
+    """Return the folders of a run as absolute paths, the working directory first. Raises BadRequest."""
+    with explain_deleted_folder():
+        return tuple(
+            dict.fromkeys(os.path.normpath(Path(each).absolute()) for each in (options.cwd, *options.add_dir))
+        )
 
 
 async def _open(app: "App", options: argparse.Namespace) -> "tuple[Session, list[Noticed]]":

@@ -14,7 +14,7 @@ import anyio.to_thread
 import msgspec
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import StorageError
+from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (
     CallEnded,
@@ -41,7 +41,10 @@ Clean = Callable[[str], str]
 
 
 async def export_session(store: SessionStore, options: argparse.Namespace) -> int:
-    """Write a session to standard output or a file; return the exit code. Raises SessionNotFound, StorageError."""
+    """Write a session to standard output or a file; return the exit code.
+
+    Raises SessionNotFound, BadRequest for a file that exists already, StorageError.
+    """
     path = StoredSessions(store).path(StoredSessions(store).find(options.id))
     try:
         events = await anyio.to_thread.run_sync(Transcript.read_events, path)
@@ -53,8 +56,14 @@ async def export_session(store: SessionStore, options: argparse.Namespace) -> in
     if options.output is None:
         sys.stdout.write(text)
         return 0
+    target = Path(options.output)
+    replaces = options.force or (target.exists() and not target.is_file())  # such as /dev/stdout
     try:
-        Path(options.output).write_text(text, encoding="utf-8")
+        with target.open("w" if replaces else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        hint = session_messages.EXPORT_EXISTS_HINT
+        raise BadRequest(session_messages.export_exists(options.output), hint=hint) from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise StorageError(session_messages.export_unwritable(options.output, reason)) from error
