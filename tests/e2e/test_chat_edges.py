@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX"),
 ]
 NARROW = 40
+CTRL_Z = "\x1a"
 
 
 async def test_what_is_sent_may_steer_the_turn(place: Place) -> None:
@@ -220,3 +221,11 @@ async def test_a_mode_that_is_none_is_told() -> None:
     done = await anyio.run_process(argv, check=False, env=dict(os.environ))
     assert done.returncode == 2
     assert b"accept_edits" in done.stderr
+
+
+async def test_ctrl_z_leaves_no_sign_in_the_line(place: Place) -> None:
+    async with serve([Reply("Hello.")]) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type(f"good{CTRL_Z}bye{ENTER}")
+        await terminal.see("Hello.")
+        assert "❯ goodbye" in terminal.text

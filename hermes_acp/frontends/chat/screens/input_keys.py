@@ -52,6 +52,7 @@ class InputKeys:
         on("c-c")(self._interrupt)
         on("<sigint>")(self._interrupt)
         on("c-d")(self._end)
+        on("c-z")(self._ignore)
         bindings.add("escape", filter=typing, eager=is_lone_escape)(self._escape)
         on("tab")(self._tab)
         on("s-tab")(self._shift_tab)
@@ -101,6 +102,9 @@ class InputKeys:
             event.current_buffer.delete()
         else:
             event.app.exit(result=LEFT)
+
+    def _ignore(self, _: KeyPressEvent) -> None:
+        """Do nothing, where the key would insert its code."""
 
     def _escape(self, event: KeyPressEvent) -> None:
         """Close the menu, or stop the turn."""
