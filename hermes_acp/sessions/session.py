@@ -72,6 +72,7 @@ class Session:
         self._transcript = transcript
         self._services = services
         self._is_ending = False
+        self._has_told_to_wait = False
         self._turns = anyio.Lock()
         self._scopes: set[anyio.CancelScope] = set()
         self._inbox: Inbox | None = None
@@ -124,10 +125,11 @@ class Session:
                 steers = steers or self.record.options.during_turn == "steer"
                 if steers and not self.commands.lists(parts) and (end := await self._steer(turn_id, parts)):
                     return end
-                if self._turns.locked() and not self._is_ending:
+                if self._turns.locked() and not self._is_ending and not self._has_told_to_wait:
+                    self._has_told_to_wait = True  # only of the first message is it true that it comes next
                     self.ledger.emit(Noticed("info", QUEUED_NOTICE))
                 async with self._turns:
-                    self._is_ending = False
+                    self._is_ending = self._has_told_to_wait = False
                     return await self._turn(turn_id, parts, gate)
             finally:
                 self._scopes.discard(scope)

@@ -138,6 +138,30 @@ async def test_a_chosen_model_is_used_from_the_next_turn_on_and_after_a_restart(
     assert used[0] != "scripted-2"
 
 
+async def test_that_messages_wait_is_told_once_a_turn(scene: Scene) -> None:
+    pauses = [Pause(), Pause()]
+    scene.provider.plays(step("One.", pauses[0]), step("Two.", pauses[1]), step("Three."), step("Four."))
+    async with scene.editor(session={"notices": {}}) as editor:
+        session = await editor.new_session(scene.project)
+
+        def waiting() -> int:
+            notices = ShownSession(editor, session).of("notice")
+            return sum("Waiting for the running turn" in notice["title"] for notice in notices)
+
+        async with anyio.create_task_group() as tasks:
+            for prompt in ("one", "two", "three"):
+                tasks.start_soon(editor.prompt, session, prompt)
+            await pauses[0].reached.wait()
+            await editor.call("session/list", {})
+            assert waiting() == 1
+            pauses[0].go.set()
+            await pauses[1].reached.wait()
+            tasks.start_soon(editor.prompt, session, "four")
+            await editor.until(lambda: waiting() == 2)
+            pauses[1].go.set()
+    assert len(scene.provider.requests) == 4
+
+
 async def test_a_message_during_a_turn_steers_it_where_that_was_chosen(scene: Scene) -> None:
     pause = Pause()
     scene.provider.plays(step("Working.", pause), step("Turned around."))
