@@ -166,3 +166,85 @@ async def test_the_hint_to_quit_goes_with_the_next_key(place: Place) -> None:
         await terminal.see("Press Ctrl+C again, or Ctrl+D, to quit.")
         terminal.type(CTRL_C)
         assert await terminal.end() == 0
+
+
+def turns_on(terminal: Terminal) -> list[str]:
+    """Return the first lines of the prompts and answers, and what was said of stopping, in the order of the screen."""
+    return [line for line in terminal.text.splitlines() if line.startswith(("❯ ", "ANSWER", "· "))]
+
+
+def input_line(terminal: Terminal) -> str:
+    """Return what is in the input line, with the status line below it."""
+    lines = terminal.lines
+    return "\n".join(lines[max(at for at, line in enumerate(lines) if line.startswith("❯")) :])
+
+
+async def test_a_prompt_is_either_sent_or_comes_back_when_the_queue_moves(place: Place) -> None:
+    go, never = anyio.Event(), anyio.Event()
+    slow = Reply(text=("Begun", " and ended."), holds=(Hold(go, after=1),))
+    replies = [slow, *(Reply(f"ANSWER-{number}.") for number in range(1, 10))]
+    replies[6] = Reply(
+        text=("ANSWER-6", "."), holds=(Hold(never, after=1),)
+    )  # the queue is never through before
+    prompts = [f"zq{number}" for number in range(1, 9)]
+    async with serve(replies) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type(f"slow{ENTER}")
+        await terminal.see("Begun")
+        terminal.type("".join(f"{prompt}{ENTER}" for prompt in prompts))
+        await terminal.see("… 3 more")
+        go.set()
+        await terminal.see("ANSWER-2.")
+        terminal.type(CTRL_C)
+        await terminal.until(lambda: any("zq8" in line for line in terminal.lines), "the rest in the line")
+        terminal.type(f" at last{ENTER}")
+        await terminal.until(lambda: "at last" in repr(server.requests[-1].body), "the rest sent")
+
+        def places() -> list[int]:
+            everywhere = repr(server.requests[-1].body) + input_line(terminal)
+            return [everywhere.count(prompt) for prompt in prompts]
+
+        await terminal.until(lambda: places() == [1] * len(prompts), "each prompt at one place")
+        await terminal.until(lambda: turns_on(terminal)[-2].startswith("ANSWER"), "the last answer")
+        *said, _ = turns_on(terminal)
+        said = said[said.index("❯ zq1") :]
+        assert all(line.startswith("❯ ") for line in said[::2]), said
+        assert not any(line.startswith("❯ ") for line in said[1::2]), said
+        assert "Waiting for" not in terminal.text
+
+
+async def test_prompts_sent_in_one_burst_stand_above_their_answers(place: Place) -> None:
+    numbers = range(1, 9)
+    async with (
+        serve([Reply(f"ANSWER-{number}.") for number in numbers]) as server,
+        place.chat(server) as terminal,
+    ):
+        await terminal.see("scripted-large")
+        terminal.type("".join(f"p{number}{ENTER}" for number in numbers))
+        await terminal.see("ANSWER-8.")
+        await terminal.see("Ask anything")
+        shown = [line for line in turns_on(terminal) if not line.startswith("❯ Ask")]
+        assert shown == [line for number in numbers for line in (f"❯ p{number}", f"ANSWER-{number}.")]
+
+
+async def test_a_long_queue_leaves_room_and_returns_to_the_line(place: Place) -> None:
+    never = anyio.Event()
+    replies = [Reply(text=("Begun", " and never ended"), holds=(Hold(never, after=1),)), Reply("Here again.")]
+    async with serve(replies) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type(f"go{ENTER}")
+        await terminal.see("Begun")
+        terminal.type("".join(f"m{number}{ENTER}" for number in range(1, 46)))
+        await terminal.see("… 40 more")
+        for words in ("Begun", "❯ m1  (queued)", "Your message waits", "scripted-large"):
+            await terminal.until(lambda words=words: words in bottom_of(terminal), words)
+        terminal.type(ESCAPE)
+        await terminal.see("Stopped.")
+        await terminal.until(lambda: "  m45" in terminal.lines, "the queue in the line")
+        terminal.type(CTRL_C)
+        await terminal.see("Ask anything")
+        terminal.type(f"more{ENTER}")
+        await terminal.see("Here again.")
+        assert len(server.requests) == 2
+        assert "m45" not in repr(server.requests[-1].body)
+        assert terminal.text.count("Waiting for the running turn") == 0

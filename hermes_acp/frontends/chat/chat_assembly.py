@@ -14,6 +14,7 @@ from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
 from hermes_acp.frontends.chat.chat_context import CommandContext
 from hermes_acp.frontends.chat.chat_loop import Chat, InitialOptions
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
+from hermes_acp.frontends.chat.prompt_queue import PromptQueue
 from hermes_acp.frontends.chat.questions.questions_screen import QuestionsScreen
 from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
@@ -40,12 +41,14 @@ class ChatAssembly:
         self.session_status = SessionStatus()
         self.link = AgentLink(launch, cwd, self.events)
         self.session_renderer = SessionRenderer(layout, cwd, time.monotonic)
+        self._prompts = PromptQueue()
         self.presenter = EventPresenter(
             self.events,
             layout,
             self.session_renderer,
             self.session_status,
             self.link,
+            self._prompts,
             is_sequential=is_sequential,
         )
         self._chat: Chat | None = None
@@ -71,7 +74,7 @@ class ChatAssembly:
         context = CommandContext(
             screen, self.layout, self.session_renderer, self.session_status, self.link, self.cwd
         )
-        self._chat = Chat(context, self.events, self.presenter, initial, questions_screen)
+        self._chat = Chat(context, self.events, self.presenter, self._prompts, initial, questions_screen)
         return context
 
     async def hold(self, request: SessionRequest) -> int:

@@ -12,12 +12,19 @@ from msgspec import Struct
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLost
-from hermes_acp.frontends.chat.agent.chat_events import EventQueue, Remark, TurnFinished, UpdateReceived
+from hermes_acp.frontends.chat.agent.chat_events import (
+    EventQueue,
+    PromptSent,
+    Remark,
+    TurnFinished,
+    UpdateReceived,
+)
 from hermes_acp.frontends.chat.chat_context import COMMANDS, CommandContext
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
 from hermes_acp.frontends.chat.input.attachments import attachments_of
 from hermes_acp.frontends.chat.input.command_names import as_command, closest, known_names, split_command
 from hermes_acp.frontends.chat.key_actions import KeyActions
+from hermes_acp.frontends.chat.prompt_queue import PromptQueue
 from hermes_acp.frontends.chat.questions.questions_screen import QuestionsScreen
 from hermes_acp.frontends.chat.screens.screen import Gesture
 from hermes_protocol import v1
@@ -50,18 +57,20 @@ class Chat:
         context: CommandContext,
         events: EventQueue,
         presenter: EventPresenter,
+        prompts: PromptQueue,
         initial_options: InitialOptions,
         questions_screen: QuestionsScreen,
     ) -> None:
         self._context = context
         self._events = events
         self._presenter = presenter
+        self._prompts = prompts
         self._initial_options = initial_options
         self._questions_screen = questions_screen
         self._questions: deque[_Question] = deque()
         self._asking: _Question | None = None
         self._is_at_prompt = False
-        self.key_actions = KeyActions(context, presenter, self.take)
+        self.key_actions = KeyActions(context, presenter, prompts, self.take)
         self._was_refused = False
         self._is_misused = False
         self._is_configured = anyio.Event()
@@ -73,6 +82,7 @@ class Chat:
             self._group = group
             group.start_soon(self._keep, begin)
             group.start_soon(self._presenter.run)
+            group.start_soon(self._send_in_order)
             group.start_soon(self._cancel_read_at_end)
             if self._context.screen.can_ask:
                 group.start_soon(self._set_initial_options)
@@ -106,7 +116,7 @@ class Chat:
         if answer is None:
             return None
         if answer.stops_turn:
-            self.key_actions.interrupt(False)
+            self.key_actions.stop_turn()
         return answer.permission
 
     async def inquire(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
@@ -191,7 +201,7 @@ class Chat:
             question.is_settled.set()
 
     async def _take(self, line: str) -> None:
-        """Run a line as a slash command of the chat, or send it as a prompt."""
+        """Run a line as a slash command of the chat, send it to steer the turn, or let it wait for its own turn."""
         self.key_actions.line_entered()
         line = as_command(line)
         name, words = split_command(line)
@@ -200,10 +210,13 @@ class Chat:
             return
         if name and await self._is_unknown(name):
             return
+        if name or not self._presenter.can_steer:
+            self._prompts.add(line)
+            return
         assert self._group is not None
-        withdrawals = self._presenter.withdrawals[line]
-        await self._presenter.begin(line)
-        self._group.start_soon(self._send, line, withdrawals)
+        self._prompts.add_sent()
+        self._events.put(PromptSent(line, steers=True))
+        self._group.start_soon(self._send, line)
 
     async def _run_command(self, name: str, words: str) -> None:
         command = COMMANDS.open(name)
@@ -228,10 +241,17 @@ class Chat:
         await self._context.tell(messages.unknown_command(name, closest(name, names)), "yellow")
         return True
 
-    async def _send(self, line: str, withdrawals: int) -> None:
+    async def _send_in_order(self) -> None:
+        """Send each waiting prompt once the one before it was answered and its answer shown."""
+        while self._context.link.failure is None:
+            line = await self._prompts.take_next()
+            self._events.put(PromptSent(line))
+            await self._send(line)
+
+    async def _send(self, line: str) -> None:
         """Send a prompt and wait for its answer; after a restart, send it again if the agent had not recorded it.
 
-        A prompt that the person takes back before it is sent, which `withdrawals` tells, is not sent.
+        A prompt that the person stops before the agent gets it is not sent.
         """
         over = TurnFinished(line)
         try:
@@ -239,14 +259,16 @@ class Chat:
             content = await self._content(line)
             while True:
                 session, openings = await self._context.link.session(), self._context.link.openings
-                if self._presenter.withdrawals[line] > withdrawals:
+                if self._prompts.is_stopping:
+                    over = TurnFinished(line, stop_reason="cancelled", was_withheld=True)
                     break
                 try:
                     answer = await session.send(content)
-                    over = TurnFinished(line, stop_reason=answer.stop_reason)
+                    is_command = bool(split_command(line)[0])
+                    over = TurnFinished(line, stop_reason=answer.stop_reason, is_command=is_command)
                 except AgentGone:
                     await self._context.link.reopened(openings)
-                    if line not in self._context.link.seen.replayed_prompts[-self._presenter.waiting :]:
+                    if line not in self._context.link.seen.replayed_prompts[-self._prompts.sent :]:
                         continue
                 except AgentError as error:
                     over = TurnFinished(line, error=error)
@@ -254,7 +276,6 @@ class Chat:
                 break
         except AgentLost:
             over = TurnFinished(line, error=self._context.link.failure)
-        self.key_actions.turn_ended()
         self._events.put(over)
 
     async def _content(self, line: str) -> list[v1.ContentBlock]:

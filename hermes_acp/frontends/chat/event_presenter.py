@@ -1,16 +1,13 @@
 """Show the events of a chat, in order, each once."""
 
-from collections import Counter, deque
-from typing import Final
-
 import anyio
-from rich.text import Text
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink
 from hermes_acp.frontends.chat.agent.chat_events import (
     ChatEvent,
     EventQueue,
+    PromptSent,
     QueueMarker,
     Remark,
     SessionLeft,
@@ -19,13 +16,12 @@ from hermes_acp.frontends.chat.agent.chat_events import (
     UpdateReceived,
 )
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
+from hermes_acp.frontends.chat.prompt_queue import PromptQueue
+from hermes_acp.frontends.chat.rendering.queue_rows import queue_rows
 from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
-from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
+from hermes_acp.frontends.chat.rendering.terminal_text import clip
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.screen import Screen
-from hermes_protocol import v1
-
-MESSAGE_CHUNKS: Final = v1.AgentMessageChunk | v1.AgentThoughtChunk
 
 
 class EventPresenter:
@@ -38,6 +34,7 @@ class EventPresenter:
         session_renderer: SessionRenderer,
         session_status: SessionStatus,
         link: AgentLink,
+        prompts: PromptQueue,
         *,
         is_sequential: bool,
     ) -> None:
@@ -47,13 +44,11 @@ class EventPresenter:
         self._session_renderer = session_renderer
         self._session_status = session_status
         self._link = link
+        self._prompts = prompts
         self._is_sequential = is_sequential
         self._screen: Screen | None = None
-        self._running = 0
-        self.queued_prompts: deque[str] = deque()
-        self._taken_back: list[str] = []
-        self.withdrawals: Counter[str] = Counter()
-        """How often a prompt of a text was taken back so far."""
+        self._steering: list[str] = []
+        """Prompts that were sent to steer the turn, and that it has not read yet."""
         self._change = anyio.Event()
         self.hint = ""
         self.has_failed = False
@@ -61,12 +56,17 @@ class EventPresenter:
     @property
     def is_busy(self) -> bool:
         """Whether a prompt is unanswered."""
-        return self._running > 0
+        return self._prompts.is_busy
 
     @property
-    def waiting(self) -> int:
-        """Number of unanswered prompts, at least 1."""
-        return max(1, self._running)
+    def can_steer(self) -> bool:
+        """Whether a prompt that is sent now steers the turn that runs."""
+        return self._is_steering and self._prompts.sent > 0 and not self._prompts.is_stopping
+
+    @property
+    def unused_prompts(self) -> tuple[str, ...]:
+        """The prompts that no turn has used yet."""
+        return (*self._steering, *self._prompts.waiting)
 
     @property
     def must_wait(self) -> bool:
@@ -86,23 +86,6 @@ class EventPresenter:
         self._change.set()
         self._change = anyio.Event()
 
-    async def begin(self, prompt: str) -> None:
-        """Note a prompt that is being sent; one that waits is shown once its turn begins."""
-        self._running += 1
-        self._link.marks.sent(prompt)
-        if self._running > 1 and not self._is_sequential:
-            self.queued_prompts.append(prompt)
-        elif not self._is_sequential or not self._attached_screen.can_ask:
-            await self._attached_screen.write(self._layout.prompt(prompt))
-
-    def take_back_queued(self) -> list[str]:
-        """Return the prompts that no turn has used, which are no longer shown as waiting."""
-        prompts = list(self.queued_prompts)
-        self.queued_prompts.clear()
-        self._taken_back.extend(prompts)
-        self.withdrawals.update(prompts)
-        return prompts
-
     async def run(self) -> None:
         """Show events until cancelled."""
         while True:
@@ -118,13 +101,8 @@ class EventPresenter:
 
     def live(self, rows: int, columns: int) -> str:
         """Draw the live part, with the waiting prompts below."""
-        fate = messages.STEERING if self._is_steering else messages.QUEUED
-        waiting = [
-            self._layout.transient(
-                Text(f"❯ {clip(sanitize_line(prompt), columns - 16)}  ({fate})", style="dim")
-            )
-            for prompt in self.queued_prompts
-        ]
+        drawn = queue_rows(self._steering, self._prompts.waiting, rows, columns)
+        waiting = [self._layout.transient(row) for row in drawn]
         moving = self._session_renderer.live(max(1, rows - len(waiting)), columns)
         if not moving and self.is_busy:
             moving = self._layout.transient(self._session_renderer.working_line())
@@ -158,6 +136,8 @@ class EventPresenter:
         match event:
             case UpdateReceived():
                 return self._render_update(event)
+            case PromptSent():
+                return self._render_prompt(event)
             case TurnFinished():
                 return self._render_turn_end(event)
             case SessionOpened():
@@ -170,21 +150,31 @@ class EventPresenter:
             case QueueMarker():
                 return ""
 
+    def _render_prompt(self, event: PromptSent) -> str:
+        """Show a prompt that is being sent; one that steers stays a row until the turn reads it."""
+        self._link.marks.sent(event.prompt)
+        if event.steers:
+            self._steering.append(event.prompt)
+            return ""
+        if self._is_sequential and self._attached_screen.can_ask:
+            return ""
+        return self._layout.prompt(event.prompt)
+
     def _render_update(self, event: UpdateReceived) -> str:
-        self._link.marks.take(event.update)
+        steered = self._render_steered(self._link.marks.take(event.update))
         update = self._link.seen.fresh(event.update) if event.is_replay else event.update
         if update is None:
-            return ""
+            return steered
         self._link.seen.note(update)
         self._session_status.take(update)
-        steered = (
-            "" if isinstance(update, MESSAGE_CHUNKS) or not self._is_steering else self._show_queued_prompts()
-        )
         return steered + self._session_renderer.take(update)
 
-    def _show_queued_prompts(self) -> str:
-        said = [self.queued_prompts.popleft() for _ in range(len(self.queued_prompts))]
-        return self._session_renderer.settle() + "".join(map(self._layout.prompt, said)) if said else ""
+    def _render_steered(self, prompt: str) -> str:
+        """Show a prompt where the turn read it."""
+        if prompt not in self._steering:
+            return ""
+        self._steering.remove(prompt)
+        return self._session_renderer.settle() + self._layout.prompt(prompt)
 
     def _render_opening(self, event: SessionOpened) -> str:
         if event.was_lost:
@@ -198,17 +188,18 @@ class EventPresenter:
         return rest + self._layout.remark(messages.resumed(title))
 
     def _render_turn_end(self, event: TurnFinished) -> str:
-        self._running -= 1
-        self._link.marks.finished(event.prompt)
-        if event.prompt in self._taken_back:
-            self._taken_back.remove(event.prompt)
-            return ""
-        text = ""
-        if event.prompt in self.queued_prompts:  # the finished turn has used it
-            self.queued_prompts.remove(event.prompt)
-            text += self._layout.prompt(event.prompt)
-        text += self._session_renderer.end_turn()
-        self.hint = ""
+        was_recorded = self._link.marks.finished(event.prompt)
+        is_stopped = event.stop_reason == "cancelled"
+        is_unread = event.was_withheld or (is_stopped and not was_recorded and not event.is_command)
+        if is_unread and event.prompt in self._steering:
+            self._steering.remove(event.prompt)
+        if unread := self._prompts.ended(event.prompt if is_unread else ""):
+            self._attached_screen.put_back("\n".join(unread))
+        text = self._render_steered(event.prompt) + self._session_renderer.end_turn()
+        if not self._prompts.sent:
+            self.hint = ""
+        elif is_stopped:
+            return text
         if event.error is not None:
             self.has_failed = True
             text += self._layout.remark(event.error.sentence, "red")
@@ -218,6 +209,4 @@ class EventPresenter:
             text += self._layout.remark(messages.STOP_REASONS[event.stop_reason])
         if (count := self._session_renderer.take_unasked_count()) and self._link.supports_reviews:
             text += self._layout.remark(messages.changed_without_asking(count))
-        if self.queued_prompts:
-            text += self._layout.prompt(self.queued_prompts.popleft())
         return text

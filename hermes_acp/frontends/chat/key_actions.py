@@ -6,6 +6,7 @@ from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import COMMANDS, CommandContext
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
 from hermes_acp.frontends.chat.input.missing_mentions import missing_mention
+from hermes_acp.frontends.chat.prompt_queue import PromptQueue
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 from hermes_acp.frontends.chat.screens.screen import Reaction
 
@@ -14,34 +15,32 @@ class KeyActions:
     """The actions of one chat; `take` takes a line and returns False if the chat ends."""
 
     def __init__(
-        self, context: CommandContext, presenter: EventPresenter, take: Callable[[str], Awaitable[bool]]
+        self,
+        context: CommandContext,
+        presenter: EventPresenter,
+        prompts: PromptQueue,
+        take: Callable[[str], Awaitable[bool]],
     ) -> None:
         self._context = context
         self._presenter = presenter
+        self._prompts = prompts
         self._take = take
-        self._is_cancelling = False
+        self._was_interrupted = False
         self._was_warned = False
 
     def line_entered(self) -> None:
         """Forget hints about the line before."""
         self._presenter.hint, self._was_warned = "", False
 
-    def turn_ended(self) -> None:
-        """Note that there is no turn to stop any more."""
-        self._is_cancelling = False
-
     def interrupt(self, has_text: bool) -> Reaction:
         """Handle Ctrl+C: stop the turn, clear the line, or quit the second time."""
-        session = self._context.link.current
-        if self._presenter.is_busy:
-            if self._is_cancelling or session is None:
+        if self._prompts.is_busy:
+            is_second = self._prompts.is_stopping and self._was_interrupted
+            if is_second or self._context.link.current is None:
                 self._context.is_leaving = True
                 return "leave"
-            self._is_cancelling = True
-            self._presenter.hint = messages.STOPPING_HINT
-            session.cancel()
-            if queued := self._presenter.take_back_queued():
-                self._context.screen.put_back("\n".join(queued))
+            self._stop()
+            self._was_interrupted = True
             return "stay"
         if has_text:
             return "clear"
@@ -64,8 +63,9 @@ class KeyActions:
 
     def stop_turn(self) -> None:
         """Stop the turn, if one runs."""
-        if self._presenter.is_busy and not self._is_cancelling:
-            self.interrupt(False)
+        if self._prompts.is_busy and not self._prompts.is_stopping:
+            self._stop()
+            self._was_interrupted = False
 
     def miss_editor(self) -> None:
         """Hint at how to configure a text editor."""
@@ -82,3 +82,13 @@ class KeyActions:
     async def expand_output(self) -> None:
         """Show the last tool call's output in full."""
         await COMMANDS.open("output").run(self._context, "")
+
+    def _stop(self) -> None:
+        """Stop what was sent; what waits returns to the input line."""
+        waiting = self._prompts.stop()
+        if self._prompts.is_stopping:
+            self._presenter.hint = messages.STOPPING_HINT
+            if session := self._context.link.current:
+                session.cancel()
+        if waiting:
+            self._context.screen.put_back("\n".join(waiting))

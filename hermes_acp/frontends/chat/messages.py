@@ -83,6 +83,11 @@ QUEUED: Final = "queued"
 WORKING: Final = "working"
 
 
+def more_queued(count: int) -> str:
+    """Count the messages in the queue that have no row of their own."""
+    return f"… {count} more"
+
+
 def effort(level: str) -> str:
     """Name the reasoning effort in the status line."""
     return f"effort {level}"

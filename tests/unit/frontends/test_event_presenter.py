@@ -8,9 +8,16 @@ import pytest
 
 from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink
-from hermes_acp.frontends.chat.agent.chat_events import ChatEvent, EventQueue, TurnFinished, UpdateReceived
+from hermes_acp.frontends.chat.agent.chat_events import (
+    ChatEvent,
+    EventQueue,
+    PromptSent,
+    TurnFinished,
+    UpdateReceived,
+)
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
+from hermes_acp.frontends.chat.prompt_queue import PromptQueue
 from hermes_protocol import v1
 from tests.unit.frontends.chat_tools import CWD, AnsweredScreen, layout, session_renderer
 
@@ -32,8 +39,9 @@ class Stage:
         self.events = EventQueue()
         link = AgentLink(NoLaunch(), CWD, self.events)
         on = layout()
+        self.prompts = PromptQueue()
         self.presenter = EventPresenter(
-            self.events, on, session_renderer(on), SessionStatus(), link, is_sequential=False
+            self.events, on, session_renderer(on), SessionStatus(), link, self.prompts, is_sequential=False
         )
         self.screen = AnsweredScreen()
         self.presenter.attach_screen(self.screen)
@@ -41,6 +49,16 @@ class Stage:
     @property
     def rows(self) -> str:
         return self.presenter.live(ROWS, COLUMNS)
+
+    async def send(self, prompt: str) -> str:
+        """Send the prompt that waits longest; return what this has added to what stays."""
+        with anyio.fail_after(20):
+            assert await self.prompts.take_next() == prompt
+        return await self.tell(PromptSent(prompt))
+
+    async def steer(self, prompt: str) -> None:
+        self.prompts.add_sent()
+        await self.tell(PromptSent(prompt, steers=True))
 
     async def tell(self, *event: ChatEvent) -> str:
         """Return what these events have added to what stays."""
@@ -71,16 +89,24 @@ WORDS = UpdateReceived(v1.AgentMessageChunk(content=v1.TextContent(text="Some wo
 CALL = UpdateReceived(v1.ToolCall(tool_call_id="c", title="Run it", kind="execute", status="completed"))
 
 
-async def test_what_steers_is_a_row_until_the_turn_goes_on() -> None:
+def recorded(message_id: str) -> UpdateReceived:
+    return UpdateReceived(
+        v1.SessionInfoUpdate(meta={"hermes": {"promptRecorded": {"messageId": message_id}}})
+    )
+
+
+async def test_what_steers_is_a_row_until_the_turn_reads_it() -> None:
     async with stage() as on:
         await on.tell(UpdateReceived(STEERING))
-        await on.presenter.begin("one")
+        on.prompts.add("one")
+        await on.send("one")
+        await on.tell(recorded("1"))
         assert on.presenter.placeholder(COLUMNS).startswith("Your message steers this turn")
-        await on.presenter.begin("rather this")
+        await on.steer("rather this")
         assert "❯ rather this  (steering)" in on.rows
         assert "rather this" not in await on.tell(WORDS)
         assert "❯ rather this  (steering)" in on.rows
-        told = await on.tell(CALL)
+        told = await on.tell(recorded("2"), CALL)
         assert told.index("Some words") < told.index("❯ rather this") < told.index("Run it")
         assert "rather this" not in on.rows
         assert "rather this" not in await on.tell(
@@ -90,12 +116,48 @@ async def test_what_steers_is_a_row_until_the_turn_goes_on() -> None:
 
 async def test_what_waits_is_a_row_until_its_turn_comes() -> None:
     async with stage() as on:
-        await on.presenter.begin("one")
-        for prompt in ("two", "three"):
-            await on.presenter.begin(prompt)
+        for prompt in ("one", "two", "three"):
+            on.prompts.add(prompt)
+        assert "❯ one" in await on.send("one")
         assert on.presenter.placeholder(COLUMNS).startswith("Your message waits for this turn")
         await on.tell(WORDS, CALL)
         assert on.rows.index("❯ two  (queued)") < on.rows.index("❯ three  (queued)")
-        assert "❯ two" in await on.tell(TurnFinished("one", "end_turn"))
+        assert "two" not in await on.tell(TurnFinished("one", "end_turn"))
+        assert "❯ two" in await on.send("two")
         assert "two" not in on.rows
         assert "❯ three  (queued)" in on.rows
+
+
+async def test_a_long_queue_is_counted_instead_of_shown_whole() -> None:
+    async with stage() as on:
+        for number in range(45):
+            on.prompts.add(f"prompt {number}")
+        await on.send("prompt 0")
+        rows = on.rows.splitlines()
+        assert len(rows) <= ROWS
+        assert "❯ prompt 1  (queued)" in on.rows
+        assert "… 40 more" in rows[-1]
+
+
+@pytest.mark.parametrize("was_recorded", [True, False])
+async def test_a_stopped_prompt_returns_unless_it_was_recorded(was_recorded: bool) -> None:
+    async with stage() as on:
+        on.prompts.add("one")
+        await on.send("one")
+        if was_recorded:
+            await on.tell(recorded("1"))
+        assert "Stopped." in await on.tell(TurnFinished("one", "cancelled"))
+        assert on.screen.put_back_texts == ([] if was_recorded else ["one"])
+
+
+async def test_stopped_messages_that_did_not_steer_return_together() -> None:
+    async with stage() as on:
+        await on.tell(UpdateReceived(STEERING))
+        on.prompts.add("one")
+        await on.send("one")
+        await on.tell(recorded("1"))
+        for prompt in ("two", "three"):
+            await on.steer(prompt)
+        ends = [TurnFinished(prompt, "cancelled") for prompt in ("two", "three", "one")]
+        assert (await on.tell(*ends)).count("Stopped.") == 1
+        assert on.screen.put_back_texts == ["two\nthree"]

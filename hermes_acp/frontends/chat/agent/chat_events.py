@@ -28,12 +28,24 @@ class SessionOpened(Struct, frozen=True):
     was_lost: bool = False
 
 
+class PromptSent(Struct, frozen=True):
+    """A prompt is being sent; one that `steers` joins the turn that runs."""
+
+    prompt: str
+    steers: bool = False
+
+
 class TurnFinished(Struct, frozen=True):
-    """A prompt has its answer. With neither a stop reason nor an error, the agent was restarted meanwhile."""
+    """A prompt has its answer. With neither a stop reason nor an error, the agent was restarted meanwhile.
+
+    With `was_withheld`, the person stopped it before the agent got it. The agent records no prompt that `is_command`.
+    """
 
     prompt: str
     stop_reason: str = ""
     error: AgentError | None = None
+    was_withheld: bool = False
+    is_command: bool = False
 
 
 class Remark(Struct, frozen=True):
@@ -49,7 +61,7 @@ class QueueMarker(Struct, frozen=True):
     reached: anyio.Event
 
 
-ChatEvent = UpdateReceived | SessionLeft | SessionOpened | TurnFinished | Remark | QueueMarker
+ChatEvent = UpdateReceived | SessionLeft | SessionOpened | PromptSent | TurnFinished | Remark | QueueMarker
 
 
 class EventQueue:

@@ -31,20 +31,25 @@ class PromptMarks:
         """Note a prompt that is being sent."""
         self._sent.append(text)
 
-    def finished(self, text: str) -> None:
-        """Forget a prompt that ended without being recorded, such as a slash command."""
-        if text in self._sent:
-            self._sent.remove(text)
+    def finished(self, text: str) -> bool:
+        """Forget a prompt that ended; return whether it was recorded, as slash commands are not."""
+        if text not in self._sent:
+            return True
+        self._sent.remove(text)
+        return False
 
-    def take(self, update: v1.SessionUpdate) -> None:
-        """Note a prompt that the agent recorded now, or replays."""
+    def take(self, update: v1.SessionUpdate) -> str:
+        """Note a prompt that the agent recorded now, or replays; return the text of one recorded now."""
         match update:
             case v1.UserMessageChunk(message_id=str(message_id), content=v1.TextContent(text=text)):
                 self._add(message_id, text)
             case v1.SessionInfoUpdate(meta=dict(meta)) if message_id := _recorded_id(meta):
-                self._add(message_id, self._sent.popleft() if self._sent else "")
+                text = self._sent.popleft() if self._sent else ""
+                self._add(message_id, text)
+                return text
             case _:
                 pass
+        return ""
 
     def _add(self, message_id: str, text: str) -> None:
         if text and all(prompt.message_id != message_id for prompt in self.recorded):

@@ -137,7 +137,7 @@ class FullChat:
     def _activity(self) -> Activity:
         cards = [card for card in self.parts.session_renderer.cards.values() if not card.is_finished]
         return Activity(
-            self.parts.presenter.is_busy, self.is_asking, cards, tuple(self.parts.presenter.queued_prompts)
+            self.parts.presenter.is_busy, self.is_asking, cards, self.parts.presenter.unused_prompts
         )
 
     async def _choose_hunks(self, hunks: ProposedHunks) -> ProposedHunks | None:

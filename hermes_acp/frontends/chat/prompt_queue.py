@@ -1,0 +1,81 @@
+"""The prompts of a chat that have no answer yet: each one either waits here or was sent to the agent."""
+
+from collections import deque
+
+import anyio
+
+
+class PromptQueue:
+    """Hands out waiting prompts one at a time; the next one only after the one before was answered.
+
+    A prompt that waits can be taken back. One that was sent returns only if it `ended` before the agent read it.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[str] = deque()
+        self._sent = 0
+        self._unread: list[str] = []
+        self._is_stopping = False
+        self._change = anyio.Event()
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The prompts that were not sent yet, oldest first."""
+        return tuple(self._waiting)
+
+    @property
+    def sent(self) -> int:
+        """Number of prompts that were sent and have no answer yet."""
+        return self._sent
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any prompt is unanswered."""
+        return self._sent > 0 or bool(self._waiting)
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the person stopped what was sent, and it has not ended yet."""
+        return self._is_stopping
+
+    def add(self, prompt: str) -> None:
+        """Let a prompt wait for its turn."""
+        self._waiting.append(prompt)
+        self._wake()
+
+    def add_sent(self) -> None:
+        """Count a prompt that is sent at once, to steer the turn that runs."""
+        self._sent += 1
+
+    async def take_next(self) -> str:
+        """Wait until all that was sent is answered; return the oldest waiting prompt, which now counts as sent."""
+        while self._sent or not self._waiting:
+            await self._change.wait()
+        self._sent += 1
+        return self._waiting.popleft()
+
+    def ended(self, unread: str = "") -> list[str]:
+        """Note that a prompt that was sent has its answer, or that it was stopped `unread` by the agent.
+
+        Once all have ended, return those that the agent has not read.
+        """
+        self._sent -= 1
+        if unread:
+            self._unread.append(unread)
+        if self._sent:
+            return []
+        prompts, self._unread = self._unread, []
+        self._is_stopping = False
+        self._wake()
+        return prompts
+
+    def stop(self) -> list[str]:
+        """Note that the person stops what was sent; return the prompts that waited, which wait no longer."""
+        self._is_stopping = self._sent > 0
+        prompts = list(self._waiting)
+        self._waiting.clear()
+        return prompts
+
+    def _wake(self) -> None:
+        self._change.set()
+        self._change = anyio.Event()
