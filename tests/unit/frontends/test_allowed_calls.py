@@ -72,3 +72,10 @@ def test_an_allowed_command_is_confined_and_no_other_is_allowed() -> None:
         assert decision(allowed, Writes(path))[0] == "ask"
     denied = (Rule("deny", command=("make",)),)
     assert decision(rules("bash(make test)"), run("make test"), denied)[0] == "deny"
+
+
+def test_a_command_that_writes_needs_an_entry_for_files_too() -> None:
+    touch = run("touch made.txt")
+    assert decision(rules("bash(touch *)"), touch) == ("ask", "usual")
+    assert decision(rules("edit"), touch) == ("ask", "usual")
+    assert decision(rules("bash(touch *)", "edit"), touch) == ("allow", "must")

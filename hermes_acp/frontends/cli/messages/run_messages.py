@@ -82,7 +82,8 @@ RECORDED_HINT: Final = "The session is recorded anyway."
 CALL_STATUS: Final = MappingProxyType({"completed": "done", "failed": "failed", "cancelled": "stopped"})
 SHOWN_MODELS: Final = 5
 APPROVAL_MISSED: Final = (
-    "warning: A tool call needed approval, and nobody can be asked here (see --allow and --mode)."
+    "warning: A tool call needed approval, and nobody can be asked here (see --allow and --mode). "
+    "A command that writes files needs --allow edit, too."
 )
 APPROVAL_IMPOSSIBLE: Final = "A tool call needed approval, and nobody can be asked here."
 
