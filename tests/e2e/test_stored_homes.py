@@ -95,7 +95,7 @@ async def test_what_is_stored_stays_within_reach(
     listed = await run_command("sessions", "list", "--json", environment=environment, cwd=workspace)
     assert [entry["title"] for entry in json.loads(listed.output)] == ["Which kettle?"]
     shown = await run_command("sessions", "show", session_id, environment=environment, cwd=workspace)
-    assert "#2 agent\nThe kettle is blue." in shown.output
+    assert re.search(r"#2 agent  \S+ \S+\nThe kettle is blue\.", shown.output)
     for done in (found, listed, shown):
         assert "Traceback" not in done.errors
     if not has_indexes:

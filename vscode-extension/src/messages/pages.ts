@@ -91,17 +91,17 @@ export const finding = (severity: string, line: number, why: string, rule: strin
   `Line ${line}, ${severity}: ${why} (${rule})`;
 
 export const TRUST_INTRODUCTION = "What this folder contains that can run code or loosen your rules.";
-const TRUST_KINDS: Readonly<Record<string, string>> = {
-  mcp_server: "MCP server",
-  context_file: "Context file",
-  prompt: "Prompt file",
-  variables: "Variables for commands",
-};
+const TRUST_KINDS = new Map([
+  ["mcp_server", "MCP server"],
+  ["context_file", "Context file"],
+  ["prompt", "Prompt file"],
+  ["variables", "Variables for commands"],
+]);
+const capitalised = (kind: string) => `${kind.slice(0, 1).toUpperCase()}${kind.slice(1).replaceAll("_", " ")}`;
+const trustKind = (kind: string) => TRUST_KINDS.get(kind) ?? capitalised(kind);
 /** Name an item of a folder by its kind, of which later servers may know more. */
-export const trustItem = (kind: string, name: string) => {
-  const word = TRUST_KINDS[kind] ?? `${kind.slice(0, 1).toUpperCase()}${kind.slice(1).replaceAll("_", " ")}`;
-  return kind === name ? word : `${word} ${name}`;
-};
+export const trustItem = (kind: string, name: string) =>
+  kind === name ? trustKind(kind) : `${trustKind(kind)} ${name}`;
 export const NOTHING_TO_TRUST = "This folder contains nothing that needs your trust.";
 export const EDITOR_DISTRUSTS = "VS Code does not trust this folder, so nothing of it is used.";
 export const MANAGE_TRUST = "Manage";
