@@ -4,6 +4,7 @@ Knows: disks, the command line, raw frames. Does not know: how anything is kept.
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
