@@ -36,14 +36,16 @@ demo: $(VENV)/.product
 
 # One worker more than processors: many tests wait for a process, an editor or a timer.
 WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
+# Both at once; make before version 4 cannot keep their output apart.
+AT_ONCE := --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test: $(VENV)/.develop
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync programs check
+	@$(MAKE) $(AT_ONCE) programs check
 	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(PYTEST) -m "not slow"
 
 test-all: $(VENV)/.develop
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync all-programs check
+	@$(MAKE) $(AT_ONCE) all-programs check
 	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(PYTEST)
 
 programs:

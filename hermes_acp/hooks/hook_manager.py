@@ -1,4 +1,4 @@
-"""Give each session its hooks: those in the user's settings, and those of its workspace once trusted.
+"""Find the hooks of each session: those in the user's settings, and those of its workspace once trusted.
 
 A session without hooks costs nothing: nothing of this package but this module is imported.
 """

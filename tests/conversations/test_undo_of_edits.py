@@ -52,7 +52,7 @@ def is_whole(scene: Scene) -> list[bool]:
 
 
 def indexes(scene: Scene) -> list[Path]:
-    """Give what a snapshot of a whole folder leaves."""
+    """Return the index files of shadows, which only a snapshot of a whole folder writes."""
     return list((scene.home / "checkpoints").glob("*/index"))
 
 
