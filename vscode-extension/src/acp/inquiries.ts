@@ -6,7 +6,7 @@
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
-import { ANSWERED } from "../messages/conversation";
+import { LEFT_EMPTY, PAGE_OPENED } from "../messages/conversation";
 import type { Store } from "../state/store";
 import { toFields } from "./translate";
 
@@ -14,6 +14,7 @@ type Answer = Readonly<Record<string, unknown>>;
 
 interface Open {
   readonly sessionId: string;
+  readonly isPage: boolean;
   readonly settle: (response: acp.CreateElicitationResponse) => void;
 }
 
@@ -43,7 +44,7 @@ export class Inquiries {
         this.open.delete(id);
         resolve(response);
       };
-      this.open.set(id, { sessionId, settle });
+      this.open.set(id, { sessionId, isPage, settle });
       signal.addEventListener("abort", () => this.reply(id, undefined));
     });
   }
@@ -52,8 +53,16 @@ export class Inquiries {
   reply(id: string, content: Answer | undefined): void {
     const question = this.open.get(id);
     if (!question) return;
-    const said = content ? Object.values(content).map(String).join(", ") || ANSWERED : "";
-    this.store.dispatch(question.sessionId, { type: "replied", id, answer: said });
+    const answer = content ? receiptOf(content, question.isPage) : "";
+    this.store.dispatch(question.sessionId, { type: "replied", id, answer });
     question.settle(content ? ({ action: "accept", content } as acp.CreateElicitationResponse) : { action: "cancel" });
   }
+}
+
+/** Return what an answer is shown as: what was filled in, and that nothing was where nothing was. */
+function receiptOf(content: Answer, isPage: boolean): string {
+  const given = Object.values(content)
+    .map(String)
+    .filter((value) => value.trim() !== "");
+  return given.join(", ") || (isPage ? PAGE_OPENED : LEFT_EMPTY);
 }

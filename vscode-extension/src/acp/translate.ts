@@ -166,6 +166,7 @@ export function toCallNews(update: acp.ToolCallUpdate): CallNews {
     news.places = update.locations.map(({ path, line }) => (line == null ? { path } : { path, line }));
   const command = approvalTextIn(update) ?? input?.command;
   if (typeof command === "string") news.command = command;
+  if (typeof input?.command === "string") news.isShell = true;
   if (typeof output?.exit_code === "number") news.exitCode = output.exit_code;
   const ending = typeof output?.text === "string" ? endingIn(output.text) : "";
   if (ending) news.ending = ending;

@@ -29,6 +29,8 @@ export const SHOW_ALL = "Show all of it";
 export const OUTPUT = "Output";
 export const PICTURE = "picture";
 export const DIAGRAM = "Diagram; its source follows";
+export const noDiagram = (why: string) => `This diagram cannot be drawn: ${why}`;
+export const diagramTooLong = (max: number) => `it has more than ${max} characters.`;
 export const SHOW_SOURCE = "Show or hide the source";
 export const COPY_CODE = "Copy code";
 export const INSERT_CODE = "Insert at the cursor";
@@ -51,6 +53,7 @@ export const READ_TEXT_FIRST = "Read the text above to the end first";
 export const REJECT_WITH_REASON = "Reject and say why";
 export const LASTING_ANSWERS = "Always allow or reject";
 export const REJECT_REASON = "Why you reject this, or what to do instead";
+export const REJECT_REASON_HINT = "Why not, or what to do instead";
 export const answered = (isAllowed: boolean, comment: string) =>
   `${isAllowed ? "Allowed" : "Rejected"}${comment ? `: ${comment}` : ""}`;
 export const answeredLastingly = (option: string, comment: string) => `${option}${comment ? `. ${comment}` : ""}`;
@@ -61,7 +64,8 @@ export const MAC_ANSWER_KEYS = { allow: "⌥⌘⏎", reject: "⌥⌘⌫" } as co
 export const optionWithKey = (option: string, key: string) => `${option} (${key})`;
 
 export const questionLabel = (question: string) => `Hermes asks: ${question}`;
-export const ANSWERED = "Done";
+export const PAGE_OPENED = "Page opened";
+export const LEFT_EMPTY = "Left empty";
 export const NOT_ANSWERED = "Not answered";
 export const OPEN_PAGE = "Open the page";
 export const ANSWER = "Answer";

@@ -15,6 +15,7 @@ export const NO_FOLDER = "Open a folder first. This page is about a folder.";
 export const SERVER_TOO_OLD = "This server is too old to list this. Update it.";
 
 export const SETUP_TITLE = "Set up Hermes";
+export const MODELS_TITLE = "Server and models";
 export const SETUP_INTRODUCTION = "Two steps: the server, which runs on this machine, and a model.";
 export const STEP_SERVER = "Server";
 export const STEP_MODEL = "Model";

@@ -4,6 +4,9 @@ import { plural } from "./plural";
 
 export const NEW_SESSION = "New session";
 export const SESSIONS = "Sessions";
+export const ALL_SESSIONS = "All open sessions";
+export const START_SESSION = "New session";
+export const inState = (name: string, state: string) => (state ? `${name} (${state})` : name);
 export const CONVERSATION = "Conversation";
 export const asksElsewhere = (name: string) => `${name} is waiting for your answer`;
 export const QUESTION_ABOVE = "A question above is waiting for your answer";
@@ -29,8 +32,8 @@ export const ANNOUNCE_DONE = "Hermes has finished.";
 export const announceQuestion = (question: string) => `Hermes asks: ${question}`;
 
 export const PROMPT = "Prompt";
-export const PROMPT_HINT = "Ask Hermes. Type @ to mention files";
-export const PROMPT_HINT_WORKING = "Send a message while Hermes works";
+export const PROMPT_HINT = "Ask Hermes. @ mentions files";
+export const PROMPT_HINT_WORKING = "Send while Hermes works";
 export const SEND = "Send";
 export const SEND_WORKING = "Send while Hermes works";
 export const sendByKey = (send: string) => `${send} (Enter)`;
@@ -48,6 +51,7 @@ export const SUGGESTIONS = "Suggestions";
 export const SELECTED_LINES = "selected lines";
 
 export const MORE_OPTIONS = "More options";
+export const COMING_OPTIONS = ["Mode", "Model"] as const;
 export const optionTitle = (name: string, value: string) => `${name}: ${value}`;
 export const tokensUsed = (used: string, size: string, percent: number, cost: string) =>
   `${used} of ${size} tokens (${percent}%)${cost ? `, ${cost}` : ""}`;

@@ -22,6 +22,7 @@ export function freshCall({ id, at, status, ...news }: CallNews): CallItem {
       role: news.role,
       exitCode: news.exitCode,
       command: news.command,
+      isShell: news.isShell,
       output: news.output,
       ending: news.ending,
       rejected: news.rejected,

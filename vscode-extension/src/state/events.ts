@@ -42,6 +42,7 @@ export interface CallNews {
   readonly places?: readonly Place[];
   readonly exitCode?: number;
   readonly command?: string;
+  readonly isShell?: boolean;
   readonly output?: string;
   readonly ending?: string;
   readonly rejected?: string;

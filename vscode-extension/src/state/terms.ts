@@ -106,6 +106,8 @@ export interface CallItem {
   readonly exitCode?: number;
   /** What is run, whole, where the title is only a line. */
   readonly command?: string;
+  /** Whether a shell runs it; else it is a script, or the text that a question is about. */
+  readonly isShell?: boolean;
   /** What a command put out, as the agent keeps it; undefined for what is no command. */
   readonly output?: string;
   /** How a command ended that did not end by itself, such as that it took too long. */

@@ -69,7 +69,7 @@ export function Approval({ isSeen, approval, roots, verdicts }: Props) {
           class="approval-comment"
           type="text"
           value={comment}
-          placeholder={messages.REJECT_REASON}
+          placeholder={messages.REJECT_REASON_HINT}
           aria-label={messages.REJECT_REASON}
           onInput={(event) => setComment(event.currentTarget.value)}
           onKeyDown={(event) => {

@@ -75,7 +75,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBe
       {isOpen && (
         <div class="card-body">
           <Places item={item} roots={roots} />
-          {item.command && <Command command={item.command} isShell={item.kind === "execute"} onEnd={noteSeen} />}
+          {item.command && <Command command={item.command} isShell={item.isShell === true} onEnd={noteSeen} />}
           {shownOf(item).map((content, at) => (
             <Content
               key={at}

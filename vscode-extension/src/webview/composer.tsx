@@ -16,7 +16,7 @@ import { Chips, Context } from "./chips";
 import { useDraft, type Draft } from "./draft";
 import { Menu, optionsFor, wordBefore, type MenuOption } from "./menu";
 import type { Model } from "./model";
-import { Meter, Pickers } from "./pickers";
+import { ComingPickers, Meter, Pickers } from "./pickers";
 
 interface Props {
   readonly shell: Shell;
@@ -188,7 +188,11 @@ function Bar({ shell, session, isWorking, canSend, onSend }: BarProps) {
   const word = isWorking ? messages.SEND_WORKING : messages.SEND;
   return (
     <div class="composer-bar">
-      {session && <Pickers session={session} isTrusted={shell.isTrusted} />}
+      {session && session.options.length > 0 ? (
+        <Pickers session={session} isTrusted={shell.isTrusted} />
+      ) : (
+        shell.hasFolder && <ComingPickers />
+      )}
       <span class="composer-actions">
         <button
           type="button"

@@ -53,9 +53,9 @@ function Waiting({ sessionId, prompt, isFirst, isLast, send }: WaitingProps) {
       <li class="queue-row">
         <Editor
           text={text}
-          onText={(next) => {
+          onEnd={(next) => {
             setEdited(false);
-            if (next.trim() && next !== text) post({ type: "reword", sessionId, id, text: next.trim() });
+            if (next?.trim() && next !== text) post({ type: "reword", sessionId, id, text: next.trim() });
           }}
         />
       </li>
@@ -94,9 +94,19 @@ const Action = ({ icon, label, title, onClick }: ActionProps) => (
 );
 
 /** Change the words of one message: Enter or leaving the field keeps them, Escape does not. */
-function Editor({ text, onText }: { text: string; onText: (text: string) => void }) {
+function Editor({ text, onEnd }: { text: string; onEnd: (text: string | undefined) => void }) {
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => area.current?.focus(), []);
+  const isOver = useRef(false);
+  useEffect(() => {
+    area.current?.focus();
+    area.current?.setSelectionRange(text.length, text.length);
+  }, []);
+  const end = (next: string | undefined) => {
+    // The field loses the focus once more when it goes.
+    if (isOver.current) return;
+    isOver.current = true;
+    onEnd(next);
+  };
   return (
     <textarea
       ref={area}
@@ -104,11 +114,11 @@ function Editor({ text, onText }: { text: string; onText: (text: string) => void
       rows={Math.min(8, text.split("\n").length)}
       defaultValue={text}
       aria-label={messages.QUEUED_TEXT}
-      onBlur={(event) => onText(event.currentTarget.value)}
+      onBlur={(event) => end(event.currentTarget.value)}
       onKeyDown={(event) => {
         if (event.isComposing) return;
-        if (event.key === "Escape") onText(text);
-        else if (event.key === "Enter" && !event.shiftKey) onText(event.currentTarget.value);
+        if (event.key === "Escape") end(undefined);
+        else if (event.key === "Enter" && !event.shiftKey) end(event.currentTarget.value);
         else return;
         event.preventDefault();
         event.stopPropagation();

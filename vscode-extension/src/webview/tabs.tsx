@@ -1,10 +1,10 @@
 /**
- * The sessions that are open, one tab each.
+ * The sessions that are open, one tab each, and a list of them all where not all tabs have room.
  *
  * Knows: their names and how they stand. Does not know: what is in a session.
  */
 
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import * as messages from "../messages/panel";
 import type { Tab } from "../panel/protocol";
@@ -13,10 +13,22 @@ import { post } from "./bridge";
 const STATES = { idle: "", working: "loading codicon-modifier-spin", asking: "bell-dot" } as const;
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
 
-export function Tabs({ tabs, active }: { tabs: readonly Tab[]; active: string }) {
+interface Props {
+  readonly tabs: readonly Tab[];
+  readonly active: string;
+}
+
+export const Tabs = ({ tabs, active }: Props) =>
+  tabs.length > 1 ? <Row tabs={tabs} active={active} /> : <Narrow name={tabs[0]?.name} />;
+
+function Row({ tabs, active }: Props) {
   const list = useRef<HTMLDivElement>(null);
-  const showActive = () =>
-    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const [isTight, setTight] = useState(false);
+  const showActive = () => {
+    const { current } = list;
+    current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (current) setTight(current.scrollWidth > current.clientWidth);
+  };
   useLayoutEffect(showActive);
   useEffect(() => {
     const watcher = new ResizeObserver(showActive);
@@ -51,9 +63,54 @@ export function Tabs({ tabs, active }: { tabs: readonly Tab[]; active: string })
           <i class="codicon codicon-close" />
         </button>
       )}
+      {isTight && <Chooser tabs={tabs} active={active} />}
+      <Another />
     </div>
   );
 }
+
+/** What stands for the tabs where there is one session: nothing where the view's own buttons have room. */
+const Narrow = ({ name }: { name: string | undefined }) =>
+  name === undefined ? null : (
+    <div class="tab-bar only-narrow">
+      <span class="tab-name" title={name}>
+        {name}
+      </span>
+      <Another />
+    </div>
+  );
+
+/** Begin another session, also where the view's own buttons are cut off. */
+const Another = () => (
+  <button
+    type="button"
+    class="icon-button"
+    aria-label={messages.START_SESSION}
+    title={messages.START_SESSION}
+    onClick={() => post({ type: "new" })}
+  >
+    <i class="codicon codicon-add" />
+  </button>
+);
+
+/** All sessions in one list. */
+const Chooser = ({ tabs, active }: Props) => (
+  <span class="tab-chooser">
+    <i class="codicon codicon-chevron-down" aria-hidden="true" />
+    <select
+      aria-label={messages.ALL_SESSIONS}
+      title={messages.ALL_SESSIONS}
+      value={active}
+      onChange={(event) => post({ type: "select", sessionId: event.currentTarget.value })}
+    >
+      {tabs.map(({ id, name, activity }) => (
+        <option key={id} value={id}>
+          {messages.inState(name, messages.TAB_STATES[activity])}
+        </option>
+      ))}
+    </select>
+  </span>
+);
 
 interface HeadProps {
   readonly tab: Tab;

@@ -54,6 +54,7 @@ describe("updates of the wire", () => {
     expect(news).toEqual({
       id: "c",
       command: "make\nmake test",
+      isShell: true,
       ending: "Timed out after 30 s; the command and everything it started were ended.",
       output: "one\ntwo",
     });
@@ -62,6 +63,12 @@ describe("updates of the wire", () => {
       exitCode: 3,
       output: "",
     });
+  });
+
+  it("take for a command of a shell only what is one", () => {
+    const _meta = { hermes: { approvalText: "MCP server db: npx db" } };
+    const trust = toCallNews({ toolCallId: "c", kind: "execute", rawInput: { folder: "/p" }, _meta });
+    expect([trust.command, trust.isShell]).toEqual(["MCP server db: npx db", undefined]);
   });
 
   it("tell where a turn of the past ended", () => {

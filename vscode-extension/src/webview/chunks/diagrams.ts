@@ -6,6 +6,8 @@
 
 import mermaid from "mermaid";
 
+import { diagramTooLong } from "../../messages/conversation";
+
 const MAX_SOURCE = 20_000;
 const MAX_EDGES = 300;
 /** What a diagram's own text cannot set: looks come from the theme, and safety from here. */
@@ -27,7 +29,7 @@ const SECURE = [
 let count = 0;
 
 globalThis.hermesDiagram = async (source: string, nonce: string): Promise<string> => {
-  if (source.length > MAX_SOURCE) throw new Error(String(source.length));
+  if (source.length > MAX_SOURCE) throw new Error(diagramTooLong(MAX_SOURCE));
   const style = getComputedStyle(document.body);
   const colour = (name: string) => style.getPropertyValue(`--vscode-${name}`).trim();
   const isDark = /vscode-(?:dark|high-contrast(?!-light))/.test(document.body.className);

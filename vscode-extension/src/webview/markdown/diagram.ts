@@ -7,12 +7,16 @@
 
 import DOMPurify from "dompurify";
 
-import { DIAGRAM } from "../../messages/conversation";
+import { DIAGRAM, noDiagram } from "../../messages/conversation";
 import { load, nonce } from "../chunks/load";
 
 const HOST = "diagram";
+const FAULT = "diagram-fault";
+/** Of a fault so much is shown: the first lines say what and where, the rest is what else could stand there. */
+const MAX_FAULT_LINES = 4;
+const MAX_FAULT = 400;
 
-/** Draw a diagram, again with each theme; one that cannot be drawn shows its source. Call the answer to end that. */
+/** Draw a diagram, again with each theme; one that cannot be drawn shows its source, and why. Call the answer to end that. */
 export function drawDiagram(code: HTMLElement): () => void {
   let isOver = false;
   const draw = () =>
@@ -21,7 +25,9 @@ export function drawDiagram(code: HTMLElement): () => void {
       .then((svg) => {
         if (svg && !isOver) show(code, svg);
       })
-      .catch(() => undefined);
+      .catch((error: unknown) => {
+        if (!isOver) showFault(code, faultOf(error));
+      });
   const watcher = new MutationObserver(draw);
   watcher.observe(document.body, { attributes: true, attributeFilter: ["class"] });
   draw();
@@ -31,7 +37,23 @@ export function drawDiagram(code: HTMLElement): () => void {
   };
 }
 
+/** Return why a diagram cannot be drawn, as far as a person can use it. */
+export function faultOf(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  return noDiagram(words.trim().split("\n").slice(0, MAX_FAULT_LINES).join("\n").slice(0, MAX_FAULT));
+}
+
+function showFault(code: HTMLElement, words: string): void {
+  const known = code.querySelector<HTMLElement>(`.${FAULT}`);
+  const note = known ?? document.createElement("div");
+  note.className = FAULT;
+  note.setAttribute("role", "note");
+  note.textContent = words;
+  if (!known) code.querySelector("pre")?.after(note);
+}
+
 function show(code: HTMLElement, svg: string): void {
+  code.querySelector(`.${FAULT}`)?.remove();
   const known = code.querySelector<HTMLElement>(`.${HOST}`);
   const host = known ?? document.createElement("div");
   if (!known) {

@@ -66,11 +66,11 @@ function Frame({ state, children }: { state: PagesState; children: ComponentChil
   if (state.isPanel) return <main class="page">{children}</main>;
   return (
     <main class="page">
-      <h1 class="unseen">{messages.PAGES_TITLE}</h1>
       <Tabs page={state.page} />
       <div id="page" role="tabpanel" aria-labelledby={`tab-${state.page}`} aria-busy={state.isBusy}>
         {state.page !== "setup" && (
           <div class="page-head">
+            <h1>{messages.PAGE_NAMES[state.page]}</h1>
             <code>{state.folder}</code>
             <span class="spring" />
             <button

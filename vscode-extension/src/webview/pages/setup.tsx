@@ -20,8 +20,8 @@ export function SetupPage({ state }: { state: SetupState }) {
   const [isChanging, setChanging] = useState(false);
   return (
     <div class="setup">
-      <h1>{messages.SETUP_TITLE}</h1>
-      <p>{messages.SETUP_INTRODUCTION}</p>
+      <h1>{isModelReady ? messages.MODELS_TITLE : messages.SETUP_TITLE}</h1>
+      {!isModelReady && <p>{messages.SETUP_INTRODUCTION}</p>}
       <Step title={messages.STEP_SERVER} isDone={isServerReady}>
         <Server state={state} />
       </Step>
@@ -147,7 +147,7 @@ function Present({ status }: { status: SetupStatusResult }) {
   return (
     <>
       {status.isReady ? (
-        <p>{messages.modelInUse(status.model, status.provider)}</p>
+        <p>{messages.modelInUse(status.model, labelOf(status))}</p>
       ) : (
         <p class="entry-quiet">{status.problem}</p>
       )}
@@ -163,6 +163,11 @@ function Present({ status }: { status: SetupStatusResult }) {
       )}
     </>
   );
+}
+
+/** Return what the provider in use is called on this page. */
+function labelOf({ provider, providers }: SetupStatusResult): string {
+  return providers.find(({ name }) => name === provider)?.label ?? provider;
 }
 
 function Ready({ state }: { state: SetupState }) {

@@ -1,0 +1,127 @@
+// What the panel's and the pages' own documents have to do, one check after the other.
+//
+// Knows: both by their roles and labels. Does not know: an editor, an agent.
+
+import { expect, until } from "./scene.mjs";
+
+const QUEUED = { id: "q1", text: "and the tests", mentions: [], pictures: [] };
+const OPTIONS = [
+  { type: "select", id: "mode", name: "Mode", category: "mode", value: "ask", choices: [{ value: "ask", name: "Ask", description: "" }] },
+];
+const callOf = (more) => ({ type: "call", id: "c", title: "Edit shop.py", kind: "edit", status: "pending", content: [], places: [], verdicts: {}, ...more });
+
+async function discardsAnEditedMessageByEscape(stage) {
+  const page = await stage.open();
+  await stage.show({ turns: ["t"], queue: [QUEUED] });
+  const editor = page.getByLabel("Queued message", { exact: true });
+  const edit = page.getByRole("button", { name: "Edit: and the tests" });
+  await edit.click();
+  await editor.waitFor();
+  expect(await editor.evaluate(({ selectionStart, selectionEnd }) => `${selectionStart} ${selectionEnd}`), "13 13", "where the caret is");
+  await page.keyboard.type(" at once");
+  await page.keyboard.press("Escape");
+  await edit.click();
+  expect((await stage.posted("reword")).length, 0, "changes after Escape");
+  await page.keyboard.type(" at once");
+  await page.keyboard.press("Enter");
+  await edit.waitFor();
+  expect(JSON.stringify((await stage.posted("reword")).map(({ text }) => text)), '["and the tests at once"]', "changes after Enter");
+}
+
+async function marksOnlyWhatAShellRuns(stage) {
+  const page = await stage.open();
+  const marks = () => page.getByRole("group", { name: /Command|Arguments/ }).evaluate((box) => getComputedStyle(box, "::before").content);
+  const approval = { requestId: "r", options: [{ id: "yes", name: "Allow once", kind: "allow_once" }] };
+  await stage.show({ items: [callOf({ title: "Trust what /p contains: MCP server db?", kind: "execute", command: "MCP server db: npx db", approval })] });
+  expect(await marks(), "none", "what stands before the text of a trust question");
+  await stage.show({ items: [callOf({ title: "make", kind: "execute", command: "make", isShell: true, approval })] });
+  await until(async () => (await marks()) === '"$ "', "a command looks like one");
+}
+
+async function keepsTheRoomOfThePickers(stage) {
+  const page = await stage.open({ width: 290 });
+  const top = () => page.getByLabel("Prompt", { exact: true }).evaluate((area) => area.getBoundingClientRect().top);
+  const bar = page.locator(".composer-bar");
+  await stage.show({}, { tabs: [], active: "" });
+  await bar.getByText("Mode", { exact: true }).waitFor();
+  const before = await top();
+  await stage.show({ options: OPTIONS }, { tabs: [] });
+  await page.getByLabel("Mode", { exact: true }).waitFor();
+  expect(await top(), before, "where the prompt is");
+}
+
+async function hasRoomInANarrowPanel(stage) {
+  const page = await stage.open({ width: 290 });
+  const fits = (area) => {
+    const canvas = document.createElement("canvas").getContext("2d");
+    canvas.font = getComputedStyle(area).font;
+    return canvas.measureText(area.placeholder).width <= area.clientWidth - 8;
+  };
+  const approval = { requestId: "r", options: [{ id: "yes", name: "Allow once", kind: "allow_once" }, { id: "no", name: "Reject", kind: "reject_once" }] };
+  await stage.show({ items: [callOf({ approval })] });
+  for (const label of ["Prompt", "Why you reject this, or what to do instead"])
+    expect(await page.getByLabel(label, { exact: true }).evaluate(fits), true, `whether the hint of "${label}" fits`);
+  await stage.show({ turns: ["t"] });
+  await page.getByPlaceholder("Send while Hermes works").waitFor();
+  expect(await page.getByLabel("Prompt", { exact: true }).evaluate(fits), true, "whether the hint fits while it works");
+  await page.getByRole("button", { name: "New session" }).click();
+  expect((await stage.posted("new")).length, 1, "sessions that are asked for");
+  const tabs = ["one", "two", "three", "four", "five"].map((name) => ({ id: name, name: `Session ${name}`, activity: "idle" }));
+  await stage.show({}, { tabs, active: "one" });
+  await page.getByRole("tab", { name: "Session two" }).waitFor();
+  for (const tab of await page.getByRole("tab").all()) {
+    const { width } = await tab.boundingBox();
+    if (width < 80) throw new Error(`a tab is ${width} px wide`);
+  }
+  await page.getByLabel("All open sessions").selectOption("five");
+  expect((await stage.posted("select")).at(-1)?.sessionId, "five", "the session that is chosen");
+  await page.getByRole("button", { name: "New session" }).waitFor();
+}
+
+async function saysWhyADiagramIsNone(stage) {
+  const page = await stage.open();
+  await stage.show({ items: [{ type: "agent", id: "a", text: "```mermaid\nflowchart LR\n  a --> --> b\n```\n" }] });
+  await page.getByText(/This diagram cannot be drawn: Parse error on line 2/).waitFor();
+  await stage.show({ items: [{ type: "agent", id: "b", text: "```mermaid\nflowchart LR\n  a --> b\n```\n" }] });
+  await page.getByRole("img", { name: "Diagram; its source follows" }).waitFor();
+  expect(await page.getByText("This diagram cannot be drawn").count(), 0, "reasons that are left");
+}
+
+async function looksOtherWhenHoveredThanWhenChosen(stage) {
+  const page = await stage.open();
+  await stage.show({ commands: ["status", "stats"].map((name) => ({ name, description: name, hint: "" })) });
+  await page.getByLabel("Prompt", { exact: true }).pressSequentially("/");
+  const other = page.getByRole("option", { name: "/stats" });
+  await other.hover();
+  const ground = (option) => option.evaluate((element) => getComputedStyle(element).backgroundColor);
+  expect(await ground(other), "rgb(238, 238, 238)", "what the mouse is over");
+  expect(await ground(page.getByRole("option", { name: "/status" })), "rgb(0, 136, 255)", "what Enter takes");
+}
+
+async function headsThePages(stage) {
+  const page = await stage.open({ bundle: "pages" });
+  const setup = {
+    server: { phase: "ready", version: "1", source: "PATH" }, installation: { phase: "idle" }, trial: { phase: "idle" }, offersActions: false, offersCompletion: false,
+    status: {
+      isReady: true, problem: "", provider: "openai_compatible", model: "gpt", baseUrl: "", fallbacks: [], configFile: "~/c", secretsFile: "~/s",
+      providers: [{ name: "openai_compatible", label: "Another endpoint", keyVariable: "", hasKey: false, model: "", baseUrl: "", needsUrl: true }],
+    },
+  };
+  const state = { page: "setup", isPanel: false, folder: "/p", isBusy: false, error: "", notice: "", setup };
+  await stage.send({ type: "state", state });
+  await page.getByRole("heading", { level: 1, name: "Server and models" }).waitFor();
+  await page.getByText("gpt, from Another endpoint").waitFor();
+  expect(await page.getByText("openai_compatible").count(), 0, "names that are for programs");
+  await stage.send({ type: "state", state: { ...state, page: "mcp", mcp: { servers: [], configFile: "/c", notices: [] } } });
+  await page.getByRole("heading", { level: 1, name: "MCP servers" }).waitFor();
+}
+
+export const CHECKS = [
+  discardsAnEditedMessageByEscape,
+  marksOnlyWhatAShellRuns,
+  keepsTheRoomOfThePickers,
+  hasRoomInANarrowPanel,
+  saysWhyADiagramIsNone,
+  looksOtherWhenHoveredThanWhenChosen,
+  headsThePages,
+];
