@@ -14,6 +14,7 @@ DRAWERS = {
     "hermes_acp.context.kinds": "KIND",
     "hermes_acp.memory.services": "SERVICE",
     "hermes_acp.web.search_services": "SERVICE",
+    "hermes_acp.runs.engines": "ENGINE",
     "hermes_acp.sessions.commands": "COMMAND",
     "hermes_acp.frontends.acp.own_methods": "EXTENSION",
     "hermes_acp.frontends.acp.v1.methods": "METHOD",
@@ -42,6 +43,7 @@ hermes_acp.frontends.lsp.features: initialize initialized text_document_code_act
   window_work_done_progress_cancel workspace_did_change_configuration workspace_execute_command
 hermes_acp.memory.services: honcho mem0
 hermes_acp.models.providers: anthropic bedrock gemini openai_compatible openai_responses
+hermes_acp.runs.engines: embedded
 hermes_acp.sessions.commands: compact config context cost export init mcp memory redo shell skills status trust undo
 hermes_acp.tools.builtin: apply_patch ask_user browser delegate diagnostics edit_file execute_code
   git glob list_files memory notebook_edit plan process read_file search session_search skill skill_manage

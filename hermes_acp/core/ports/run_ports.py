@@ -1,0 +1,228 @@
+"""Runs: units of work without a client, the engine that keeps them, and the driver that carries them out.
+
+Only IDs, limits and states go through an engine. Prompts, questions and answers to the model are stored where the
+session is.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Final, Literal, Protocol
+
+from msgspec import Struct
+
+from hermes_acp.core.event_types import PermissionAnswer
+
+RunState = Literal["queued", "running", "input_required", "done", "failed", "stopped", "parked"]
+"""`parked` runs wait for a person to look at them: their process was killed too often while it worked on them."""
+FailureKind = Literal["model", "storage", "budget", "usage", "agent", "stalled", "busy"]
+"""Why a drive failed. An engine repeats one that was `busy` (the session is open elsewhere); all others end the run."""
+ENDED: Final[tuple[RunState, ...]] = ("done", "failed", "stopped")
+MIN_PRIORITY: Final = 5
+DEFAULT_PRIORITY: Final = 3
+MAX_PRIORITY: Final = 1
+
+
+class RunBudget(Struct, frozen=True):
+    """What a run may use in all its turns; None means the limit of the settings."""
+
+    max_steps: int | None = None
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    timeout_s: float | None = None
+
+
+class RunOrder(Struct, frozen=True, omit_defaults=True):
+    """What a run is to do: the session it works in and a reference to its prompt, with the limits that apply.
+
+    Priorities are 1 (first) to 5. `not_before` is in seconds since the epoch. Runs with the same `chain` run one after
+    the other in the order of their start; by default, it is the session. `origin` says what started the run, such as
+    `schedule:ID`.
+    """
+
+    id: str
+    session_id: str
+    prompt_ref: str
+    cwd: str
+    mode: str = ""
+    backend: str = ""
+    model: str = ""
+    budget: RunBudget = RunBudget()
+    priority: int = DEFAULT_PRIORITY
+    not_before: float = 0.0
+    chain: str = ""
+    origin: str = ""
+
+
+class RunMessage(Struct, frozen=True, omit_defaults=True):
+    """A message to a run: the answer to the question about a call, by whom and when (seconds since the epoch).
+
+    `shown` identifies the question as it was answered; an answer never applies to another one.
+    """
+
+    call_id: str
+    answer: PermissionAnswer
+    text: str = ""
+    by: str = ""
+    at: float = 0.0
+    shown: str = ""
+
+
+class Done(Struct, frozen=True, tag="done"):
+    """The run's last turn is done."""
+
+    sentence: str = ""
+
+
+class InputRequired(Struct, frozen=True, tag="input_required"):
+    """The run rests until a person answers the questions about these calls, which are in the session's record."""
+
+    call_ids: tuple[str, ...]
+    sentence: str = ""
+
+
+class Failed(Struct, frozen=True, tag="failed"):
+    """The run cannot go on; `sentence` is for people."""
+
+    kind: FailureKind
+    sentence: str = ""
+
+
+class Fenced(Struct, frozen=True, tag="fenced"):
+    """Another worker has the run; nothing that this one still reports counts."""
+
+
+DriveOutcome = Done | InputRequired | Failed | Fenced
+
+
+class Attempts(Struct, frozen=True):
+    """How often a run was claimed (`epoch`), lost with its process (`crashes`), and taken over (`lapses`)."""
+
+    epoch: int = 0
+    crashes: int = 0
+    lapses: int = 0
+
+
+class RunView(Struct, frozen=True):
+    """A run as an engine knows it. Times are seconds since the epoch, 0.0 if not yet.
+
+    `waits_for` are the calls whose questions are open, `progress_at` when the session last changed.
+    """
+
+    order: RunOrder
+    state: RunState
+    created_at: float
+    updated_at: float
+    started_at: float = 0.0
+    progress_at: float = 0.0
+    holder: str = ""
+    attempts: Attempts = Attempts()
+    waits_for: tuple[str, ...] = ()
+    failure: str = ""
+    sentence: str = ""
+
+
+class RunChange(Struct, frozen=True):
+    """A change of a run's state; `cursor` orders all changes of an engine."""
+
+    cursor: int
+    run_id: str
+    state: RunState
+    at: float
+    sentence: str = ""
+
+
+class RunFilter(Struct, frozen=True):
+    """Which runs are listed, newest first; without states, all are. `origin` is a prefix."""
+
+    states: tuple[RunState, ...] = ()
+    session_id: str = ""
+    origin: str = ""
+    limit: int = 100
+
+
+class Lease(Protocol):
+    """The right to work on a run, renewed by the process. `epoch` grows with each claim."""
+
+    @property
+    def epoch(self) -> int:
+        """The number of this claim."""
+        ...
+
+    @property
+    def messages(self) -> Sequence[RunMessage]:
+        """The answers that the run has received so far, oldest first."""
+        ...
+
+    def note_progress(self) -> None:
+        """Report that the work has advanced; a process that is alive but does not advance is not progress."""
+        ...
+
+    async def confirm(self) -> bool:
+        """Return whether the run is still this worker's, as the engine has stored it."""
+        ...
+
+
+class Driver(Protocol):
+    """Carries out runs: one `drive` goes on to the next rest of the run."""
+
+    async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
+        """Work on a run until it rests. It is cancelled if the lease is lost or the run is stopped.
+
+        A run may be driven again after any interruption, so a drive first finds out what earlier ones have done.
+        """
+        ...
+
+
+OnRunChange = Callable[[RunChange], Awaitable[None]]
+"""An observer of changes, such as a notifier."""
+
+
+class Runs(Protocol):
+    """An engine: it keeps runs, and has each driven by one worker at a time."""
+
+    async def start(self, order: RunOrder) -> RunView:
+        """Add a run; if one with this ID exists, return that one unchanged. Raises BadRequest, StorageError."""
+        ...
+
+    async def signal(self, run_id: str, message: RunMessage) -> RunView:
+        """Store a message for a run; one that waits for it goes on. Raises BadRequest if it waits for nothing."""
+        ...
+
+    async def stop(self, run_id: str) -> RunView:
+        """End a run; one that is being driven ends as soon as its worker hears of it. Raises BadRequest."""
+        ...
+
+    async def retry(self, run_id: str) -> RunView:
+        """Queue a failed or parked run again. Raises BadRequest."""
+        ...
+
+    async def show(self, run_id: str) -> RunView | None:
+        """Return a run, or None if there is none with this ID."""
+        ...
+
+    async def list(self, which: RunFilter) -> Sequence[RunView]:
+        """List runs, newest first."""
+        ...
+
+    async def changes(self, after: int, limit: int = 1000) -> Sequence[RunChange]:
+        """List changes after a cursor, oldest first."""
+        ...
+
+    def watch(self, after: int | None = None) -> AbstractAsyncContextManager[AsyncGenerator[RunChange]]:
+        """Follow changes after a cursor, or from now on."""
+        ...
+
+    async def has_worker(self) -> bool:
+        """Return whether a process is there that drives runs."""
+        ...
+
+    async def work(self, driver: Driver, *, only: str = "", seats: int = 4) -> None:
+        """Drive runs as they become due, `seats` at a time; with `only`, just this run, up to its next rest.
+
+        Runs until it is cancelled, which returns the runs being driven to the queue.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release what the engine holds."""
+        ...

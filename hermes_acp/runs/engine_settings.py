@@ -1,0 +1,36 @@
+"""The times and limits that engines apply, and which of them contradict each other."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import ConfigError
+
+MAX_HEARTBEAT_SHARE: Final = 1 / 3
+
+
+class EngineSettings(Struct, frozen=True):
+    """How claims are kept. Times are in seconds.
+
+    A claim that is not renewed for `lease_s` may be taken over; it is renewed every `heartbeat_s`, by the process,
+    whatever the model does. A run whose process was killed `max_crashes` times is parked. A drive without any progress
+    for `stall_s` is ended. An idle worker looks for work every `poll_s`, if nothing wakes it earlier.
+    """
+
+    lease_s: float = 15.0
+    heartbeat_s: float = 3.0
+    max_crashes: int = 3
+    stall_s: float = 7200.0
+    poll_s: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse times that would lose claims of healthy workers. Raises ConfigError."""
+        if not 0 < self.heartbeat_s <= self.lease_s * MAX_HEARTBEAT_SHARE:
+            raise ConfigError(
+                f"The heartbeat of {self.heartbeat_s:g} s is more than a third of the lease of {self.lease_s:g} s.",
+                hint="Shorten the heartbeat or lengthen the lease.",
+            )
+        if self.max_crashes < 1 or self.stall_s <= 0 or self.poll_s <= 0:
+            raise ConfigError(
+                "The limits of crashes, of time without progress and between polls must be positive."
+            )

@@ -1,0 +1,1 @@
+"""Engines that keep runs: a plugin folder with the constant `ENGINE`."""

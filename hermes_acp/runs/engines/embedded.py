@@ -1,0 +1,17 @@
+"""The embedded engine: SQLite in the home, for all processes of one machine. Needs nothing else."""
+
+from pathlib import Path
+
+from hermes_acp.core.ports.run_ports import Runs
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.runs.engine_settings import EngineSettings
+
+
+def open_runs(home: Path, clock: Clock, settings: EngineSettings) -> Runs:
+    """Return the engine of a home; nothing is opened before its first use."""
+    from hermes_acp.runs.sqlite.embedded_runs import EmbeddedRuns
+
+    return EmbeddedRuns(home, clock, settings)
+
+
+ENGINE = open_runs

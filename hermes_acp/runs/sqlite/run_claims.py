@@ -1,0 +1,240 @@
+"""What happens to a run's row: claimed, renewed, settled, released, taken over.
+
+Each function is one transaction. A claim is valid for one `Claim`, a worker and an epoch: whatever an earlier holder
+still writes changes nothing.
+"""
+
+import sqlite3
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.ports.run_ports import (
+    Done,
+    DriveOutcome,
+    Failed,
+    Fenced,
+    InputRequired,
+    RunMessage,
+    RunOrder,
+    RunState,
+)
+from hermes_acp.runs.sqlite.run_tables import note_change, select_messages
+
+BUSY_WAIT_S: Final = 1.0
+MAX_BUSY_WAIT_S: Final = 60.0
+PARKED_SENTENCE: Final = "The process that worked on this run was killed {crashes} times."
+DUE: Final = """SELECT seq, id, spec, epoch FROM runs AS due WHERE state = 'queued' AND not_before <= :now
+    AND (:only = '' OR id = :only)
+    AND NOT EXISTS (SELECT 1 FROM runs AS earlier WHERE earlier.chain = due.chain AND earlier.seq < due.seq
+        AND (earlier.state IN ('running', 'input_required')
+             OR earlier.state = 'queued' AND earlier.not_before <= :now))
+    AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.session_id = due.session_id AND other.state = 'running')
+    ORDER BY priority, seq LIMIT 1"""
+
+
+class Claim(Struct, frozen=True):
+    """One worker's right to work on a run."""
+
+    order: RunOrder
+    holder: str
+    epoch: int
+    messages: tuple[RunMessage, ...] = ()
+
+
+class HeldRun(Struct, frozen=True):
+    """A run that a worker holds, as others see it; `beat` changes with each renewal."""
+
+    id: str
+    holder: str
+    epoch: int
+    beat: int
+
+
+def claim_next(connection: sqlite3.Connection, holder: str, now: float, only: str = "") -> Claim | None:
+    """Claim the run that is due next, if there is one."""
+    row = connection.execute(DUE, {"now": now, "only": only}).fetchone()
+    if row is None:
+        return None
+    seq, run_id, spec, epoch = row
+    connection.execute(
+        """UPDATE runs SET state = 'running', holder = ?, epoch = ?, beat = beat + 1, updated_at = ?,
+           started_at = iif(started_at, started_at, ?), progress_at = ?, waits_for = '[]', failure = '', sentence = ''
+           WHERE seq = ?""",
+        (holder, epoch + 1, now, now, now, seq),
+    )
+    note_change(connection, run_id, "running", now)
+    order = msgspec.json.decode(spec, type=RunOrder)
+    return Claim(order, holder, epoch + 1, select_messages(connection, run_id))
+
+
+def next_due(connection: sqlite3.Connection, now: float) -> float | None:
+    """Return when the next run that waits for its time is due."""
+    return connection.execute(
+        "SELECT min(not_before) FROM runs WHERE state = 'queued' AND not_before > ?", (now,)
+    ).fetchone()[0]
+
+
+def renew(connection: sqlite3.Connection, claim: Claim, progress_at: float) -> "Renewal":
+    """Extend a claim, and return whether it is still valid and what has been wished meanwhile."""
+    done = connection.execute(
+        """UPDATE runs SET beat = beat + 1, progress_at = max(progress_at, ?)
+           WHERE id = ? AND holder = ? AND epoch = ? AND state = 'running'""",
+        (progress_at, claim.order.id, claim.holder, claim.epoch),
+    )
+    if not done.rowcount:
+        return Renewal(is_held=False)
+    (must_stop,) = connection.execute("SELECT must_stop FROM runs WHERE id = ?", (claim.order.id,)).fetchone()
+    return Renewal(is_held=True, must_stop=bool(must_stop))
+
+
+class Renewal(Struct, frozen=True):
+    """Whether a claim is still valid, and whether its run is to be stopped."""
+
+    is_held: bool
+    must_stop: bool = False
+
+
+def is_held(connection: sqlite3.Connection, claim: Claim) -> bool:
+    """Return whether a claim is still valid."""
+    row = connection.execute(
+        "SELECT 1 FROM runs WHERE id = ? AND holder = ? AND epoch = ? AND state = 'running'",
+        (claim.order.id, claim.holder, claim.epoch),
+    ).fetchone()
+    return row is not None
+
+
+def settle(connection: sqlite3.Connection, claim: Claim, outcome: DriveOutcome, now: float) -> bool:
+    """Store the outcome of a drive; return False if the claim is no longer valid, and change nothing."""
+    if not is_held(connection, claim):
+        return False
+    match outcome:
+        case Done():
+            _rest(connection, claim, "done", now, outcome.sentence)
+        case InputRequired():
+            if _was_answered(connection, claim, outcome):
+                _rest(connection, claim, "queued", now)
+            else:
+                _rest(connection, claim, "input_required", now, outcome.sentence, waits_for=outcome.call_ids)
+        case Failed(kind="busy"):
+            _wait_for_session(connection, claim, now)
+        case Failed():
+            _rest(connection, claim, "failed", now, outcome.sentence, failure=outcome.kind)
+        case Fenced():
+            return False
+    return True
+
+
+def _was_answered(connection: sqlite3.Connection, claim: Claim, outcome: InputRequired) -> bool:
+    """Return whether an answer arrived while the run was on its way to its rest."""
+    known = len(claim.messages)
+    new = select_messages(connection, claim.order.id)[known:]
+    return any(message.call_id in outcome.call_ids for message in new)
+
+
+def _wait_for_session(connection: sqlite3.Connection, claim: Claim, now: float) -> None:
+    (times,) = connection.execute("SELECT busy FROM runs WHERE id = ?", (claim.order.id,)).fetchone()
+    wait_s = min(MAX_BUSY_WAIT_S, BUSY_WAIT_S * 2 ** min(times, 10))
+    connection.execute(
+        "UPDATE runs SET busy = busy + 1, not_before = ? WHERE id = ?", (now + wait_s, claim.order.id)
+    )
+    _rest(connection, claim, "queued", now)
+
+
+def _rest(
+    connection: sqlite3.Connection,
+    claim: Claim,
+    state: RunState,
+    now: float,
+    sentence: str = "",
+    *,
+    failure: str = "",
+    waits_for: tuple[str, ...] = (),
+) -> None:
+    """Give the run back in a state. One that was to be stopped meanwhile is stopped, unless it has ended."""
+    (must_stop,) = connection.execute("SELECT must_stop FROM runs WHERE id = ?", (claim.order.id,)).fetchone()
+    if must_stop and state in ("queued", "input_required", "failed"):
+        state, sentence, failure, waits_for = "stopped", "", "", ()
+    connection.execute(
+        """UPDATE runs SET state = ?, holder = '', updated_at = ?, sentence = ?, failure = ?, waits_for = ?,
+           crashes = iif(? IN ('input_required', 'done'), 0, crashes), must_stop = 0 WHERE id = ?""",
+        (
+            state, now, sentence, failure, msgspec.json.encode(waits_for).decode(), state, claim.order.id,
+        ),
+    )  # fmt: skip
+    note_change(connection, claim.order.id, state, now, sentence)
+
+
+def release(connection: sqlite3.Connection, claim: Claim, now: float) -> None:
+    """Return a run to the queue in an orderly way: its worker is shutting down."""
+    if is_held(connection, claim):
+        _rest(connection, claim, "queued", now)
+
+
+class ClaimSurvey(Struct, frozen=True):
+    """All claims at one moment: a worker's own, by run and epoch, with whether the run is to be stopped; and others'.
+
+    `boots` are the boot IDs of the workers' machines.
+    """
+
+    own: dict[tuple[str, int], bool]
+    foreign: tuple[HeldRun, ...]
+    boots: dict[str, str]
+
+
+def survey_claims(connection: sqlite3.Connection, holder: str) -> ClaimSurvey:
+    """Return who holds which runs."""
+    rows = connection.execute(
+        "SELECT id, holder, epoch, beat, must_stop FROM runs WHERE state = 'running'"
+    ).fetchall()
+    own = {(row[0], row[2]): bool(row[4]) for row in rows if row[1] == holder}
+    foreign = tuple(HeldRun(*row[:4]) for row in rows if row[1] != holder)
+    return ClaimSurvey(
+        own, foreign, dict(connection.execute("SELECT id, boot FROM workers")) if foreign else {}
+    )
+
+
+def take_over(connection: sqlite3.Connection, seen: HeldRun, now: float, *, max_crashes: int | None) -> bool:
+    """Queue the run of a worker that died, or of one that lives and has stopped renewing it.
+
+    With `max_crashes`, the worker was killed while it had the run: one that is killed too often is parked. Return
+    False if the worker has renewed the run since.
+    """
+    row = connection.execute(
+        """SELECT crashes FROM runs WHERE id = ? AND holder = ? AND epoch = ? AND beat = ? AND state = 'running'""",
+        (seen.id, seen.holder, seen.epoch, seen.beat),
+    ).fetchone()
+    if row is None:
+        return False
+    if max_crashes is None:
+        connection.execute("UPDATE runs SET lapses = lapses + 1 WHERE id = ?", (seen.id,))
+    else:
+        crashes = row[0] + 1
+        connection.execute("UPDATE runs SET crashes = ? WHERE id = ?", (crashes, seen.id))
+        if crashes >= max_crashes:
+            sentence = PARKED_SENTENCE.format(crashes=crashes)
+            connection.execute(
+                "UPDATE runs SET state = 'parked', holder = '', updated_at = ?, sentence = ? WHERE id = ?",
+                (now, sentence, seen.id),
+            )
+            note_change(connection, seen.id, "parked", now, sentence)
+            return True
+    requeue(connection, seen.id, seen.holder, seen.epoch, now)
+    return True
+
+
+def requeue(connection: sqlite3.Connection, run_id: str, holder: str, epoch: int, now: float) -> None:
+    """Return a run to the queue, if it is still held so."""
+    row = connection.execute(
+        "SELECT must_stop FROM runs WHERE id = ? AND holder = ? AND epoch = ? AND state = 'running'",
+        (run_id, holder, epoch),
+    ).fetchone()
+    if row is None:
+        return
+    state: RunState = "stopped" if row[0] else "queued"
+    connection.execute(
+        "UPDATE runs SET state = ?, holder = '', must_stop = 0, updated_at = ? WHERE id = ?",
+        (state, now, run_id),
+    )
+    note_change(connection, run_id, state, now)

@@ -1,0 +1,286 @@
+"""A worker of the embedded engine: claims runs that are due, has them driven, and keeps their claims alive.
+
+Claims are renewed by a task of the process, never by the work itself. A claim is taken from another worker only if its
+process is gone, or if it was seen not to renew the claim for a whole lease, measured here: no clock that jumps, and no
+clock of another process, can lose a claim.
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+import anyio
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, Fenced, RunMessage
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.runs.engine_settings import EngineSettings
+from hermes_acp.runs.sqlite.run_claims import (
+    Claim,
+    HeldRun,
+    Renewal,
+    claim_next,
+    is_held,
+    next_due,
+    release,
+    renew,
+    requeue,
+    settle,
+    survey_claims,
+    take_over,
+)
+from hermes_acp.runs.sqlite.run_database import ChangeProbe, RunDatabase
+from hermes_acp.runs.sqlite.run_tables import select_run
+from hermes_acp.runs.sqlite.worker_presence import (
+    WorkerPresence,
+    boot_id,
+    presence_of,
+    remove_traces,
+)
+
+SETTLE_ATTEMPTS: Final = 5
+SETTLE_WAIT_S: Final = 0.2
+STALLED_SENTENCE: Final = "It made no progress for {seconds:g} s."
+
+
+class WorkerLease:
+    """A claim while its run is driven."""
+
+    def __init__(self, claim: Claim, database: RunDatabase, clock: Clock) -> None:
+        self.claim = claim
+        self._database = database
+        self._clock = clock
+        self.scope = anyio.CancelScope()
+        self.progress_at = clock.now()
+        self.progress_at_s = clock.monotonic()
+        self.renewed_at_s = clock.monotonic()
+        self.is_lost = False
+        self.is_stalled = False
+
+    @property
+    def epoch(self) -> int:
+        """The number of this claim."""
+        return self.claim.epoch
+
+    @property
+    def messages(self) -> Sequence[RunMessage]:
+        """The answers that the run has received."""
+        return self.claim.messages
+
+    def note_progress(self) -> None:
+        """Note that the work has advanced."""
+        self.progress_at, self.progress_at_s = self._clock.now(), self._clock.monotonic()
+
+    async def confirm(self) -> bool:
+        """Return whether the claim is still valid."""
+        return await self._database.read(lambda connection: is_held(connection, self.claim))
+
+
+class _Sighting(Struct, frozen=True):
+    """When a claim of another worker was first seen with its present number of renewals."""
+
+    beat: int
+    at_s: float
+
+
+class RunWorker:
+    """Drives the runs of one process."""
+
+    def __init__(
+        self,
+        database: RunDatabase,
+        presence: WorkerPresence,
+        settings: EngineSettings,
+        clock: Clock,
+        announce: Callable[[], None],
+    ) -> None:
+        """Prepare; `announce` tells watchers and other workers that a run has changed."""
+        self._database = database
+        self._presence = presence
+        self._settings = settings
+        self._clock = clock
+        self._announce = announce
+        self._leases: dict[tuple[str, int], WorkerLease] = {}
+        self._sightings: dict[tuple[str, int], _Sighting] = {}
+        self._woken = anyio.Event()
+        self._next_due: float | None = None
+        self._has_foreign = False
+
+    async def run(self, driver: Driver, only: str, seats: int) -> None:
+        """Drive runs until it is cancelled or, with `only`, until that run rests."""
+        await run_sync(self._presence.open)
+        probe: ChangeProbe | None = None
+        try:
+            await self._database.write(self._register)
+            probe = ChangeProbe(self._database.path)
+            async with background_tasks(self._listen), anyio.create_task_group() as drives:
+                while not (only and await self._rests(only)):
+                    await self._pass(driver, only, seats, drives)
+                    await self._sleep(probe)
+        finally:
+            if probe:
+                probe.close()
+            with anyio.CancelScope(shield=True):
+                await run_sync(self._presence.close)
+
+    def wake(self) -> None:
+        """Look for work now."""
+        self._woken.set()
+
+    def _register(self, connection: sqlite3.Connection) -> None:
+        connection.execute(
+            "INSERT OR REPLACE INTO workers VALUES (?, ?, ?)",
+            (self._presence.id, boot_id(), self._clock.now()),
+        )
+
+    async def _rests(self, run_id: str) -> bool:
+        run = await self._database.read(lambda connection: select_run(connection, run_id))
+        return run is None or run.state not in ("queued", "running")
+
+    async def _listen(self) -> None:
+        """Wake up when called."""
+        while self._presence.socket:
+            await anyio.wait_readable(self._presence.socket)
+            self._presence.drain()
+            self._woken.set()
+        await anyio.sleep_forever()
+
+    async def _sleep(self, probe: ChangeProbe) -> None:
+        """Wait until there may be something to do."""
+        while not self._woken.is_set():
+            with anyio.move_on_after(self._settings.poll_s):
+                await self._woken.wait()
+            is_due = self._next_due is not None and self._next_due <= self._clock.now()
+            if probe.has_changed() or is_due or self._has_foreign:
+                break
+        self._woken = anyio.Event()
+
+    async def _pass(self, driver: Driver, only: str, seats: int, drives: anyio.abc.TaskGroup) -> None:
+        """Look after all claims, then claim what is due; what cannot be read now is tried again."""
+        try:
+            await self._look_after_claims()
+            while len(self._leases) < seats:
+                now = self._clock.now()
+                claim = await self._database.write(
+                    lambda connection, now=now: claim_next(connection, self._presence.id, now, only)
+                )
+                if claim is None:
+                    break
+                lease = WorkerLease(claim, self._database, self._clock)
+                self._leases[claim.order.id, claim.epoch] = lease
+                drives.start_soon(self._drive, driver, lease)
+                self._announce()
+            now = self._clock.now()
+            self._next_due = await self._database.read(lambda connection: next_due(connection, now))
+        except StorageError:
+            self._next_due = 0.0
+
+    async def _look_after_claims(self) -> None:
+        """Take over the runs of workers that are gone, give back unknown claims, and stop what is lost or unwanted."""
+        survey = await self._database.read(lambda connection: survey_claims(connection, self._presence.id))
+        now = self._clock.now()
+        for key, lease in self._leases.items():
+            lease.is_lost = key not in survey.own
+            if survey.own.get(key, True):
+                lease.scope.cancel()
+        for run_id, epoch in survey.own.keys() - self._leases.keys():
+            # A commit failed, or only seemed to fail.
+            await self._database.write(
+                lambda connection, run_id=run_id, epoch=epoch: requeue(
+                    connection, run_id, self._presence.id, epoch, now
+                )
+            )
+        self._has_foreign = bool(survey.foreign)
+        seen = {(run.id, run.epoch) for run in survey.foreign}
+        self._sightings = {key: sighting for key, sighting in self._sightings.items() if key in seen}
+        for run in survey.foreign:
+            await self._check_foreign(run, survey.boots.get(run.holder, ""))
+
+    async def _check_foreign(self, run: HeldRun, boot: str) -> None:
+        """Take a run over if its worker is gone or has stopped renewing it."""
+        is_dead = await run_sync(presence_of, self._presence.folder, run.holder) == "dead"
+        if not is_dead and not self._has_lapsed(run):
+            return
+        # The machine's restart is not the run's fault, and neither is a process that was suspended.
+        max_crashes = self._settings.max_crashes if is_dead and boot == boot_id() else None
+        now = self._clock.now()
+        await self._database.write(
+            lambda connection: take_over(connection, run, now, max_crashes=max_crashes)
+        )
+        if is_dead:
+            await run_sync(remove_traces, self._presence.folder, run.holder)
+        self._announce()
+
+    def _has_lapsed(self, run: HeldRun) -> bool:
+        """Return whether a living worker was seen not to renew a claim for a whole lease."""
+        now_s, seen = self._clock.monotonic(), self._sightings.get((run.id, run.epoch))
+        if seen is None or seen.beat != run.beat:
+            self._sightings[run.id, run.epoch] = _Sighting(run.beat, now_s)
+            return False
+        return now_s - seen.at_s >= self._settings.lease_s
+
+    async def _drive(self, driver: Driver, lease: WorkerLease) -> None:
+        """Drive one run to its rest and store the outcome; a shutdown returns it to the queue."""
+        outcome: DriveOutcome | None = None
+        try:
+            with lease.scope:
+                async with background_tasks(partial(self._keep, lease)):
+                    outcome = await driver.drive(lease.claim.order, lease)
+            if outcome is None and lease.is_stalled:
+                outcome = Failed("stalled", STALLED_SENTENCE.format(seconds=self._settings.stall_s))
+        finally:
+            with anyio.CancelScope(shield=True):
+                if not (lease.is_lost or isinstance(outcome, Fenced)):
+                    await self._settle(lease.claim, outcome)
+            del self._leases[lease.claim.order.id, lease.claim.epoch]
+            self._woken.set()
+            self._announce()
+
+    async def _settle(self, claim: Claim, outcome: DriveOutcome | None) -> None:
+        """Store an outcome, or none after an interruption; if it cannot be stored, the run is driven again."""
+
+        def store(connection: sqlite3.Connection) -> None:
+            if outcome is None:
+                release(connection, claim, self._clock.now())
+            else:
+                settle(connection, claim, outcome, self._clock.now())
+
+        for attempt in range(SETTLE_ATTEMPTS):
+            try:
+                await self._database.write(store)
+                return
+            except StorageError:
+                await anyio.sleep(SETTLE_WAIT_S * 2**attempt)
+
+    async def _keep(self, lease: WorkerLease) -> None:
+        """Renew a claim until its work ends; stop the work when it is lost, stalled or no longer wanted."""
+        settings = self._settings
+        while True:
+            await anyio.sleep(settings.heartbeat_s)
+            now_s = self._clock.monotonic()
+            if now_s - lease.progress_at_s >= settings.stall_s:
+                lease.is_stalled = True
+                lease.scope.cancel()
+                return
+            await self._renew(lease)
+            if lease.scope.cancel_called:
+                return
+
+    async def _renew(self, lease: WorkerLease) -> None:
+        """Renew one claim; if it is lost or its run is to be stopped, stop the work."""
+        try:
+            renewal = await self._database.write(
+                lambda connection: renew(connection, lease.claim, lease.progress_at)
+            )
+        except StorageError:
+            is_over = self._clock.monotonic() - lease.renewed_at_s >= self._settings.lease_s
+            renewal = Renewal(is_held=not is_over)
+        else:
+            lease.renewed_at_s = self._clock.monotonic()
+        lease.is_lost = not renewal.is_held
+        if lease.is_lost or renewal.must_stop:
+            lease.scope.cancel()

@@ -1,0 +1,117 @@
+"""Questions, answers, stops and failures. Every engine keeps to it."""
+
+import anyio
+import pytest
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports.run_ports import RunMessage
+from tests.contract.run_drivers import ScriptedDriver
+from tests.contract.run_stage import PATIENCE_S, Stage, driver_count, order, reached, told
+
+
+class AnswerSuite:
+    """A test file of an engine derives from it and has a fixture `stage`."""
+
+    async def test_a_run_waits_for_the_one_before_it_that_waits_for_a_person(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("one", "ask", session_id="ses_1"))
+        await runs.start(order("two", session_id="ses_1"))
+        async with stage.worker() as driver:
+            await reached(runs, "one", "input_required")
+            await runs.start(order("other"))
+            await reached(runs, "other", "done")
+            assert told(driver.driven) == ["one", "other"]
+            await runs.signal("one", RunMessage("call_1", "allow_once"))
+            await reached(runs, "two", "done")
+
+    async def test_a_failure_is_kept_and_can_be_retried(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "fail"))
+        async with stage.worker() as driver:
+            view = await reached(runs, "a", "failed")
+            assert (view.failure, view.sentence) == ("model", "The model is gone.")
+            assert (await runs.retry("a")).state == "queued"
+            await driver_count(driver, 2)
+            await reached(runs, "a", "failed")
+            with pytest.raises(BadRequest):
+                await runs.retry("unknown")
+
+    async def test_a_busy_session_is_tried_again_and_is_no_failure(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "once_busy"))
+        async with stage.worker() as driver:
+            await driver.started["a"].wait()
+            stage.clock.offset_s = 120
+            view = await reached(runs, "a", "done")
+        assert driver.driven == [("a", 1), ("a", 2)]
+        assert (view.attempts.crashes, view.attempts.lapses) == (0, 0)
+
+    async def test_an_answer_continues_the_run(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "ask"))
+        async with stage.worker() as driver:
+            view = await reached(runs, "a", "input_required")
+            assert (view.waits_for, view.sentence) == (("call_1",), "May it?")
+            await runs.signal("a", RunMessage("call_1", "allow_once", "yes", "ann", 5.0))
+            await reached(runs, "a", "done")
+        assert driver.answers == ["yes"]
+
+    async def test_an_answer_waits_for_a_worker_and_survives_its_absence(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "ask"))
+        async with stage.worker():
+            await reached(runs, "a", "input_required")
+        stage.clock.offset_s = 5 * 86400
+        await stage.open().signal("a", RunMessage("call_1", "allow_once", "after days"))
+        async with stage.worker() as driver:
+            await reached(runs, "a", "done")
+        assert driver.answers == ["after days"]
+
+    async def test_only_the_first_of_two_answers_counts(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "ask"))
+        async with stage.worker():
+            await reached(runs, "a", "input_required")
+        await runs.signal("a", RunMessage("call_1", "reject_once", "no"))
+        with pytest.raises(BadRequest):
+            await stage.open().signal("a", RunMessage("call_1", "allow_once", "yes"))
+
+    async def test_an_answer_to_another_question_is_refused(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "ask"))
+        with pytest.raises(BadRequest):
+            await runs.signal("a", RunMessage("call_1", "allow_once"))
+        async with stage.worker():
+            await reached(runs, "a", "input_required")
+            with pytest.raises(BadRequest):
+                await runs.signal("a", RunMessage("call_2", "allow_once"))
+
+    async def test_stop_ends_a_run_wherever_it_is(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("queued", "hold", not_before=stage.clock.now() + 3600))
+        await runs.start(order("asking", "ask"))
+        await runs.start(order("running", "hold"))
+        assert (await runs.stop("queued")).state == "stopped"
+        async with stage.worker() as driver:
+            await reached(runs, "asking", "input_required")
+            assert (await runs.stop("asking")).state == "stopped"
+            await driver.started["running"].wait()
+            await runs.stop("running")
+            await reached(runs, "running", "stopped")
+            assert driver.cancelled == ["running"]
+            with pytest.raises(BadRequest):
+                await runs.stop("running")
+        assert driver.running == 0
+
+    async def test_one_run_in_the_foreground(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("other"))
+        await runs.start(order("asking", "ask"))
+        driver = ScriptedDriver()
+        with anyio.fail_after(PATIENCE_S):
+            await runs.work(driver, only="asking")
+        assert told(driver.driven) == ["asking"]
+        assert not await runs.has_worker()
+        view = await runs.show("other")
+        assert view
+        assert view.state == "queued"

@@ -1,0 +1,169 @@
+"""Claims are kept by living processes, and lost with dead ones. Every engine keeps to it."""
+
+import signal
+
+import anyio
+import pytest
+
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.runs.engine_settings import EngineSettings
+from tests.contract.run_drivers import QUICK, ScriptedDriver
+from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, told
+
+
+class LeaseSuite:
+    """A test file of an engine derives from it and has a fixture `stage`."""
+
+    async def test_a_heartbeat_beyond_a_third_of_the_lease_is_refused(self, stage: Stage) -> None:
+        with pytest.raises(ConfigError):
+            EngineSettings(lease_s=9, heartbeat_s=3.1)
+        EngineSettings(lease_s=9, heartbeat_s=3)
+
+    async def test_one_of_eight_workers_gets_a_run(self, stage: Stage) -> None:
+        runs = stage.open()
+        drivers: list[ScriptedDriver] = []
+        async with anyio.create_task_group() as tasks:
+            for _ in range(8):
+                drivers.append(ScriptedDriver())
+                tasks.start_soon(stage.open().work, drivers[-1])
+            for number in range(40):
+                await runs.start(order(f"run{number}"))
+            for number in range(40):
+                await reached(runs, f"run{number}", "done")
+            tasks.cancel_scope.cancel()
+        driven = sorted(each for driver in drivers for each in driver.driven)
+        assert driven == sorted((f"run{number}", 1) for number in range(40))
+
+    async def test_an_orderly_end_of_a_worker_returns_its_runs(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "hold"))
+        async with stage.worker() as first:
+            await first.started["a"].wait()
+        view = await runs.show("a")
+        assert view
+        assert (view.state, view.attempts.crashes, view.attempts.lapses) == ("queued", 0, 0)
+        async with stage.worker() as second:
+            await second.started["a"].wait()
+            second.may_end["a"].set()
+            await reached(runs, "a", "done")
+        assert second.driven == [("a", 2)]
+
+    async def test_a_lease_is_renewed_for_work_that_takes_long(self, stage: Stage) -> None:
+        """A slow model loses no claim: the process renews it, whatever the work does."""
+        runs = stage.open()
+        await runs.start(order("a", "hold"))
+        async with stage.worker() as first, stage.worker() as second:
+            with anyio.move_on_after(QUICK.lease_s * 2):
+                async with anyio.create_task_group() as waiting:
+                    waiting.start_soon(first.started["a"].wait)
+                    waiting.start_soon(anyio.sleep_forever)
+            first.may_end["a"].set()
+            second.may_end["a"].set()
+            view = await reached(runs, "a", "done")
+        assert sorted(first.driven + second.driven) == [("a", 1)]
+        assert view.attempts.lapses == 0
+
+    async def test_jumps_of_the_clock_lose_no_claim(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "progress"))
+        async with stage.worker() as first, stage.worker() as second:
+            for jump_s in (2 * 86400, -2 * 86400):
+                stage.clock.offset_s += jump_s
+                await runs.start(order(f"after{jump_s}"))
+                await reached(runs, f"after{jump_s}", "done")
+                await anyio.sleep(QUICK.heartbeat_s * 2)
+            for driver in (first, second):
+                driver.may_end["a"].set()
+            await reached(runs, "a", "done")
+        assert told(first.driven + second.driven).count("a") == 1
+
+    async def test_work_without_progress_is_ended_though_its_process_lives(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("stuck", "hold"))
+        await runs.start(order("busy", "progress"))
+        settings = EngineSettings(lease_s=0.9, heartbeat_s=0.1, stall_s=0.5, poll_s=0.2)
+        async with stage.worker(settings) as driver:
+            view = await reached(runs, "stuck", "failed")
+            assert view.failure == "stalled"
+            driver.may_end["busy"].set()
+            await reached(runs, "busy", "done")
+        assert driver.cancelled == ["stuck"]
+
+    async def test_a_killed_workers_run_is_elsewhere_at_once(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "hold"))
+        with stage.process() as process:
+            await process.wrote("start a 1")
+            async with stage.worker(EngineSettings(lease_s=3600, heartbeat_s=600, poll_s=0.1)) as driver:
+                process.kill()
+                await driver.started["a"].wait()
+                driver.may_end["a"].set()
+                view = await reached(runs, "a", "done")
+        assert driver.driven == [("a", 2)]
+        assert (view.attempts.crashes, view.attempts.lapses) == (0, 0)
+
+    async def test_a_run_that_kills_its_process_is_parked(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("poison", "hold"))
+        await runs.start(order("other", not_before=stage.clock.now() + 1e9))
+        for epoch in (1, 2, 3):
+            with stage.process(f"worker{epoch}") as process:
+                await process.wrote(f"start poison {epoch}")
+        async with stage.worker() as driver:
+            view = await reached(runs, "poison", "parked")
+            assert view.attempts.crashes == 3
+            assert view.sentence == "The process that worked on this run was killed 3 times."
+            await runs.retry("poison")
+            await driver.started["poison"].wait()
+
+    async def test_a_suspended_worker_is_taken_over_and_fenced(self, stage: Stage) -> None:
+        """A lease that lapses is no crash, however often; what the first worker does afterwards counts for nothing."""
+        runs = stage.open()
+        await runs.start(order("a", "hold"))
+        with stage.process() as process:
+            await process.wrote("start a 1")
+            process.send(signal.SIGSTOP)
+            async with stage.worker() as driver:
+                await driver.started["a"].wait()
+                view = await runs.show("a")
+                assert view
+                assert (view.attempts.crashes, view.attempts.lapses, view.attempts.epoch) == (0, 1, 2)
+                process.send(signal.SIGCONT)
+                await process.wrote("cancelled a 1")
+                driver.may_end["a"].set()
+                assert (await reached(runs, "a", "done")).attempts.epoch == 2
+        assert driver.driven == [("a", 2)]
+
+    async def test_a_new_claim_starts_with_a_whole_lease(self, stage: Stage) -> None:
+        """A worker that takes a run over is not measured by the last renewal of the one before it."""
+        runs = stage.open()
+        await runs.start(order("a", "hold"))
+        with stage.process() as process:
+            await process.wrote("start a 1")
+            process.send(signal.SIGSTOP)
+            async with stage.worker() as second, stage.worker() as third:
+                async with anyio.create_task_group() as waiting:
+
+                    async def first_of(driver: ScriptedDriver) -> None:
+                        await driver.started["a"].wait()
+                        waiting.cancel_scope.cancel()
+
+                    waiting.start_soon(first_of, second)
+                    waiting.start_soon(first_of, third)
+                await anyio.sleep(QUICK.lease_s * 1.5)
+                for driver in (second, third):
+                    driver.may_end["a"].set()
+                view = await reached(runs, "a", "done")
+        assert len(second.driven + third.driven) == 1
+        assert view.attempts.lapses == 1
+
+    async def test_whether_a_worker_is_there(self, stage: Stage) -> None:
+        runs = stage.open()
+        assert not await runs.has_worker()
+        with stage.process() as process:
+            await process.wrote("ready")
+            with anyio.fail_after(PATIENCE_S):
+                while not await runs.has_worker():
+                    await anyio.sleep(0.01)
+            process.kill()
+            assert not await runs.has_worker()

@@ -1,0 +1,130 @@
+"""Which run is driven when, and what is known of it. Every engine keeps to it."""
+
+import anyio
+import pytest
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports.run_ports import RunFilter, RunState
+from hermes_acp.runs.engine_settings import EngineSettings
+from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, told
+
+
+class OrderSuite:
+    """A test file of an engine derives from it and has a fixture `stage`."""
+
+    async def test_a_run_is_driven_to_its_end(self, stage: Stage) -> None:
+        runs = stage.open()
+        view = await runs.start(order("a"))
+        assert view.state == "queued"
+        async with stage.worker() as driver:
+            view = await reached(runs, "a", "done")
+        assert driver.driven == [("a", 1)]
+        assert (view.sentence, view.attempts.crashes, view.holder) == ("All done.", 0, "")
+        assert [change.state for change in await runs.changes(0)] == ["queued", "running", "done"]
+
+    async def test_the_same_id_twice_is_one_run(self, stage: Stage) -> None:
+        runs = stage.open()
+        first = await runs.start(order("a"))
+        again = await stage.open().start(order("a", "hold", priority=1))
+        assert again == first
+        async with stage.worker() as driver:
+            await reached(runs, "a", "done")
+            assert (await runs.start(order("a"))).state == "done"
+        assert driver.driven == [("a", 1)]
+
+    async def test_orders_that_cannot_be_meant_are_refused(self, stage: Stage) -> None:
+        runs = stage.open()
+        for bad in (order("../a"), order(""), order("a", priority=0), order("a", priority=6)):
+            with pytest.raises(BadRequest):
+                await runs.start(bad)
+        assert await runs.list(RunFilter()) == []
+
+    async def test_an_order_comes_back_as_it_was_given(self, stage: Stage) -> None:
+        wanted = order("a", priority=2, mode="plan", backend="docker", model="m", origin="schedule:s")
+        view = await stage.open().start(wanted)
+        assert view.order == wanted
+        assert (await stage.open().list(RunFilter(origin="schedule:")))[0].order == wanted
+
+    async def test_seats_are_never_exceeded_and_come_free(self, stage: Stage) -> None:
+        runs = stage.open()
+        for number in range(5):
+            await runs.start(order(f"run{number}", "hold"))
+        async with stage.worker(seats=2) as driver:
+            await driver.started["run0"].wait()
+            await driver.started["run1"].wait()
+            for number in range(5):
+                await driver.started[f"run{number}"].wait()
+                driver.may_end[f"run{number}"].set()
+            await reached(runs, "run4", "done")
+        assert driver.most_running == 2
+
+    async def test_priority_comes_first_then_order(self, stage: Stage) -> None:
+        runs = stage.open()
+        for name, priority in (("late", 5), ("b", 3), ("c", 3), ("first", 1)):
+            await runs.start(order(name, priority=priority))
+        async with stage.worker(seats=1) as driver:
+            await reached(runs, "late", "done")
+        assert told(driver.driven) == ["first", "b", "c", "late"]
+
+    async def test_runs_of_a_session_keep_their_order(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("one", "hold", session_id="ses_1"))
+        await runs.start(order("two", session_id="ses_1", priority=1))
+        await runs.start(order("other"))
+        async with stage.worker() as driver:
+            await reached(runs, "other", "done")
+            assert told(driver.driven) == ["one", "other"]
+            driver.may_end["one"].set()
+            await reached(runs, "two", "done")
+
+    async def test_a_run_is_not_started_before_its_time(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("later", not_before=stage.clock.now() + 3600))
+        await runs.start(order("now"))
+        async with stage.worker() as driver:
+            await reached(runs, "now", "done")
+            assert told(driver.driven) == ["now"]
+            stage.clock.offset_s = 3601
+            await reached(runs, "later", "done")
+
+    async def test_a_later_run_of_a_session_does_not_wait_for_one_whose_time_has_not_come(
+        self, stage: Stage
+    ) -> None:
+        runs = stage.open()
+        await runs.start(order("tomorrow", session_id="ses_1", not_before=stage.clock.now() + 86400))
+        await runs.start(order("now", session_id="ses_1"))
+        async with stage.worker():
+            await reached(runs, "now", "done")
+
+    async def test_a_new_run_is_heard_of_by_an_idle_worker(self, stage: Stage) -> None:
+        async with stage.worker(EngineSettings(poll_s=600)) as driver:
+            runs = stage.open()
+            await runs.start(order("a"))
+            await reached(runs, "a", "done")
+            await runs.start(order("b"))
+            await reached(runs, "b", "done")
+        assert told(driver.driven) == ["a", "b"]
+
+    async def test_lists_are_newest_first_and_filtered(self, stage: Stage) -> None:
+        runs = stage.open()
+        for name in ("a", "b", "c"):
+            await runs.start(order(name, session_id="ses_b" if name == "b" else "ses_x"))
+        await runs.stop("a")
+        assert [view.order.id for view in await runs.list(RunFilter())] == ["c", "b", "a"]
+        assert [view.order.id for view in await runs.list(RunFilter(states=("queued",), limit=1))] == ["c"]
+        assert [view.order.id for view in await runs.list(RunFilter(session_id="ses_b"))] == ["b"]
+        assert await runs.show("nothing") is None
+
+    async def test_a_watcher_sees_every_change_once_and_in_order(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("before"))
+        seen: list[tuple[str, RunState]] = []
+        async with stage.open().watch() as changes, stage.worker(seats=1):
+            await runs.start(order("a", "ask"))
+            with anyio.fail_after(PATIENCE_S):
+                async for change in changes:
+                    if change.run_id == "a":
+                        seen.append((change.run_id, change.state))
+                    if change.state == "input_required":
+                        break
+        assert seen == [("a", "queued"), ("a", "running"), ("a", "input_required")]
