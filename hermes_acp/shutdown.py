@@ -30,6 +30,13 @@ def reset_inherited_signals() -> None:
             signal.signal(number, _ignore_caught if number in _asking_to_stop() else signal.SIG_DFL)
 
 
+def code_after(number: int) -> int:
+    """Return the exit code of a long-running command that a signal ended: 0 for SIGTERM, as services expect."""
+    import signal
+
+    return 0 if number == signal.SIGTERM else 128 + number
+
+
 def stop_signals() -> "tuple[Signals, ...]":
     """Return the signals that stop this process: the usual ones, except those its parent wants ignored."""
     import signal

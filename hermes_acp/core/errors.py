@@ -1,6 +1,9 @@
 """The errors of this program; each has a stable code, and an exit code for headless runs."""
 
+from collections.abc import Iterator
 from typing import ClassVar
+
+from hermes_acp.core.exit_codes import ExitCode
 
 
 class HermesError(Exception):
@@ -10,7 +13,7 @@ class HermesError(Exception):
     """
 
     code: ClassVar[str] = "error"
-    exit_code: ClassVar[int] = 1
+    exit_code: ClassVar[int] = ExitCode.FAILED
 
     def __init__(self, message: str, *, hint: str = "", retryable: bool = False) -> None:
         super().__init__(message)
@@ -27,7 +30,7 @@ class UserError(HermesError):
     """The configuration or the request is wrong. Retrying does not help."""
 
     code = "user_must_act"
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
 
 class ConfigError(UserError):
@@ -62,6 +65,7 @@ class Busy(UserError):
     """Another process or turn is using the requested resource."""
 
     code = "busy"
+    exit_code = ExitCode.BUSY
 
 
 class DescriptorLimitError(UserError):
@@ -74,7 +78,7 @@ class ModelError(HermesError):
     """The model, or the connection to it, failed."""
 
     code = "model_trouble"
-    exit_code = 3
+    exit_code = ExitCode.MODEL
 
 
 class ModelUnavailable(ModelError):
@@ -157,13 +161,24 @@ class StorageError(HermesError):
     """A transcript cannot be written or read because it is locked or corrupt, or the disk is full."""
 
     code = "storage_trouble"
-    exit_code = 4
+    exit_code = ExitCode.STORAGE
 
 
 class InternalError(HermesError):
     """A bug in hermes-acp. Details are in `logs/bugs.log`."""
 
     code = "bug"
+
+
+def exit_code_of(code: str) -> int:
+    """Return the exit code for an error's stable code, such as an agent reports; 1 for an unknown one."""
+    return next((each.exit_code for each in _families(HermesError) if each.code == code), ExitCode.FAILED)
+
+
+def _families(error: type[HermesError]) -> Iterator[type[HermesError]]:
+    yield error
+    for each in error.__subclasses__():
+        yield from _families(each)
 
 
 def first_error(error: BaseException) -> BaseException:

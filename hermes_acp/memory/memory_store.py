@@ -222,9 +222,18 @@ def changed(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
     return after
 
 
+def is_noted(state: MemoryState, change: MemoryChange) -> bool:
+    """Return whether a note to be added is among the entries already."""
+    return _one_line(change.text) in state.entries
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()) if "\n" not in text.strip() else text.strip()
+
+
 def _fit(text: str) -> str:
     """Check a new entry. Raises BadRequest."""
-    entry = " ".join(text.split()) if "\n" not in text.strip() else text.strip()
+    entry = _one_line(text)
     if not entry:
         raise BadRequest("The note is empty.", hint="Give the note's text.")
     if SEPARATOR.search(entry):

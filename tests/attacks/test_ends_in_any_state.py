@@ -111,7 +111,7 @@ async def end(one: RawEditor, way: str) -> None:
     with anyio.fail_after(END_S):
         if way == "SIGTERM":
             one.process.send_signal(signal.SIGTERM)
-            assert await one.process.wait() in (128 + signal.SIGTERM, -signal.SIGTERM)
+            assert await one.process.wait() in (0, 128 + signal.SIGTERM, -signal.SIGTERM)
         else:
             assert one.process.stdin
             await one.process.stdin.aclose()

@@ -52,4 +52,4 @@ async def test_more_folders_than_threads_hold_up_neither_prompts_nor_the_end(tmp
         )
         one.process.send_signal(signal.SIGTERM)
         with anyio.fail_after(WAIT_S):
-            assert await one.process.wait() == 128 + signal.SIGTERM
+            assert await one.process.wait() == 0

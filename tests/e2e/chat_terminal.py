@@ -11,7 +11,7 @@ import pty
 import struct
 import subprocess
 import termios
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -126,14 +126,15 @@ async def chat_on_terminal(
     cwd: Path,
     rows: int = ROWS,
     columns: int = COLUMNS,
+    command: Sequence[str] = (COMMAND, "chat"),
 ) -> AsyncGenerator[Terminal]:
-    """Run the chat on a terminal of its own for the length of the block; then hang up."""
+    """Run the chat, or another command, on a terminal of its own for the length of the block; then hang up."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     variables = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
     try:
         process = await anyio.open_process(
-            [COMMAND, "chat", *arguments],
+            [*command, *arguments],
             stdin=slave,
             stdout=slave,
             stderr=subprocess.STDOUT,

@@ -6,14 +6,14 @@ from typing import Final
 from hermes_acp.core.errors import HermesError
 from hermes_acp.frontends.cli.run.headless_session import EXIT_CODES
 from hermes_acp.frontends.cli.run.run_output import NOT_STARTED
+from hermes_acp.frontends.command_line.messages import EXIT_CODES as EXIT_MEANINGS
 
-from .commands import exit_codes, find_parser
 from .docstrings import class_text
 from .markdown import code, page, sentence, table
 
 INTRO: Final = """\
-`hermes-acp run` ends with these exit codes. Other commands use the same codes where they apply;
-[`scan`](commands.md#hermes-acp-scan) has its own."""
+All commands end with these exit codes, where they apply. [`scan`](commands.md#hermes-acp-scan) gives some of them a
+meaning of its own."""
 REASONS: Final = """\
 ## Reasons
 
@@ -28,8 +28,10 @@ ERRORS: Final = """\
 
 def render() -> str:
     """Return the page."""
-    codes = ((code(str(number)), sentence(text)) for number, text in exit_codes(find_parser("run")).items())
-    reasons = ((code(reason), code(str(number))) for reason, number in {**EXIT_CODES, NOT_STARTED: 2}.items())
+    codes = ((code(str(number.value)), sentence(text)) for number, text in EXIT_MEANINGS.items())
+    reasons = (
+        (code(reason), code(str(int(number)))) for reason, number in {**EXIT_CODES, NOT_STARTED: 2}.items()
+    )
     errors = table(("error code", "exit code", "meaning"), _errors(HermesError))
     codes_table = table(("code", "meaning"), codes)
     return page(
@@ -43,5 +45,5 @@ def _errors(parent: type[HermesError]) -> Iterator[tuple[str, str, str]]:
         if "code" in vars(each):
             name = code(each.code)
             shown = f"**{name}**" if parent is HermesError else name
-            yield shown, code(str(each.exit_code)), class_text(each).partition("\n\n")[0]
+            yield shown, code(str(int(each.exit_code))), class_text(each).partition("\n\n")[0]
         yield from _errors(each)

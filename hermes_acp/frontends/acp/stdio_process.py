@@ -11,7 +11,7 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection_server import serve
 from hermes_acp.frontends.acp.fast_handshake import Handshake
-from hermes_acp.shutdown import ShutdownGuard
+from hermes_acp.shutdown import ShutdownGuard, code_after
 from hermes_protocol.transport import StdioTransport
 
 
@@ -38,7 +38,7 @@ async def _serve(
 
     async def stop_on_signal() -> None:
         nonlocal code
-        code = 128 + await guard.stopped()
+        code = code_after(await guard.stopped())
         client.connection.close_soon()
 
     async with background_tasks(stop_on_signal):

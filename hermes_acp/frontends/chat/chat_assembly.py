@@ -80,4 +80,4 @@ class ChatAssembly:
     async def hold(self, request: SessionRequest) -> int:
         """Run the chat until it ends; return the exit code."""
         user = User(self.chat.permit, self.chat.inquire, self.link.take, capabilities=CAPABILITIES, name=NAME)
-        return await self.chat.hold(lambda: self.link.run(request, user))
+        return await self.chat.hold(lambda: self.link.run(request, user, self.chat.pick_session))

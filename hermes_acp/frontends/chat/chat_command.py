@@ -28,6 +28,8 @@ def chat_command(arguments: Sequence[str]) -> int:
         _require_packages(is_full=options.full)
         with explain_deleted_folder():
             cwd = os.path.abspath(options.cwd)
+        if options.resume is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise BadRequest(messages.RESUME_WHICH, hint=messages.RESUME_WHICH_HINT)
         if not os.path.isdir(cwd):
             raise BadRequest(messages.not_a_folder(options.cwd), hint=messages.NOT_A_FOLDER_HINT)
         environment = read_environment()
@@ -62,6 +64,7 @@ def _require_packages(*, is_full: bool) -> None:
 
 def _parser() -> CommandParser:
     parser = CommandParser(prog=PROGRAM, description=messages.COMMAND_DESCRIPTION)
+    parser.add_argument("prompt", nargs="*", metavar="PROMPT", help=messages.FLAG_PROMPT)
     parser.add_argument("--cwd", default=".", help=messages.FLAG_CWD)
     parser.add_argument("--model", default="", help=messages.FLAG_MODEL)
     parser.add_argument(
@@ -76,6 +79,6 @@ def _parser() -> CommandParser:
     kind.add_argument("--plain", action="store_true", help=messages.FLAG_PLAIN)
     kind.add_argument("--full", action="store_true", help=messages.FLAG_FULL)
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--resume", metavar="ID", default="", help=messages.FLAG_RESUME)
+    which.add_argument("--resume", nargs="?", metavar="ID", default="", help=messages.FLAG_RESUME)
     which.add_argument("-c", "--continue", dest="goes_on", action="store_true", help=messages.FLAG_CONTINUE)
     return parser

@@ -7,9 +7,11 @@ from typing import Any
 import anyio
 import anyio.to_thread
 from hermes_acp_client.asking import Permission
-from hermes_acp_client.errors import AgentError, AgentGone, SignInNeeded
+from hermes_acp_client.errors import AgentError, AgentGone, AgentRefused
 from msgspec import Struct
 
+from hermes_acp.core.errors import exit_code_of
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLost
 from hermes_acp.frontends.chat.agent.chat_events import (
@@ -27,9 +29,8 @@ from hermes_acp.frontends.chat.key_actions import KeyActions
 from hermes_acp.frontends.chat.prompt_queue import PromptQueue
 from hermes_acp.frontends.chat.questions.questions_screen import QuestionsScreen
 from hermes_acp.frontends.chat.screens.screen import Gesture
+from hermes_acp.frontends.chat.session_picker import pick_at_start
 from hermes_protocol import v1
-
-FAILED, UNUSABLE, REFUSED = 1, 2, 5
 
 
 class _Question:
@@ -43,10 +44,11 @@ class _Question:
 
 
 class InitialOptions(Struct, frozen=True):
-    """Options to set once the first session is open."""
+    """Options to set once the first session is open, and the prompt to send first."""
 
     model: str = ""
     mode: str = ""
+    prompt: str = ""
 
 
 class Chat:
@@ -127,6 +129,10 @@ class Chat:
         answer = await self._ask(lambda: self._questions_screen.fill_in(request))
         return answer or v1.CreateElicitationResponseCancel()
 
+    async def pick_session(self, listed: list[v1.SessionInfo]) -> str:
+        """Ask which session to start with; return its ID, or an empty string for a new one."""
+        return await self._ask(lambda: pick_at_start(self._context, listed)) or ""
+
     async def _ask(self, put: Callable[[], Awaitable[Any]]) -> Any:
         """Queue a question for the task that reads the terminal, and wait for its answer."""
         question = _Question(put)
@@ -173,12 +179,17 @@ class Chat:
         context = self._context
         if not context.screen.can_ask:  # a pipe may reach its end before
             await self._set_initial_options()
+        first = self._initial_options.prompt
         while True:
             await self._put_questions()
             if context.is_leaving or context.link.failure is not None:
                 return
-            if self._presenter.must_wait:
+            if self._presenter.must_wait or (first and context.link.current is None):
                 await self._presenter.changed()
+                continue
+            if first:
+                await self._take(first)
+                first = ""
                 continue
             self._is_at_prompt = True
             line = await context.screen.read_prompt()
@@ -223,6 +234,7 @@ class Chat:
         if command.needs_rest and self._presenter.is_busy:
             await self._context.tell(messages.not_during_turn(name), "yellow")
             return
+        await self._events.all_shown()  # of a session that was just resumed, too
         try:
             await command.run(self._context, words)
         except AgentLost:
@@ -300,7 +312,10 @@ class Chat:
     def _code(self) -> int:
         failure = self._context.link.failure
         if failure is not None:
-            return UNUSABLE if self._is_misused or isinstance(failure, SignInNeeded) else FAILED
+            reason = failure.reason if isinstance(failure, AgentRefused) else ""
+            return ExitCode.USAGE if self._is_misused else exit_code_of(reason)
         if self._context.screen.can_ask:
-            return 0
-        return REFUSED if self._was_refused else FAILED if self._presenter.has_failed else 0
+            return ExitCode.DONE
+        if self._was_refused:
+            return ExitCode.REFUSED
+        return ExitCode.FAILED if self._presenter.has_failed else ExitCode.DONE

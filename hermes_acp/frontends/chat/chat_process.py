@@ -51,7 +51,7 @@ async def _hold(
     layout = TranscriptLayout(TextRenderer(style, _columns))
     parts = ChatAssembly(launch, cwd, layout, is_sequential=style.is_plain)
     screen = _screen(parts, environment, style, is_private=options.private)
-    parts.open(screen, LineQuestions(screen, layout, cwd), InitialOptions(options.model, options.mode))
+    parts.open(screen, LineQuestions(screen, layout, cwd), _initial_options(options))
     if is_terminal_attached:
         await screen.write(_banner(layout, cwd, environment))
     code = 1
@@ -84,8 +84,7 @@ async def _hold_full(
     from hermes_acp.frontends.chat.screens.external_editor import editor_of
 
     history = _history(environment, cwd, is_private=options.private)
-    initial = InitialOptions(options.model, options.mode)
-    chat = FullChat(launch, cwd, style, initial, history, editor_of(environment.variables))
+    chat = FullChat(launch, cwd, style, _initial_options(options), history, editor_of(environment.variables))
     code = await chat.run(_requested_session(options))
     _report_end(chat.parts.link, TranscriptLayout(TextRenderer(style, _columns)), is_terminal_attached=True)
     return code
@@ -150,7 +149,13 @@ async def _forward_interrupts(chat: Chat, screen: PlainScreen) -> None:
                 screen.cancel_read()
 
 
+def _initial_options(options: argparse.Namespace) -> InitialOptions:
+    return InitialOptions(options.model, options.mode, " ".join(options.prompt))
+
+
 def _requested_session(options: argparse.Namespace) -> SessionRequest:
+    if options.resume is None:
+        return SessionRequest("picked")
     if options.resume:
         return SessionRequest("stored", options.resume)
     return SessionRequest("newest" if options.goes_on else "new")

@@ -20,7 +20,10 @@ FLAG_ALLOW_BYPASS: Final = "allow the mode `bypass`, which asks about nothing"
 FLAG_PRIVATE: Final = "do not save what you type in the history"
 FLAG_PLAIN: Final = "print plain lines, as in a pipe"
 FLAG_FULL: Final = "use the whole screen, with panes for changes, sessions and what runs (extra: tui)"
-FLAG_RESUME: Final = "resume session ID"
+FLAG_PROMPT: Final = "the first prompt"
+FLAG_RESUME: Final = "resume session ID; without an ID, choose one of this folder's sessions"
+RESUME_WHICH: Final = "--resume needs the ID of a session where nobody can be asked."
+RESUME_WHICH_HINT: Final = "`hermes-acp sessions list` shows the IDs; --continue resumes the latest session."
 FLAG_CONTINUE: Final = "resume the latest session of this folder"
 NOT_A_FOLDER_HINT: Final = "Name an existing folder with --cwd."
 OFFER_SETUP: Final = "Set up a model now? [Y/n] "
@@ -165,6 +168,11 @@ def more_lines(count: int) -> str:
     return f"… {_counted(count, 'more line')}"
 
 
+def more_characters(count: int) -> str:
+    """Count the characters of a long line that are not shown."""
+    return f"… {count:,} more characters"
+
+
 def more_lines_above(count: int) -> str:
     """Count the lines of output above that are not shown."""
     return f"… {_counted(count, 'more line')} above"
@@ -230,6 +238,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "clear": "Start a new session, as /new does",
         "copy": "Copy the last answer to the clipboard",
+        "diff": "Show which files this session has changed, and how",
         "effort": "Choose how much the model reasons",
         "fork": "Continue in a copy of this session",
         "help": "Show commands and keys",
@@ -239,6 +248,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "options": "Show all options, or set one",
         "output": "Show the full output of the last tool call",
         "quit": "Quit; you can resume the session later",
+        "rename": "Give this session another title",
         "resume": "Resume a stored session",
         "review": "Review edits made without asking, hunk by hunk",
         "rewind": "Go back to before one of your prompts",
@@ -251,6 +261,8 @@ HINT_OPTION: Final = "name value"
 HINT_SESSION: Final = "number or ID"
 HINT_PROMPT: Final = "number"
 HINT_ALL: Final = "all"
+HINT_TITLE: Final = "title"
+HINT_FILE: Final = "file"
 HELP_CHAT: Final = "**Chat**"
 HELP_AGENT: Final = "**Agent**"
 HELP_KEYS: Final = """**Keys**
@@ -259,7 +271,8 @@ HELP_KEYS: Final = """**Keys**
 - Tab completes; `/` lists commands, `@` names a file, `!` runs a command
 - Esc stops the turn; so does Ctrl+C, which quits when pressed twice; Ctrl+D quits
 - Shift+Tab switches the mode; Ctrl+G opens your editor; Ctrl+O shows full output
-- Ctrl+R searches your earlier prompts
+- Ctrl+R searches your earlier prompts; Ctrl+Z suspends the chat until `fg`
+- `?` alone shows this help
 - A message sent during a turn waits for it or steers it (`/options during_turn`)"""
 PICK_NUMBER: Final = "Which number? (Enter to keep it)"
 NO_OPTIONS: Final = "This session has no options."
@@ -278,8 +291,14 @@ COPIED: Final = "Sent the last answer to your terminal's clipboard."
 NO_CLIPBOARD: Final = "This terminal has no clipboard that the chat can use."
 NO_TITLE: Final = "(untitled)"
 OPEN_NOW: Final = "open"
-WHICH_TO_RESUME: Final = "Which session? Give its ID, or its number in /sessions."
 PICK_SESSION: Final = "Which session? (number to resume · f number to copy · Enter to stay)"
+PICK_TO_RESUME: Final = "Which session? (number · Enter to stay)"
+PICK_AT_START: Final = "Which session? (number · Enter for a new one)"
+NO_SESSIONS_HERE: Final = "There are no sessions of this folder yet."
+WHICH_TITLE: Final = "Which title? Write /rename and the title."
+NOTHING_CHANGED: Final = "This session has changed no files."
+BINARY_FILE: Final = "binary"
+DELETED_FILE: Final = "(deleted)"
 NO_REVIEWS: Final = "This agent does not keep edits for review."
 NOTHING_TO_REVIEW: Final = "Nothing to review."
 
@@ -319,6 +338,21 @@ def option_set(name: str, value: str) -> str:
 def not_listed(number: str, count: int) -> str:
     """Report a number that is not in the list of sessions."""
     return f"{number!r} is not in the list. Enter a number from 1 to {count}."
+
+
+def renamed(title: str) -> str:
+    """Confirm a session's new title."""
+    return f"This session is now called {title}."
+
+
+def not_changed_here(path: str) -> str:
+    """Report a file that the session has not changed."""
+    return f"This session has not changed {path}."
+
+
+def not_stored(count: int) -> str:
+    """Count the files whose state before the session was not stored."""
+    return f"{_counted(count, 'changed file')} not shown: too large, or not stored."
 
 
 def keep_hunk(number: int, count: int) -> str:

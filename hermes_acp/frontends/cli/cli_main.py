@@ -1,8 +1,7 @@
 """The command line.
 
 Knows: the subcommands and their flags; how a failure becomes one line and an exit code. Does not know: what a
-subcommand does. Exit codes: 0 done, 1 the agent failed or gave up, 2 usage or configuration, 3 model or network,
-4 storage, 5 a needed approval was refused or impossible, 124 out of time, 130 interrupted.
+subcommand does. `core.exit_codes` has the exit codes.
 """
 
 import argparse

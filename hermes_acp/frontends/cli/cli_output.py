@@ -54,6 +54,27 @@ def folder_named(named: str | None) -> str | None:
     return str(Path(named).absolute()) if named is not None else None
 
 
+def write_new(file: str, text: str, *, may_replace: bool) -> None:
+    """Write a text to a new file, or to what is no file, such as /dev/stdout.
+
+    Raises BadRequest if it would replace a file and must not, OSError if the file cannot be written.
+    """
+    from pathlib import Path
+
+    from hermes_acp.core.errors import BadRequest
+    from hermes_acp.frontends.cli.messages import command_messages
+
+    target = Path(file)
+    replaces = may_replace or (target.exists() and not target.is_file())
+    try:
+        with target.open("w" if replaces else "x", encoding="utf-8") as written:
+            written.write(text)
+    except FileExistsError as error:
+        raise BadRequest(
+            command_messages.file_exists(file), hint=command_messages.FILE_EXISTS_HINT
+        ) from error
+
+
 def note(sentence: str) -> None:
     """Show the user something that is not part of the output."""
     print(f"hermes-acp: {sentence}", file=sys.stderr)

@@ -6,13 +6,12 @@ no more than fits.
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.core.ports.memory_ports import MemoryState, MemoryStoreName
-from hermes_acp.frontends.cli.cli_output import escaped, folder_named, print_json
+from hermes_acp.frontends.cli.cli_output import escaped, folder_named, print_json, write_new
 from hermes_acp.frontends.cli.messages import command_messages, memory_messages
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
     edit.add_argument("text", nargs="+", metavar="TEXT", help=memory_messages.TEXT_HELP)
     export = actions.add_parser("export", help=memory_messages.EXPORT_HELP)
     export.add_argument("-o", "--output", metavar="FILE", help=memory_messages.OUTPUT_HELP)
+    export.add_argument("--force", action="store_true", help=command_messages.FORCE_HELP)
     for action in (show, search, add, edit, forget, export):
         action.add_argument("--store", choices=STORES, help=memory_messages.STORE_HELP)
         action.add_argument("--cwd", default=".", metavar="DIR", help=command_messages.FOLDER_HELP)
@@ -112,7 +112,7 @@ def _export(memory: "MemoryStore", options: argparse.Namespace) -> int:
         sys.stdout.write(escaped(text))
         return 0
     try:
-        Path(options.output).write_text(text, encoding="utf-8")
+        write_new(options.output, text, may_replace=options.force)
     except OSError as error:
         reason = error.strerror or str(error)
         raise StorageError(memory_messages.unwritable(options.output, reason)) from error
@@ -122,8 +122,14 @@ def _export(memory: "MemoryStore", options: argparse.Namespace) -> int:
 def _change(memory: "MemoryStore", options: argparse.Namespace) -> int:
     from hermes_acp.clock import SystemClock
     from hermes_acp.core.event_types import EventContext
+    from hermes_acp.memory.memory_store import is_noted
 
     change = _change_of(memory, options)
+    if change.action == "add" and is_noted(
+        memory.state(change.store, folder_named(options.cwd) or "."), change
+    ):
+        print(memory_messages.NOTED_ALREADY)
+        return 0
     state = memory.change_now(
         folder_named(options.cwd) or ".", change, EventContext("", "", SystemClock().now())
     )

@@ -1,14 +1,35 @@
 """What is said about a command line that cannot be parsed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
+from hermes_acp.core.exit_codes import ExitCode
+
+EXIT_CODES: Final[Mapping[ExitCode, str]] = MappingProxyType(
+    {
+        ExitCode.DONE: "done; also if a command that runs until it is stopped, such as `serve`, was asked to stop",
+        ExitCode.FAILED: "the agent failed or gave up, or nothing was found",
+        ExitCode.USAGE: "wrong usage or configuration",
+        ExitCode.MODEL: "model or network error",
+        ExitCode.STORAGE: "storage error",
+        ExitCode.REFUSED: "an approval was required, and was refused or not possible",
+        ExitCode.BUSY: "something is in use by another process, such as the session; try again later",
+        ExitCode.TIMED_OUT: "timed out",
+        ExitCode.INTERRUPTED: "interrupted",
+    }
+)
 BYPASS_HINT: Final = (
     "To run without any question: --mode bypass --allow-bypass, but only where nothing can be lost."
 )
 FOLDER_DELETED: Final = "The current folder was deleted."
 FOLDER_DELETED_HINT: Final = "Change to an existing folder, or name one with --cwd."
 RUN_HINT: Final = 'To run it as a prompt: hermes-acp run "…"'
+
+
+def exit_codes() -> str:
+    """Return the table of exit codes for the end of a help text."""
+    return "\n".join(["exit codes:", *(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items())])
 
 
 def usage(message: str) -> str:

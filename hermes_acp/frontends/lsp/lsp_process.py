@@ -15,7 +15,7 @@ from hermes_acp.frontends.lsp.server.lsp_transport import LspTransport, log_line
 from hermes_acp.frontends.lsp.server.pygls_server import PyglsServer, make_server
 from hermes_acp.frontends.lsp.server.request_tasks import RequestTasks
 from hermes_acp.ids import RandomIds
-from hermes_acp.shutdown import ShutdownGuard
+from hermes_acp.shutdown import ShutdownGuard, code_after
 from hermes_acp.storage.descriptor_limit import raise_limit
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_protocol.transport import StdioTransport
@@ -37,7 +37,7 @@ async def _serve(environment: Environment, descriptors: tuple[int, int], guard: 
 
     async def stop_on_signal() -> None:
         nonlocal code
-        code = 128 + await guard.stopped()
+        code = code_after(await guard.stopped())
         wire.close()
 
     async with background_tasks(stop_on_signal), background_tasks(wire.send):

@@ -204,3 +204,9 @@ def test_what_was_seen_is_not_shown_again() -> None:
     assert again == [None, said(" of it"), said("new", "n"), None]
     assert seen.fresh(v1.UserMessageChunk(content=v1.TextContent(text="hi"))) is None
     assert seen.replayed_prompts == ["hi"]
+
+
+def test_a_long_line_is_shown_in_part() -> None:
+    shown = layout().prompt("x" * 20_000)
+    assert shown.count("x") == 2_000
+    assert "18,000 more characters" in shown.replace("\n", " ")

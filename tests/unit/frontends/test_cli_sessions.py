@@ -162,7 +162,7 @@ def test_an_open_session_is_neither_deleted_nor_renamed(run: Run, home: Path) ->
     try:
         for words in (("delete", "ses_0", "--yes"), ("rename", "ses_0", "x"), ("archive", "ses_0")):
             code, _, err = run("sessions", *words)
-            assert (code, "another hermes-acp process" in err) == (2, True), err
+            assert (code, "another hermes-acp process" in err) == (75, True), err
     finally:
         transcript.close()
     assert (home / "sessions" / "ses_0.jsonl").exists()

@@ -83,7 +83,6 @@ def test_a_group_without_an_action_shows_its_help(group: str, capsys: pytest.Cap
             "--mode must be one of ask, accept_edits, plan, auto, bypass, not 'yolo'.",
         ),
         (chat_command, "--plain --full", "--full and --plain cannot be used together."),
-        (chat_command, "fix", "Unexpected argument: fix. Try `hermes-acp chat --help`."),
         (lsp_command, "--std", "`hermes-acp lsp` has no flag --std. Did you mean --stdio?"),
         (serve_command, "--lisen :1", "`hermes-acp serve` has no flag --lisen. Did you mean --listen?"),
         (serve_command, "--listen", "--listen needs a value."),

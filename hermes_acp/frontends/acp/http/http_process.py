@@ -25,7 +25,7 @@ from hermes_acp.frontends.acp.http.remote_clients import RemoteClients
 from hermes_acp.frontends.acp.http.request_admission import LOCAL_NAMES, AdmissionPolicy, host_name
 from hermes_acp.frontends.acp.http.serve_settings import ServeSettings
 from hermes_acp.frontends.acp.messages import serving
-from hermes_acp.shutdown import ShutdownGuard
+from hermes_acp.shutdown import ShutdownGuard, code_after
 from hermes_acp.storage.descriptor_limit import raise_limit
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
@@ -114,7 +114,7 @@ async def _serve_app(app: App, policy: AdmissionPolicy, listener: socket.socket,
             closed.set()
 
         tasks.start_soon(serve)
-        code = 128 + await guard.stopped()
+        code = code_after(await guard.stopped())
         with anyio.move_on_after(ENDING_S):
             await clients.stop()
         stopping.set()

@@ -1,5 +1,6 @@
 """The agent behind a chat: its process and its open session, both restored after a crash."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final, Literal
 
 import anyio
@@ -19,14 +20,18 @@ MAX_RESTARTS: Final = 3
 
 
 class SessionRequest(Struct, frozen=True):
-    """Which session to open: a new one, the latest of the folder, a stored one, or a copy of one.
+    """Which session to open: a new one, the latest of the folder, one that the person picks, a stored one, or a copy.
 
     A copy ends `before` the prompt with that message ID, if one is given.
     """
 
-    kind: Literal["new", "newest", "stored", "fork"] = "new"
+    kind: Literal["new", "newest", "picked", "stored", "fork"] = "new"
     session_id: str = ""
     before: str = ""
+
+
+PickSession = Callable[[list[v1.SessionInfo]], Awaitable[str]]
+"""Returns the ID of the session that the person picks from a list, or an empty string for a new one."""
 
 
 class AgentLost(Exception):
@@ -47,6 +52,7 @@ class AgentLink:
         self._is_replaying = False
         self._restarts = 0
         self._openings = 0
+        self._pick: PickSession | None = None
         self.seen = ShownUpdates()
         self.marks = PromptMarks()
         self.failure: AgentError | None = None
@@ -83,8 +89,9 @@ class AgentLink:
         """Whether edits made without asking can be reviewed later."""
         return self._agent is not None and bool(self._agent.additions.get("reviews"))
 
-    async def run(self, request: SessionRequest, user: User) -> None:
+    async def run(self, request: SessionRequest, user: User, pick: PickSession) -> None:
         """Keep an agent running with a session open; return when that fails permanently, with `failure` set."""
+        self._pick = pick
         try:
             while True:
                 await self._run_agent(request, user)
@@ -174,6 +181,12 @@ class AgentLink:
                 if newest is None:
                     return await agent.new_session(self._cwd)
                 return await agent.load_session(newest.session_id, self._cwd)
+            case "picked":
+                assert self._pick is not None
+                picked = await self._pick(await agent.list_sessions(self._cwd))
+                if not picked:
+                    return await agent.new_session(self._cwd)
+                return await agent.load_session(picked, self._cwd)
 
     async def _forked(self, agent: Agent, request: SessionRequest) -> Session:
         """Open a copy and load it, because a fork alone does not replay its past."""

@@ -18,8 +18,10 @@ UNLISTED: Final = frozenset({"mcp"})
 
 
 def as_command(line: str) -> str:
-    """Return `!ls` as the slash command that runs it; any other line as it is."""
+    """Return `!ls` as the slash command that runs it, and `?` as /help; any other line as it is."""
     typed = line.strip()
+    if typed == "?":
+        return "/help"
     return f"/{SHELL} {typed[1:].strip()}" if typed.startswith("!") and typed[1:].strip() else line
 
 

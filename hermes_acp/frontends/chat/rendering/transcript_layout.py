@@ -14,6 +14,7 @@ from hermes_acp.frontends.chat.rendering.terminal_text import sanitize
 from hermes_acp.frontends.chat.rendering.text_rendering import TextRenderer
 
 MAX_PROMPT_LINES: Final = 12
+MAX_PROMPT_CHARACTERS: Final = 2000
 EntryKind = Literal["message", "call", "remark", "prompt"]
 
 
@@ -45,7 +46,10 @@ class TranscriptLayout:
     def prompt(self, text: str) -> str:
         """Return what the user said; of a long text, its beginning."""
         lines = sanitize(text).strip("\n").split("\n")
-        said = Text("❯ ", style="bold cyan").append("\n  ".join(lines[:MAX_PROMPT_LINES]), style="bold")
+        shown = "\n  ".join(lines[:MAX_PROMPT_LINES])
+        said = Text("❯ ", style="bold cyan").append(shown[:MAX_PROMPT_CHARACTERS], style="bold")
+        if len(shown) > MAX_PROMPT_CHARACTERS:
+            said.append(f" {messages.more_characters(len(shown) - MAX_PROMPT_CHARACTERS)}", style="dim")
         if len(lines) > MAX_PROMPT_LINES:
             said.append(f"\n  {messages.more_lines(len(lines) - MAX_PROMPT_LINES)}", style="dim")
         return self.entry("prompt", said)

@@ -52,7 +52,7 @@ class InputKeys:
         on("c-c")(self._interrupt)
         on("<sigint>")(self._interrupt)
         on("c-d")(self._end)
-        on("c-z")(self._ignore)
+        on("c-z")(self._suspend)
         bindings.add("escape", filter=typing, eager=is_lone_escape)(self._escape)
         on("tab")(self._tab)
         on("s-tab")(self._shift_tab)
@@ -103,8 +103,8 @@ class InputKeys:
         else:
             event.app.exit(result=LEFT)
 
-    def _ignore(self, _: KeyPressEvent) -> None:
-        """Do nothing, where the key would insert its code."""
+    def _suspend(self, event: KeyPressEvent) -> None:
+        _run(event, self._input.suspend)
 
     def _escape(self, event: KeyPressEvent) -> None:
         """Close the menu, or stop the turn."""

@@ -47,7 +47,7 @@ class QuestionPrompts:
     def for_line(self, question: str, *, is_secret: bool) -> Prompt:
         """Return a prompt that a line answers."""
         bindings = KeyBindings()
-        _bind_ends(bindings)
+        self._bind_ends(bindings)
         return self._prompt(bindings, self._drawn(question), is_secret=is_secret)
 
     def for_key(
@@ -63,7 +63,7 @@ class QuestionPrompts:
             return self._drawn(f"{question}{keys.shown}")
 
         bindings = keys.bindings()
-        _bind_ends(bindings)
+        self._bind_ends(bindings)
         return self._prompt(bindings, message)
 
     def _drawn(self, question: str) -> FormattedText:
@@ -84,6 +84,21 @@ class QuestionPrompts:
         )
         set_timeouts(prompt.app)
         return prompt
+
+    def _bind_ends(self, bindings: KeyBindings) -> None:
+        @bindings.add("c-c", eager=True)
+        @bindings.add("<sigint>", eager=True)
+        @bindings.add("escape", eager=is_lone_escape)
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit(result=INTERRUPTED)
+
+        @bindings.add("c-d", eager=True)
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit(result=LEFT)
+
+        @bindings.add("c-z", eager=True)
+        def _(event: KeyPressEvent) -> None:
+            event.app.create_background_task(self._terminal.input.suspend())
 
 
 class _LoneKeys:
@@ -159,15 +174,3 @@ class _LoneKeys:
         await anyio.sleep(SERIES_KEY_S if self._is_in_series else LONE_KEY_S)
         if self._pressed is pressed and not app.is_done:
             app.exit(result=pressed.lower())
-
-
-def _bind_ends(bindings: KeyBindings) -> None:
-    @bindings.add("c-c", eager=True)
-    @bindings.add("<sigint>", eager=True)
-    @bindings.add("escape", eager=is_lone_escape)
-    def _(event: KeyPressEvent) -> None:
-        event.app.exit(result=INTERRUPTED)
-
-    @bindings.add("c-d", eager=True)
-    def _(event: KeyPressEvent) -> None:
-        event.app.exit(result=LEFT)

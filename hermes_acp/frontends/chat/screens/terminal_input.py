@@ -1,11 +1,13 @@
 """The keyboard of a terminal that stays in raw mode for the whole chat."""
 
+import os
 import select
+import signal
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final, TextIO
 
-from prompt_toolkit.application import get_app
+from prompt_toolkit.application import get_app, in_terminal
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.input.vt100 import Vt100Input
@@ -59,6 +61,15 @@ class TerminalInput(Vt100Input):
             yield
         finally:
             self._raw.__enter__()
+
+    async def suspend(self) -> None:
+        """Stop this process as Ctrl+Z does in a shell; once it continues, set the mode again and redraw.
+
+        The agent runs in a session of its own and is not stopped.
+        """
+        async with in_terminal():
+            with self.released():
+                os.killpg(os.getpgrp(), signal.SIGTSTP)
 
     def has_pending_keys(self) -> bool:
         """Return whether keys were pressed that nobody has read yet."""

@@ -35,6 +35,8 @@ COMMANDS: Final = MappingProxyType(
 JSON_HELP: Final = "print one JSON document"
 WORKSPACE_HELP: Final = "the workspace (default: the current folder)"
 FOLDER_HELP: Final = "the folder (default: the current folder)"
+FORCE_HELP: Final = "replace the file if it exists already"
+FILE_EXISTS_HINT: Final = "Name another file, or add --force to replace it."
 UNTITLED: Final = "Untitled"
 NOTHING_FOUND: Final = "Nothing was found."
 
@@ -50,6 +52,11 @@ def not_a_number_from(text: str, least: int, most: int) -> str:
 def not_a_positive_number(text: str) -> str:
     """Return why an argument is out of range."""
     return f"must be a positive number, not {text}"
+
+
+def file_exists(file: str) -> str:
+    """Return the error of a file that would be replaced."""
+    return f"{file} exists already."
 
 
 def start_menu(*, has_model: bool) -> str:

@@ -4,15 +4,9 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
-EXIT_CODES: Final = """exit codes:
-  0    done
-  1    the agent failed or gave up
-  2    wrong usage or configuration
-  3    model or network error
-  4    storage error
-  5    an approval was required, and was refused or not possible
-  124  timed out
-  130  interrupted"""
+from hermes_acp.frontends.command_line.messages import exit_codes
+
+EXIT_CODES: Final = exit_codes()
 WORDS_HELP: Final = (
     "the prompt. Text piped in is added to it as context; without a prompt, standard input is the prompt. "
     "- waits for standard input however long it takes"

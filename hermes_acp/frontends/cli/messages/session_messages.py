@@ -28,8 +28,6 @@ IDS_HELP: Final = "IDs of sessions, or the beginning of one that no other has"
 EXPORT_HELP: Final = "write a session as Markdown or JSON, with secrets masked"
 EXPORT_FORMAT_HELP: Final = "default: markdown"
 OUTPUT_HELP: Final = "the file to write (default: standard output)"
-FORCE_HELP: Final = "replace the file if it exists already"
-EXPORT_EXISTS_HINT: Final = "Name another file, or add --force to replace it."
 EMPTY_TITLE: Final = "The title is empty."
 DELETE_NEEDS_YES: Final = "Deleting sessions needs your approval, and nobody can be asked here."
 DELETE_HINT: Final = "Add --yes."
@@ -111,11 +109,6 @@ def deleted(session_id: str) -> str:
 def exported(session_id: str, file: str) -> str:
     """Return the confirmation of an export."""
     return f"{session_id} is written to {file}."
-
-
-def export_exists(file: str) -> str:
-    """Return the error of a file that would be replaced."""
-    return f"{file} exists already."
 
 
 def export_unwritable(file: str, reason: str) -> str:

@@ -33,6 +33,7 @@ NOTHING_WRITTEN: Final = (
     "The model could not be used, so no settings were written. --no-verify writes them anyway."
 )
 AGAIN_HINT: Final = "Run `hermes-acp setup` to start again."
+NOTHING_TO_MEND: Final = "The settings can be used. Nothing was changed."
 ONLY_MENDED: Final = "The settings file was mended as you chose, and nothing else was changed."
 MODEL_SAVED: Final = "The model is set up. The settings of an editor were changed only if that is said above."
 EDITORS_LEFT: Final = "The settings of an editor were changed only if that is said above."

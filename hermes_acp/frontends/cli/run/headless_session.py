@@ -30,6 +30,7 @@ from hermes_acp.core.events import (
     TextSaid,
     TurnEnded,
 )
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.frontends.cli.messages import run_messages
@@ -38,21 +39,21 @@ from hermes_acp.policy.workspace_trust import TRUST_CARD_PARENT
 
 EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
     {
-        "done": 0,
-        "refused": 1,
-        "truncated": 1,
-        "out_of_steps": 1,
-        "out_of_tokens": 1,
-        "out_of_money": 1,
-        "out_of_time": 124,
-        "cancelled": 130,
-        "denied": 5,
-        "bad_calls": 1,
-        "looping": 1,
-        "empty": 1,
-        "model_trouble": 3,
-        "storage_trouble": 4,
-        "gave_up": 1,
+        "done": ExitCode.DONE,
+        "refused": ExitCode.FAILED,
+        "truncated": ExitCode.FAILED,
+        "out_of_steps": ExitCode.FAILED,
+        "out_of_tokens": ExitCode.FAILED,
+        "out_of_money": ExitCode.FAILED,
+        "out_of_time": ExitCode.TIMED_OUT,
+        "cancelled": ExitCode.INTERRUPTED,
+        "denied": ExitCode.REFUSED,
+        "bad_calls": ExitCode.FAILED,
+        "looping": ExitCode.FAILED,
+        "empty": ExitCode.FAILED,
+        "model_trouble": ExitCode.MODEL,
+        "storage_trouble": ExitCode.STORAGE,
+        "gave_up": ExitCode.FAILED,
     }
 )
 REASON_CHARACTERS: Final = 300

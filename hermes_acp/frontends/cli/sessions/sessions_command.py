@@ -71,7 +71,7 @@ def _add_changes(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         "--format", choices=("markdown", "json"), default="markdown", help=session_messages.EXPORT_FORMAT_HELP
     )
     export.add_argument("-o", "--output", metavar="FILE", help=session_messages.OUTPUT_HELP)
-    export.add_argument("--force", action="store_true", help=session_messages.FORCE_HELP)
+    export.add_argument("--force", action="store_true", help=command_messages.FORCE_HELP)
 
 
 def _count(text: str) -> int:

@@ -7,14 +7,13 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from difflib import unified_diff
-from pathlib import Path
 from typing import Any, cast
 
 import anyio.to_thread
 import msgspec
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import BadRequest, StorageError
+from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (
     CallEnded,
@@ -29,7 +28,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
-from hermes_acp.frontends.cli.cli_output import escaped, exact_time, note
+from hermes_acp.frontends.cli.cli_output import escaped, exact_time, note, write_new
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.frontends.cli.sessions.session_facts import about, usage_line
 from hermes_acp.sessions.stored_sessions import StoredSessions
@@ -56,14 +55,8 @@ async def export_session(store: SessionStore, options: argparse.Namespace) -> in
     if options.output is None:
         sys.stdout.write(text)
         return 0
-    target = Path(options.output)
-    replaces = options.force or (target.exists() and not target.is_file())  # such as /dev/stdout
     try:
-        with target.open("w" if replaces else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        hint = session_messages.EXPORT_EXISTS_HINT
-        raise BadRequest(session_messages.export_exists(options.output), hint=hint) from error
+        write_new(options.output, text, may_replace=options.force)
     except OSError as error:
         reason = error.strerror or str(error)
         raise StorageError(session_messages.export_unwritable(options.output, reason)) from error

@@ -58,6 +58,10 @@ def run_setup(options: argparse.Namespace) -> int:
     if options.editor and not is_scripted:
         with _interruptible(setup_messages.EDITORS_LEFT):
             return _set_up_editors(environment, options.editor, options)
+    if options.mend and not is_scripted and not is_terminal():
+        was_mended = _mend_settings(environment, may_ask=False, may_mend=True)
+        note(setup_messages.ONLY_MENDED if was_mended else setup_messages.NOTHING_TO_MEND)
+        return 0
     if not is_scripted and not is_terminal():
         raise BadRequest(setup_messages.NEEDS_TERMINAL, hint=setup_messages.NEEDS_TERMINAL_HINT)
     with _interruptible(setup_messages.NOTHING_CHANGED):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MAX_CHARS: Final = 32_768
 MAX_DEPTH: Final = 60
 BETWEEN: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
+LOST_DASH: Final = re.compile(rb"[ \t]+(-)[ \t]*")
 UNPARSED_NODES: Final = frozenset({"string", "heredoc_body", "translated_string"})
 # Nodes that can directly follow a word without being part of it.
 APART: Final = frozenset(
@@ -58,6 +59,24 @@ def unsupported_syntax(text: str) -> str:
 def parse(text: str) -> "Node":
     """Return the root of the text's tree, including any errors."""
     return _parser().parse(text.encode("utf-8", "replace")).root_node
+
+
+def quote_lost_dashes(text: str) -> str:
+    """Return the text with quotes around each lone `-` before a here-document, which the grammar omits.
+
+    Only what lies between a command and its redirection in the tree is quoted, never a part of a word.
+    """
+    source = text.encode("utf-8", "replace")
+    waiting, lost = [parse(text)], list[int]()
+    while waiting:
+        node = waiting.pop()
+        waiting += node.children
+        for before, after in pairwise(node.children if node.type == "redirected_statement" else ()):
+            if found := LOST_DASH.fullmatch(source, before.end_byte, max(before.end_byte, after.start_byte)):
+                lost.append(found.start(1))
+    for at in sorted(lost, reverse=True):
+        source = source[:at] + b"'-'" + source[at + 1 :]
+    return source.decode("utf-8", "replace") if lost else text
 
 
 def syntax_error_of(root: "Node", source: bytes) -> str:

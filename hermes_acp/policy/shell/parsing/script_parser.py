@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, structs
 
 from hermes_acp.policy.shell.command_variables import is_script_variable
-from hermes_acp.policy.shell.parsing.bash_grammar import MAX_CHARS, parse, syntax_error_of, unsupported_syntax
+from hermes_acp.policy.shell.parsing.bash_grammar import (
+    MAX_CHARS,
+    parse,
+    quote_lost_dashes,
+    syntax_error_of,
+    unsupported_syntax,
+)
 from hermes_acp.policy.shell.parsing.command_parts import PartsCollector, only_exports
 from hermes_acp.policy.shell.parsing.shell_words import Scope, Word, read_word, text_of
 from hermes_acp.policy.shell.parsing.simple_command import Command, output_of
@@ -58,6 +64,8 @@ def parse_script(text: str, cwds: tuple[str, ...], home: str) -> ParsedScript:
         text = "".join(
             character if character.isprintable() or character in "\n\t" else " " for character in text
         )
+    if "<<" in text:
+        text = quote_lost_dashes(text)
     root = parse(text)
     reader = _Reader()
     for why in (strange, syntax_error_of(root, text.encode("utf-8", "replace"))):

@@ -1,0 +1,30 @@
+"""Exit codes: one table, which the help, the errors and the chat share."""
+
+import pytest
+
+from hermes_acp.core.errors import Busy, HermesError, exit_code_of
+from hermes_acp.core.exit_codes import ExitCode
+from hermes_acp.frontends.cli.messages.run_messages import EXIT_CODES as RUN_HELP
+from hermes_acp.frontends.command_line.messages import EXIT_CODES
+
+
+def test_every_code_has_a_meaning_that_the_help_shows() -> None:
+    assert set(EXIT_CODES) == set(ExitCode)
+    assert all(f"  {code.value:<4} " in RUN_HELP for code in ExitCode)
+
+
+def errors() -> list[type[HermesError]]:
+    found = [HermesError]
+    for each in found:
+        found += each.__subclasses__()
+    return [each for each in found if each.__module__.startswith("hermes_acp.core")]
+
+
+@pytest.mark.parametrize("error", errors())
+def test_an_error_has_the_same_exit_code_in_the_chat(error: type[HermesError]) -> None:
+    assert error.exit_code in set(ExitCode)
+    assert exit_code_of(error.code) == error.exit_code
+
+
+def test_what_is_in_use_is_no_wrong_usage() -> None:
+    assert (Busy.exit_code, exit_code_of("busy"), exit_code_of("something else")) == (75, 75, 1)
