@@ -268,7 +268,7 @@ async def test_in_a_pipe_nobody_is_asked(place: Place) -> None:
 async def test_a_session_that_is_not_there_is_told(place: Place) -> None:
     async with serve([]) as server:
         done = await place.piped(server, b"", "--resume", "ses_none")
-    assert done.returncode == 1
+    assert done.returncode == 2
     told = done.stderr.decode()
     assert "ses_none" in told
     assert "was refused" not in told, "the call and its code are for a program's author"

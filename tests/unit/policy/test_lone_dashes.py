@@ -27,9 +27,7 @@ def judge(policy: Policy, command: str) -> Verdict:
         "cd . && bash - <<E\nid\nE",
     ],
 )
-def test_a_script_on_standard_input_is_named_as_the_reason(
-    policy: Policy, command: str
-) -> None:
+def test_a_script_on_standard_input_is_named_as_the_reason(policy: Policy, command: str) -> None:
     verdict = judge(policy, command)
     assert (verdict.decision, "parsed" in verdict.why) == ("ask", False), verdict.why
 
