@@ -32,6 +32,7 @@ from hermes_acp.policy.workspace_trust import WorkspaceTrust
 from hermes_acp.sessions.builtin_commands import CommandServices, builtin_commands
 from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.child_sessions import ChildSessions
+from hermes_acp.sessions.clients.turn_tasks import TurnTasks
 from hermes_acp.sessions.process_lifecycle import ProcessLifecycle
 from hermes_acp.sessions.session_admin import SessionAdmin
 from hermes_acp.sessions.session_creation import SessionCreator
@@ -108,6 +109,7 @@ class App:
         )
         self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(clock), clock, self.ids)
         self.sessions = SessionManager(self._store, self._services(), clock)
+        self.turn_tasks = TurnTasks(self._background.start, self.sessions, self.report_bug)
         self.session_admin = SessionAdmin(
             self._store, self.sessions, SessionCreator(self._store, clock, self.ids)
         )

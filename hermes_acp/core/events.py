@@ -224,16 +224,14 @@ class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
 
 
 class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered"):
-    """The answer to a question, the resulting `grants`, and the user's `comment`.
-
-    `contents` are SHA-256 digests of the context files that the question showed in full.
-    """
+    """The answer of the client named `by`; `contents` are SHA-256 digests of the context files it was shown in full."""
 
     call_id: str
     answer: PermissionAnswer
     grants: tuple[Grant, ...] = ()
     comment: str = ""
     contents: tuple[str, ...] = ()
+    by: str = ""
 
 
 class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):

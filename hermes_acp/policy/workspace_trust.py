@@ -210,12 +210,13 @@ class WorkspaceTrust:
         ledger.emit(PermissionAsked(card.call_id))
         await ledger.drained()
         answer: PermissionAnswer = "cancelled"
+        by = ""
         try:
             question = structs.replace(card, why=WHY)
             said = await gate.ask(question, permission_scope=PermissionScope(workspace=TRUST_SCOPE))
-            answer = said.answer if isinstance(said, PermissionResponse) else said
+            answer, by = (said.answer, said.by) if isinstance(said, PermissionResponse) else (said, "")
         finally:
-            ledger.emit(PermissionAnswered(card.call_id, answer))
+            ledger.emit(PermissionAnswered(card.call_id, answer, by=by))
             text = self._take(answer, place, items)
             is_trusted = all(self.is_trusted(place, item) for item in items)
             if is_trusted:

@@ -39,6 +39,7 @@ from hermes_acp.core.messages import Part, UserMessage, words_in
 from hermes_acp.core.ports.gate_ports import Gate
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import Record
+from hermes_acp.sessions.clients.attached_clients import AttachedClients
 from hermes_acp.sessions.prompt_check import UNCHECKED, check_prompt
 from hermes_acp.sessions.session_commands import CommandMenu, TurnCommand, split_command
 from hermes_acp.sessions.session_services import SessionServices
@@ -66,6 +67,7 @@ class Session:
         self._left: list[Workspace] = []
         self.sources = ToolSources(services.shared_tools)
         self.commands = CommandMenu(services.commands, self.sources, self.ledger)
+        self.clients = AttachedClients(self.ledger)
         self.running = RunningCalls()
         self.trouble = transcript.trouble
         """Why this session was read-only when it was opened, if it was."""
@@ -90,6 +92,11 @@ class Session:
     def is_stuck(self) -> bool:
         """Whether the record can no longer be written; the session must be reopened to continue."""
         return self._transcript.trouble is not None
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a turn runs or waits to run."""
+        return bool(self._scopes)
 
     @property
     def offers(self) -> AvailableOptions:
@@ -253,7 +260,8 @@ class Session:
 
     def _open(self, deps: TurnDependencies, turn_id: str, gate: Gate) -> Turn:
         self._inbox = Inbox()
-        deps = deps.for_options(self.record.options)
+        deps, limits = deps.for_options(self.record.options), self._services.configuration.limits()
+        self.clients.unattended = limits.without_clients
         return Turn(
             id=turn_id,
             deps=deps,
@@ -261,7 +269,7 @@ class Session:
             workspace=self.workspace,
             gate=gate,
             inbox=self._inbox,
-            limits=self._services.configuration.limits(),
+            limits=limits,
             spent=TurnUsage(deps.clock.monotonic()),
             fallback_plan=deps.routing.fallback_plan(),
             calls=TurnCalls(self.running, checkpoints=self._turn_checkpoints),
@@ -348,10 +356,6 @@ class Session:
                 hint="Send the original one, or none; or fork the session.",
             )
         self.ledger.emit(instructions)
-
-    def announce_options(self) -> None:
-        """Show the options again, because the available choices have changed."""
-        self.ledger.show(OptionsChanged(self.record.options))
 
     def set_options(self, options: Options) -> None:
         """Change the session's options; a model and its effort take effect with the next turn."""

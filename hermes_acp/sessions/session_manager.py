@@ -8,7 +8,7 @@ import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.core.errors import Busy, StorageError
-from hermes_acp.core.events import Event, Noticed, RootsChanged, TurnEnded
+from hermes_acp.core.events import Event, Noticed, OptionsChanged, RootsChanged, TurnEnded
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import fold_events
@@ -66,6 +66,7 @@ class SessionManager:
         self._creator = SessionCreator(store, clock, services.ids)
         self._open: dict[str, Session] = {}
         self._loading: set[str] = set()
+        self._closing: dict[str, anyio.Event] = {}
         self.listing = SessionListing(store, clock)
 
     async def create(
@@ -97,7 +98,7 @@ class SessionManager:
     def announce_options(self) -> None:
         """Show every session's options again, because the available choices have changed."""
         for session in self._open.values():
-            session.announce_options()
+            session.ledger.show(OptionsChanged(session.record.options))
 
     def announce_commands(self) -> None:
         """Show every session's slash commands again if they have changed."""
@@ -129,6 +130,8 @@ class SessionManager:
         """
         if (session := self._open.get(session_id)) and session.is_stuck:
             await self.close(session_id)  # the obstacle may be gone by now
+        while is_closed := self._closing.get(session_id):
+            await is_closed.wait()
         if session := self._open.get(session_id):
             await self._move(session, more_roots, open_workspace)
             if self._open.get(session_id) is session:
@@ -202,7 +205,28 @@ class SessionManager:
     async def close(self, session_id: str) -> None:
         """Close one session; it can be loaded again."""
         if session := self._open.pop(session_id, None):
-            await session.close()
+            self._closing[session_id] = anyio.Event()
+            try:
+                await session.close()
+            finally:
+                self._closing.pop(session_id).set()
+
+    async def leave(self, connection: object, session_id: str | None = None) -> None:
+        """Detach a client from one session, or from all; close those that nobody needs any more.
+
+        What runs in a session goes on without clients, unless its user wants it stopped.
+        """
+        for session in tuple(self._open.values()):
+            if session_id in (None, session.id) and session.clients.find(connection):
+                session.clients.detach(connection)
+                if not session.clients and session.clients.unattended == "stop":
+                    session.cancel()
+                await self.close_if_unattended(session)
+
+    async def close_if_unattended(self, session: Session) -> None:
+        """Close a session that no client is attached to and in which nothing runs."""
+        if not session.clients and not session.has_work and self._open.get(session.id) is session:
+            await self.close(session.id)
 
     async def delete(self, session_id: str) -> None:
         """Delete a session permanently, open here or not; ignore an unknown one. Raises Busy, StorageError."""

@@ -132,7 +132,8 @@ class Connection:
         )
         self._reading = anyio.CancelScope()
         self._group: anyio.abc.TaskGroup | None = None
-        self._is_ending = False
+        self.is_open = True
+        """Whether a call could still be answered: the peer is there, and the connection is not ending."""
         self._finished: anyio.Event | None = None
 
     async def run(self) -> None:
@@ -151,7 +152,7 @@ class Connection:
                 await self._wind_down()
                 group.cancel_scope.cancel()
         finally:
-            self._is_ending = True
+            self.is_open = False
             self._lose_peer()
             with anyio.CancelScope(shield=True):
                 await self._transport.aclose()
@@ -165,7 +166,7 @@ class Connection:
         Raise PeerError for an error reply or an invalid result, PeerGone if no reply can arrive,
         TimeoutError. A call abandoned by timeout or cancellation is cancelled on the other side too.
         """
-        if self._is_ending:
+        if not self.is_open:
             raise PeerGone(f"{method} was not sent: the connection is closed")
         self._last_call_id += 1
         call_id = self._last_call_id
@@ -201,7 +202,7 @@ class Connection:
         """Close and wait until `run` has ended; if it never started, just close the transport."""
         self.close_soon()
         if self._finished is None:
-            self._is_ending = True
+            self.is_open = False
             self._writer.lose()
             await self._transport.aclose()
         else:
@@ -283,7 +284,7 @@ class Connection:
             except PeerError as error:
                 return envelope.encode_error(call.id, error.code, error.message, error.data)
         except Exception as error:
-            if isinstance(error, PeerGone) and (self._writer.is_lost or self._is_ending):
+            if isinstance(error, PeerGone) and not self.is_open:
                 return None  # its own question to this peer died with the connection
             data = {"code": "bug", "trace": self._report(error)}
             return envelope.encode_error(call.id, INTERNAL_ERROR, "internal error", data)
@@ -346,7 +347,7 @@ class Connection:
             call.done.set()
 
     async def _wind_down(self) -> None:
-        self._is_ending = True
+        self.is_open = False
         for call_id in list(self._calls):
             self._settle_call(call_id, None)
         for call in self._running.values():
@@ -367,6 +368,7 @@ class Connection:
 
     def _lose_peer(self) -> None:
         """Discard all output and release everyone waiting for a reply: none will arrive."""
+        self.is_open = False
         self._writer.lose()
         for call_id in list(self._calls):
             self._settle_call(call_id, None)

@@ -12,6 +12,7 @@ CATCHES_EVERYTHING = frozenset(
         "protocol/hermes_protocol/connection.py",
         "hermes_acp/agent/calls/tool_calls.py",
         "hermes_acp/frontends/lsp/server/request_tasks.py",
+        "hermes_acp/sessions/clients/turn_tasks.py",
         "scanner/injection_scanner/scanner.py",
     }
 )

@@ -6,7 +6,7 @@ import pytest
 
 from hermes_acp.app.app import App
 from hermes_acp.core.events import Event, Noticed, TitleChanged
-from hermes_acp.sessions.catch_up import MAX_HELD_EVENTS, CatchUp
+from hermes_acp.sessions.clients.catch_up import MAX_HELD_EVENTS, CatchUp
 from hermes_acp.sessions.session import Session
 from tests.conversations.app_scene import Scene
 from tests.conversations.draft_editor import Shown, drafter, idles, new_session, resuming, saying, turn

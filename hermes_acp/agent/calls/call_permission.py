@@ -90,7 +90,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
     contents = (
         _approved_contents(turn, proposal) if full.answer.startswith("allow") and not full.texts else ()
     )
-    turn.emit(PermissionAnswered(card.call_id, answer or "unavailable", given, comment, contents))
+    turn.emit(PermissionAnswered(card.call_id, answer or "unavailable", given, comment, contents, full.by))
     if answer == "allow_workspace" and scope.workspace:
         _remember(turn, given)
     match answer:

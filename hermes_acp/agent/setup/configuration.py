@@ -204,6 +204,7 @@ class Configuration:
             max_refunds=budget.max_refunds,
             tool_timeout_s=budget.tool_timeout_s,
             question_timeout_s=self._settings.questions.timeout_s,
+            without_clients=self._settings.questions.without_clients,
             max_schema_tokens=budget.max_schema_tokens,
         )
 

@@ -87,13 +87,14 @@ async def _ask(turn: Turn, question: ContextQuestion) -> PermissionAnswer:
     turn.emit(PermissionAsked(card.call_id))
     await turn.ledger.drained()
     answer: PermissionAnswer = "cancelled"
+    by = ""
     try:
         said: PermissionAnswer | PermissionResponse = "unavailable"
         with anyio.move_on_after(turn.limits.question_timeout_s):
             said = await turn.gate.ask(structs.replace(card, why=why), permission_scope=PermissionScope())
-        answer = said.answer if isinstance(said, PermissionResponse) else said
+        answer, by = (said.answer, said.by) if isinstance(said, PermissionResponse) else (said, "")
     finally:
-        turn.emit(PermissionAnswered(card.call_id, answer, contents=(question.digest,)))
+        turn.emit(PermissionAnswered(card.call_id, answer, contents=(question.digest,), by=by))
         is_used = answer.startswith("allow")
         if is_used:
             turn.emit(CallStarted(card.call_id, is_repeatable=True))

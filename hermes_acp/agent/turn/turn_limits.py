@@ -1,6 +1,6 @@
 """Limits of one turn: steps, tokens, money, time."""
 
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -10,12 +10,17 @@ DEFAULT_CALL_TIMEOUT_S: Final = 600.0
 """The time limit of a call whose tool names none."""
 
 
+Unattended = Literal["wait", "continue", "stop"]
+"""What a turn without clients does: let its questions wait, count them as unanswered, or stop."""
+
+
 class TurnLimits(Struct, frozen=True):
     """What one turn may use; None means no limit.
 
     `max_tokens` counts input and output tokens, cached or not, over all steps. `max_refunds` is how many steps with
     only cheap calls are refunded. `tool_timeout_s` is the time limit of one call, `question_timeout_s` that of a
-    person's answer. `max_schema_tokens` is the size of servers' tools beyond which a model must search for them.
+    person's answer, `without_clients` what a turn does whose session has no clients. `max_schema_tokens` is the size of
+    servers' tools beyond which a model must search for them.
     """
 
     max_steps: int | None = 100
@@ -25,6 +30,7 @@ class TurnLimits(Struct, frozen=True):
     max_refunds: int = 20
     tool_timeout_s: float = 3600.0
     question_timeout_s: float | None = None
+    without_clients: Unattended = "wait"
     max_schema_tokens: int = 10_000
 
     @property

@@ -1,5 +1,7 @@
 """`questions:` in a settings file."""
 
+from typing import Literal
+
 from hermes_acp.config.settings_section import Positive, Section
 
 
@@ -8,3 +10,6 @@ class QuestionSettings(Section):
 
     timeout_s: Positive | None = None
     """Seconds after which a permission question counts as unanswered. Default: questions wait forever."""
+    without_clients: Literal["wait", "continue", "stop"] = "wait"
+    """What a running turn does once no client is attached to its session. It goes on, and its next question waits for
+    a client (`wait`) or counts as unanswered (`continue`); or it is stopped (`stop`)."""

@@ -14,13 +14,15 @@ from hermes_acp.core.proposals import Question, Reply
 class PermissionResponse(Struct, frozen=True):
     """An answer with a comment and, by path, the texts that files should have instead.
 
-    `left_out` says by path which parts of the proposal are not wanted, as text for the model.
+    `left_out` says by path which parts of the proposal are not wanted, as text for the model. `by` names the client
+    that the answer came from.
     """
 
     answer: PermissionAnswer
     comment: str = ""
     texts: Mapping[str, str] = MappingProxyType({})
     left_out: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    by: str = ""
 
 
 class PermissionScope(Struct, frozen=True):

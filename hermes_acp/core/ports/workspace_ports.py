@@ -235,9 +235,20 @@ class Workspace(Files, Commands, Protocol):
 class Editor(Protocol):
     """The files and terminals that an editor provides; either may be missing. All paths are absolute."""
 
-    reads_files: bool
-    writes_files: bool
-    runs_commands: bool
+    @property
+    def reads_files(self) -> bool:
+        """Whether files can be read through it."""
+        ...
+
+    @property
+    def writes_files(self) -> bool:
+        """Whether files can be written through it."""
+        ...
+
+    @property
+    def runs_commands(self) -> bool:
+        """Whether it has terminals."""
+        ...
 
     async def read_text(self, path: str, first: int = 1, count: int = 0) -> str | None:
         """Return a file as the editor sees it, including unsaved changes, or None if it does not know the file.

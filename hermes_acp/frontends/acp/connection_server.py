@@ -7,6 +7,7 @@ import anyio
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
+from hermes_acp.core.errors import HermesError
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
 from hermes_acp.frontends.acp.fast_handshake import Handshake
@@ -33,7 +34,7 @@ async def serve(
 async def attend(
     connection: Connection, app: App, client: ClientConnection, greeting: Handshake = NO_HANDSHAKE
 ) -> None:
-    """Serve one of an app's clients until it disconnects; its sessions stay open in the app."""
+    """Serve one of an app's clients until it disconnects; what it started goes on without it."""
     async with anyio.create_task_group() as tasks:
         client.open(app, connection, tasks)
         if greeting.begun:
@@ -45,3 +46,13 @@ async def attend(
         finally:
             client.close()
             tasks.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await _leave(app, client)
+
+
+async def _leave(app: App, client: ClientConnection) -> None:
+    """Detach a client from its sessions; a record that cannot be closed properly does not affect other clients."""
+    try:
+        await app.sessions.leave(client)
+    except HermesError as error:
+        app.report_bug(error, client.name)

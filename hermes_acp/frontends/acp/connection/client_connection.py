@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from hermes_protocol.connection import Connection
 
 
+MAX_NAME_LENGTH = 60
+UNNAMED_CLIENT = "client"
+
+
 class ConnectionRegistry:
     """The clients connected to one app."""
 
@@ -54,6 +58,8 @@ class ClientConnection:
         self.offers_unstable = False
         self.last_auth_status: object = None
         self.is_under_way = False
+        self.is_away = False
+        """Whether the client has lost its line and may come back."""
         self.asked_diffs: dict[tuple[str, str], tuple[Diff, ...]] = {}
         """The large diffs that questions showed this client, by session and call, until the call ends."""
         self.mcp_tunnel = McpTunnel(lambda: self.connection)
@@ -72,6 +78,18 @@ class ClientConnection:
     def close(self) -> None:
         """Leave the registry: this client is no longer notified."""
         self.registry.leave(self)
+
+    @property
+    def name(self) -> str:
+        """What people call this client."""
+        greeted = self.greeted
+        told = greeted.client_info if isinstance(greeted, v1.InitializeRequest) else greeted and greeted.info
+        return (told.title or told.name)[:MAX_NAME_LENGTH] if told else UNNAMED_CLIENT
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether a request would reach the client now."""
+        return self.connection.is_open and not self.is_away
 
     @property
     def capabilities(self) -> v1.ClientCapabilities:

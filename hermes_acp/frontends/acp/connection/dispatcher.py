@@ -17,6 +17,7 @@ from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.error_replies import to_peer_error
 from hermes_acp.frontends.acp.connection.method_spec import Method, stable_part
+from hermes_acp.frontends.acp.connection.session_access import check_access
 from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.storage.descriptor_limit import SHORTAGE, shortage
 from hermes_protocol import salvage
@@ -60,7 +61,12 @@ class Dispatcher:
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
         """Serve a notification; drop one that should have been a request."""
         found = self._find(self._client.version or STABLE, method)
-        return self.serve(method, params) if found.is_notification else None
+        if not found.is_notification:
+            return None
+        try:
+            return self.serve(method, params)
+        except HermesError as error:
+            raise to_peer_error(error) from error
 
     def serve(self, name: str, params: msgspec.Raw) -> Any | Awaitable[Any]:
         """Find, decode and call one method. Raise PeerError."""
@@ -78,6 +84,7 @@ class Dispatcher:
                 message = errors.bad_parameters(name, str(error))
                 raise PeerError(INVALID_PARAMS, message, {"code": "bad_params"}) from error
             arguments = salvage.decode(method.params, NEWER_THAN_STABLE)
+        check_access(self._client, method.access, arguments)
         return method.serve(
             self._client, arguments if self._client.offers_unstable else stable_part(arguments)
         )

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from msgspec import UNSET, Struct, structs
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.session_access import Access
 
 T = TypeVar("T")
 
@@ -19,6 +20,8 @@ class Method(Struct, frozen=True):
     `serve` may be a plain function (it then runs in reading order) or return an awaitable. An unstable method exists
     only where the unstable half of the protocol is offered. `name` is the wire name, if that is not the file name with
     its first underscore replaced by a slash.
+
+    `access` is what a call about a session needs (`session_access` has the meaning of each).
     """
 
     params: Any
@@ -27,6 +30,7 @@ class Method(Struct, frozen=True):
     is_notification: bool = False
     is_unstable: bool = False
     name: str = ""
+    access: Access = "control"
 
 
 def stable_part(params: T) -> T:

@@ -11,12 +11,10 @@ import anyio
 from msgspec import Struct
 
 from hermes_acp.app.app import App
-from hermes_acp.core.errors import HermesError
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection, ConnectionRegistry
 from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
 from hermes_acp.frontends.acp.connection_server import attend
 from hermes_acp.frontends.acp.http.detachable_transport import BufferLimits, DetachableTransport
-from hermes_acp.frontends.acp.http.session_claims import SessionClaims, SessionGuard
 from hermes_acp.frontends.acp.http.stream_routes import Routes
 from hermes_protocol.connection import Connection, Limits
 
@@ -56,7 +54,6 @@ class RemoteClient:
         kind: Kind,
         app: App,
         registry: ConnectionRegistry,
-        claims: SessionClaims,
         server_limits: ServerLimits,
         room: BufferLimits,
     ) -> None:
@@ -67,11 +64,9 @@ class RemoteClient:
         self.client = ClientConnection(registry)
         self.may_resume = kind == "http"
         self._app = app
-        self._claims = claims
         self._server_limits = server_limits
-        handler = SessionGuard(Dispatcher(self.client), claims, self)
         self._connection = Connection(
-            self.transport, handler, on_bug=app.report_bug, limits=Limits(flush_s=FLUSH_S)
+            self.transport, Dispatcher(self.client), on_bug=app.report_bug, limits=Limits(flush_s=FLUSH_S)
         )
         self.is_ending = False
         self._streams = 0
@@ -86,11 +81,13 @@ class RemoteClient:
     def arrive(self) -> None:
         """Note that the client opened a stream."""
         self._streams += 1
+        self.client.is_away = False
         self.touch()
 
     def leave(self) -> None:
         """Note that one of the client's streams is gone; if it cannot be reopened, the connection ends."""
         self._streams -= 1
+        self.client.is_away = self.is_away
         self.touch()
         if self.is_away and not self.may_resume:
             self.end_soon()
@@ -111,7 +108,7 @@ class RemoteClient:
         await self._ended.wait()
 
     async def run(self) -> None:
-        """Serve the client until it leaves, is away for too long or the server stops; then release its sessions."""
+        """Serve the client until it leaves, is away for too long or the server stops; then detach it."""
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._await_greeting)
@@ -119,19 +116,7 @@ class RemoteClient:
                 await attend(self._connection, self._app, self.client)
                 tasks.cancel_scope.cancel()
         finally:
-            with anyio.CancelScope(shield=True):
-                for session_id in self._claims.held_by(self):
-                    await self._let_go(session_id)
             self._ended.set()
-
-    async def _let_go(self, session_id: str) -> None:
-        """Close a session; a record that cannot be closed properly does not affect other clients."""
-        try:
-            await self._app.sessions.close(session_id)
-        except HermesError as error:
-            self._app.report_bug(error, self.id[:12])
-        finally:
-            self._claims.let_go(session_id, self)
 
     async def _await_greeting(self) -> None:
         await anyio.sleep(self._server_limits.greeting_s)
@@ -165,7 +150,6 @@ class RemoteClients:
         self._app = app
         self._tasks = tasks
         self._room = BufferLimits()
-        self._claims = SessionClaims()
         self._registry = ConnectionRegistry()
         self._clients: dict[str, RemoteClient] = {}
         self.is_stopping = False
@@ -174,9 +158,7 @@ class RemoteClients:
         """Start a new connection. Raise TooManyClients."""
         if self.is_stopping or len(self._clients) >= self.server_limits.connections:
             raise TooManyClients
-        remote_client = RemoteClient(
-            kind, self._app, self._registry, self._claims, self.server_limits, self._room
-        )
+        remote_client = RemoteClient(kind, self._app, self._registry, self.server_limits, self._room)
         self._clients[remote_client.id] = remote_client
         self._tasks.start_soon(self._run, remote_client)
         return remote_client

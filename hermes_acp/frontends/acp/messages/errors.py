@@ -31,6 +31,9 @@ BAD_REPLAY_START: Final = "A session cannot be replayed from this position."
 BAD_REPLAY_START_HINT: Final = "Replay it from the start."
 EMPTY_SYSTEM_PROMPT: Final = "A system prompt must be text and must not be empty."
 BUSY_ELSEWHERE_HINT: Final = "Close it there first."
+ATTACH_HINT: Final = "Load or resume it: then this client is attached to it as well."
+OBSERVERS_ONLY_WATCH: Final = "This client is attached as an observer, which only watches."
+OBSERVER_HINT: Final = "Load the session without the role `observer` to act in it."
 
 # MCP servers, each the reason after "The MCP server ... cannot be used:"
 MCP_SERVER_HINT: Final = "Change it in the editor."
@@ -81,7 +84,7 @@ def no_open_session(session_id: str) -> str:
 
 def open_elsewhere(session_id: str) -> str:
     """Name a session that another client has open."""
-    return f"Session {session_id[:MAX_QUOTED]!r} is open in another client of this server."
+    return f"Session {session_id[:MAX_QUOTED]!r} is open in another client."
 
 
 def bad_archived_filter(value: str) -> str:

@@ -21,4 +21,4 @@ def _file(texts: FileTexts) -> own.CheckpointsDiffFile:
     return own.CheckpointsDiffFile(path=texts.path, old_text=texts.old_text, new_text=texts.new_text)
 
 
-EXTENSION = Method(own.CheckpointsDiffParams, diff_checkpoint)
+EXTENSION = Method(own.CheckpointsDiffParams, diff_checkpoint, access="view")

@@ -39,4 +39,4 @@ def _file(change: FileChange) -> own.CheckpointsListCheckpointFile:
     )
 
 
-EXTENSION = Method(own.CheckpointsListParams, list_checkpoints)
+EXTENSION = Method(own.CheckpointsListParams, list_checkpoints, access="view")

@@ -74,4 +74,4 @@ def _entry(file: "ContextFile", root: str, *, is_used: bool) -> own.ContextListF
     )
 
 
-EXTENSION = Method(own.ContextListParams, list_context)
+EXTENSION = Method(own.ContextListParams, list_context, access="view")

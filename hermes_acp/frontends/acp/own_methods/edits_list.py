@@ -70,4 +70,4 @@ def _lines(hunk: Hunk) -> dict[str, Any]:
     }
 
 
-EXTENSION = Method(own.EditsListParams, list_edits)
+EXTENSION = Method(own.EditsListParams, list_edits, access="view")

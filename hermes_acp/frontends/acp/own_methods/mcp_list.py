@@ -77,4 +77,4 @@ def _entry(server: ServerOverview) -> own.McpListServer:
     )
 
 
-EXTENSION = Method(own.McpListParams, list_servers)
+EXTENSION = Method(own.McpListParams, list_servers, access="view")

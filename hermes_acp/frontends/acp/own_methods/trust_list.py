@@ -34,4 +34,4 @@ def _listed(client: ClientConnection, cwd: str) -> own.TrustListResult:
     )
 
 
-EXTENSION = Method(own.TrustListParams, list_trust)
+EXTENSION = Method(own.TrustListParams, list_trust, access="view")

@@ -57,7 +57,7 @@ class _ElicitationResponse(Struct):
 
 
 class EditorGate:
-    """Ask the user of one session, during one turn."""
+    """Ask the user of one client about one session."""
 
     def __init__(
         self,
@@ -75,6 +75,11 @@ class EditorGate:
         self._types = types
         self._show_waiting = show_waiting
         self._open_pages: list[str] = []
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the client can still answer."""
+        return self._client.connection.is_open
 
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope

@@ -36,15 +36,32 @@ class _ErrorDetails(msgspec.Struct, frozen=True):
 
 
 class AcpEditor:
-    """The files and terminals that one session's editor announced."""
+    """The files and terminals that one editor announced; nothing while it is out of reach."""
 
     def __init__(self, client: ClientConnection, session_id: str) -> None:
         self._client = client
         self._session_id = session_id
-        fs = client.capabilities.fs
-        self.reads_files = bool(fs and fs.read_text_file)
-        self.writes_files = bool(fs and fs.write_text_file)
-        self.runs_commands = bool(client.capabilities.terminal) and not _unquotes(client)
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether the editor can read files."""
+        fs = self._client.capabilities.fs
+        return bool(fs and fs.read_text_file) and self._client.is_reachable
+
+    @property
+    def writes_files(self) -> bool:
+        """Whether the editor can write files."""
+        fs = self._client.capabilities.fs
+        return bool(fs and fs.write_text_file) and self._client.is_reachable
+
+    @property
+    def runs_commands(self) -> bool:
+        """Whether the editor can run commands as they are written."""
+        return (
+            bool(self._client.capabilities.terminal)
+            and not _unquotes(self._client)
+            and self._client.is_reachable
+        )
 
     async def read_text(self, path: str, first: int = 1, count: int = 0) -> str | None:
         """Return the text in the editor, or None if it knows no such file. Raise EditorStateUnknown."""

@@ -10,6 +10,7 @@ from hermes_acp.core.events import (
     CallProgressed,
     CallProposed,
     ChildReported,
+    CommandAnswered,
     CommandsChanged,
     Event,
     ModeChanged,
@@ -55,12 +56,30 @@ class EditorAudience:
     def show(self, event: Event) -> None:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
         record = self._session.record
-        self._show(event, self._view, self._session.id)
+        is_from_elsewhere = isinstance(event, UserSaid | CommandAnswered) and not self._is_author(event)
+        if is_from_elsewhere:
+            self._show(event, self._past_view, self._session.id)
+        if not (is_from_elsewhere and isinstance(event, CommandAnswered)):
+            self._show(event, self._view, self._session.id)
+        if isinstance(event, PermissionAnswered) and self._is_answered_elsewhere(event):
+            meta = {"hermes": {"answeredBy": event.by, "answer": event.answer}}
+            answered = v1.SessionUpdateToolCallUpdate(tool_call_id=event.call_id, meta=meta)
+            notify(self._client, self._session.id, answered)
         if isinstance(event, ModeChanged | OptionsChanged):
             options = config_options(record, self._session.offers, self._client.capabilities)
             notify(self._client, self._session.id, v1.ConfigOptionUpdate(config_options=options))
         elif isinstance(event, CommandsChanged):
             notify(self._client, self._session.id, commands_update(self._session))
+
+    def _is_author(self, event: UserSaid | CommandAnswered) -> bool:
+        """Return whether this client sent, and so shows already, what an event records."""
+        clients = self._session.clients
+        return len(clients) < 2 or clients.is_author(self._client, event)
+
+    def _is_answered_elsewhere(self, event: PermissionAnswered) -> bool:
+        """Return whether another client answered a question that this one was asked too."""
+        attached = self._session.clients.find(self._client)
+        return bool(event.by and attached and attached.name != event.by)
 
     def replay_event(self, event: Event) -> None:
         """Queue the updates of a past event; the current options are in the answer that follows."""
@@ -116,11 +135,6 @@ class EditorAudience:
     async def drained(self) -> None:
         """Wait until the editor has read enough."""
         await self._client.connection.drained()
-
-
-def watch(client: ClientConnection, session: Session) -> None:
-    """Attach the editor to the session; attaching it twice changes nothing."""
-    session.ledger.admit(EditorAudience(client, session))
 
 
 def _view_of(client: ClientConnection, *, is_replay: bool) -> UpdateView:

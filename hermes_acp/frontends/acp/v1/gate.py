@@ -15,7 +15,7 @@ from hermes_protocol import v1
 
 
 def editor_gate(client: ClientConnection, session_id: str) -> EditorGate:
-    """Return the gate of one turn."""
+    """Return the gate of one client of a session."""
     questions = QuestionTypes(
         partial(_permission_request, client),
         v1.RequestPermissionResponse,

@@ -5,13 +5,17 @@ This covers the announced commands, and the workspace made of an editor's own fi
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.extensions.client_role import role_in
 from hermes_acp.frontends.acp.extensions.editor_diagnostics import attach_diagnostics
 from hermes_acp.frontends.acp.extensions.editor_trust import apply_editor_trust
-from hermes_acp.frontends.acp.v1.acp_editor import AcpEditor
-from hermes_acp.frontends.acp.v1.audience import commands_update, notify, watch
+from hermes_acp.frontends.acp.session_setup.attachment import attach, is_shared
+from hermes_acp.frontends.acp.v1.audience import EditorAudience, commands_update, notify
 from hermes_acp.frontends.acp.v1.client_instructions import instructions_of
+from hermes_acp.frontends.acp.v1.gate import editor_gate
 from hermes_acp.frontends.acp.v1.options import config_options
+from hermes_acp.frontends.acp.v1.session_editor import SessionEditor
 from hermes_acp.frontends.acp.v1.session_modes import mode_state
+from hermes_acp.sessions.clients.attached_clients import Role
 from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_manager import OnOpened, OpenWorkspace, SessionHistory
 from hermes_protocol import v1
@@ -19,7 +23,9 @@ from hermes_protocol import v1
 
 def workspace_opener(client: ClientConnection) -> OpenWorkspace:
     """Return a function that opens a workspace with this editor's files and terminals."""
-    return lambda session_id, cwd, roots: client.app.open_workspace(cwd, roots, AcpEditor(client, session_id))
+    return lambda session_id, cwd, roots: client.app.open_workspace(
+        cwd, roots, SessionEditor(client, session_id)
+    )
 
 
 async def open_stored(
@@ -32,7 +38,8 @@ async def open_stored(
     `begin_to_watch` is called where the past ends. Raise SessionNotFound, Busy, BadRequest, StorageError.
     """
     sessions = client.app.sessions
-    session_id, more_roots = params.session_id, params.additional_directories or ()
+    session_id, role = params.session_id, role_in(params.meta)
+    more_roots = None if is_shared(client, session_id) else params.additional_directories or ()
     instructions = instructions_of(params.system_prompt)
     was_open = sessions.get(session_id) is not None
     session, past = await sessions.load(
@@ -44,8 +51,9 @@ async def open_stored(
         if not was_open:
             await sessions.close(session_id)
         raise
-    apply_editor_trust(client, session, params.meta)
-    attach_diagnostics(client, session)
+    if role == "controller":
+        apply_editor_trust(client, session, params.meta)
+        attach_diagnostics(client, session)
     return session, past
 
 
@@ -62,8 +70,17 @@ def modes_state(session: Session) -> v1.SessionModeState:
 def admit(client: ClientConnection, session: Session) -> None:
     """Attach the editor to the session and announce the commands after the answer."""
     attach_diagnostics(client, session)
-    watch(client, session)
+    join(client, session)
     announce_commands(client, session)
+
+
+def join(
+    client: ClientConnection,
+    session: Session,
+    role: Role = "controller",
+) -> None:
+    """Attach the client to the session; doing so twice changes nothing."""
+    attach(client, session, EditorAudience(client, session), editor_gate(client, session.id), role)
 
 
 def announce_commands(client: ClientConnection, session: Session) -> None:

@@ -75,11 +75,6 @@ def available_commands(session: Session) -> list[v2.AvailableCommand]:
     ]
 
 
-def watch(client: ClientConnection, session: Session) -> None:
-    """Attach the editor to the session; attaching it twice changes nothing."""
-    session.ledger.admit(EditorAudience(client, session))
-
-
 def notify(client: ClientConnection, session_id: str, update: v2.SessionUpdate) -> None:
     """Send one update of a session."""
     notification = v2.UpdateSessionNotification(session_id=session_id, update=update)

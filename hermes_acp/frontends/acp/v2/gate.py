@@ -12,7 +12,7 @@ from hermes_protocol import v2
 
 
 def editor_gate(client: ClientConnection, session_id: str) -> EditorGate:
-    """Return the gate of one turn; the session's state shows when it waits for an elicitation."""
+    """Return the gate of one client; the session's state shows when it waits for an elicitation."""
     waiting, running = v2.SessionUpdateRequiresActionStateUpdate(), v2.SessionUpdateRunningStateUpdate()
 
     def show_waiting(is_waiting: bool) -> None:

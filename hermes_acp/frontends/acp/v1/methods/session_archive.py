@@ -13,4 +13,4 @@ async def archive_session(
     return v1.ArchiveSessionResponse()
 
 
-METHOD = Method(v1.ArchiveSessionRequest, archive_session, is_unstable=True)
+METHOD = Method(v1.ArchiveSessionRequest, archive_session, is_unstable=True, access="alone")

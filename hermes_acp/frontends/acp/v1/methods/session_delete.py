@@ -13,4 +13,4 @@ async def delete_session(
     return v1.DeleteSessionResponse()
 
 
-METHOD = Method(v1.DeleteSessionRequest, delete_session)
+METHOD = Method(v1.DeleteSessionRequest, delete_session, access="alone")

@@ -32,4 +32,4 @@ async def fork_session(client: ClientConnection, params: v1.ForkSessionRequest) 
     )
 
 
-METHOD = Method(v1.ForkSessionRequest, fork_session, is_unstable=True)
+METHOD = Method(v1.ForkSessionRequest, fork_session, is_unstable=True, access="view")

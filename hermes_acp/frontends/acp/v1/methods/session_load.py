@@ -2,25 +2,31 @@
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.extensions.client_role import role_in
+from hermes_acp.frontends.acp.session_setup.attachment import is_shared
 from hermes_acp.frontends.acp.v1.audience import EditorAudience
 from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
 from hermes_acp.frontends.acp.v1.session_opening import (
     announce_commands,
+    join,
     modes_state,
     open_stored,
     options_state,
 )
-from hermes_acp.sessions.catch_up import CatchUp
+from hermes_acp.sessions.clients.catch_up import CatchUp
 from hermes_protocol import v1
 
 
 async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
     """Replay everything, then answer; what happens meanwhile comes last. Raise SessionNotFound, Busy, BadRequest."""
     servers = specs_of(client, params.mcp_servers)
+    has_servers = is_shared(client, params.session_id)
     with CatchUp(lambda session: EditorAudience(client, session)) as catch_up:
         session, past = await open_stored(client, params, catch_up.join)
         await catch_up.hear(past)
-    await client.app.mcp_manager.equip(session, servers, can_ask=client.can_ask)
+    join(client, session, role_in(params.meta))
+    if not has_servers:
+        await client.app.mcp_manager.equip(session, servers, can_ask=client.can_ask)
     announce_commands(client, session)
     return v1.LoadSessionResponse(
         modes=modes_state(session),
@@ -28,4 +34,4 @@ async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) 
     )
 
 
-METHOD = Method(v1.LoadSessionRequest, load_session)
+METHOD = Method(v1.LoadSessionRequest, load_session, access="any")

@@ -1,12 +1,13 @@
 """session/prompt: one turn, from the user's words to a stop reason."""
 
+from anyio import CancelScope
+
 from hermes_acp.core.events import TurnEnded
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.extensions.meta_extensions import own_meta
 from hermes_acp.frontends.acp.translation.prompt_parts import blocks_to_parts
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS, failure_code
-from hermes_acp.frontends.acp.v1.gate import editor_gate
 from hermes_protocol import v1
 from hermes_protocol.errors import PeerError
 
@@ -15,11 +16,15 @@ async def prompt(client: ClientConnection, params: v1.PromptRequest) -> v1.Promp
     """Run the turn; a failed one is an error, never a stop reason. Raise SessionNotFound, BadRequest, AuthRequired."""
     session = client.session(params.session_id)
     parts = blocks_to_parts(params.prompt)
-    gate = editor_gate(client, session.id)
-    try:
-        end = await session.prompt(parts, gate, steers=own_meta(params.meta).get("steers") is True)
-    finally:
-        gate.close()
+    steers = own_meta(params.meta).get("steers") is True
+
+    async def turn(place: CancelScope) -> TurnEnded:
+        with session.clients.prompting(parts, client):
+            return await session.prompt(parts, session.clients, place, steers=steers)
+
+    end = await client.app.turn_tasks.wait_for(
+        session, turn, is_client_gone=lambda: not client.connection.is_open
+    )
     stop_reason = STOP_REASONS.get(end.reason)
     if stop_reason is None:
         raise _error(end)

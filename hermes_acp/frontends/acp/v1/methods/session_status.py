@@ -10,4 +10,4 @@ def session_status(client: ClientConnection, params: v1.SessionStatusRequest) ->
     return v1.SessionStatusResponse(status=client.app.session_admin.status(params.session_id))
 
 
-METHOD = Method(v1.SessionStatusRequest, session_status, is_unstable=True)
+METHOD = Method(v1.SessionStatusRequest, session_status, is_unstable=True, access="any")

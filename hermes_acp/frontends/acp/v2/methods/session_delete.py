@@ -13,4 +13,4 @@ async def delete_session(
     return v2.DeleteSessionResponse()
 
 
-METHOD = Method(v2.DeleteSessionRequest, delete_session)
+METHOD = Method(v2.DeleteSessionRequest, delete_session, access="alone")

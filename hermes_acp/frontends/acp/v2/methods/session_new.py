@@ -4,10 +4,10 @@ from hermes_acp.frontends.acp.connection.client_connection import ClientConnecti
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.extensions.editor_diagnostics import attach_diagnostics
 from hermes_acp.frontends.acp.extensions.editor_trust import apply_editor_trust
-from hermes_acp.frontends.acp.v2.audience import available_commands, watch
+from hermes_acp.frontends.acp.v2.audience import available_commands
 from hermes_acp.frontends.acp.v2.mcp_servers import specs_of
 from hermes_acp.frontends.acp.v2.options import config_options
-from hermes_acp.frontends.acp.v2.workspace_opening import workspace_opener
+from hermes_acp.frontends.acp.v2.session_opening import join, workspace_opener
 from hermes_protocol import v2
 
 
@@ -22,7 +22,7 @@ async def new_session(client: ClientConnection, params: v2.NewSessionRequest) ->
     apply_editor_trust(client, session, params.meta)
     await app.mcp_manager.equip(session, servers, can_ask=client.can_ask)
     attach_diagnostics(client, session)
-    watch(client, session)
+    join(client, session)
     return v2.NewSessionResponse(
         session_id=session.id,
         config_options=config_options(session),

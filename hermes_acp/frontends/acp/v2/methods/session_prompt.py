@@ -8,7 +8,6 @@ from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.frontends.acp.translation.prompt_parts import blocks_to_parts
 from hermes_acp.frontends.acp.v2.audience import notify
-from hermes_acp.frontends.acp.v2.gate import editor_gate
 from hermes_acp.frontends.acp.v2.prompt_watcher import PromptWatcher
 from hermes_acp.frontends.acp.v2.updates import idle_by
 from hermes_acp.sessions.session import Session
@@ -20,11 +19,12 @@ async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.Promp
     """Answer when the prompt is in the conversation. Raise SessionNotFound, BadRequest, AuthRequired, PeerError."""
     session = client.session(params.session_id)
     prompting = PromptWatcher(session, blocks_to_parts(params.prompt))
-    client.run_beyond_answer(lambda: _run_turn(client, session, prompting))
+    client.app.turn_tasks.start(session, lambda: _run_turn(client, session, prompting))
     try:
         await prompting.settled.wait()
     except anyio.get_cancelled_exc_class():
-        prompting.cancel()
+        if client.connection.is_open:
+            prompting.cancel()
         raise
     if prompting.message_id:
         return v2.PromptResponse(message_id=prompting.message_id)
@@ -39,11 +39,7 @@ async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.Promp
 
 async def _run_turn(client: ClientConnection, session: Session, prompting: PromptWatcher) -> None:
     """Run the turn, and report an end that its events do not show."""
-    gate = editor_gate(client, session.id)
-    try:
-        await prompting.run(gate)
-    finally:
-        gate.close()
+    await prompting.run(session.clients)
     if not prompting.message_id and prompting.end and not session.record.open_turn:
         was_refused = prompting.end.reason == "refused"
         stop_reason = "refusal" if was_refused else "cancelled"

@@ -1,0 +1,22 @@
+"""Attach a client to a session, in every version: it is shown what happens, and may be asked."""
+
+from hermes_acp.core.ports.record_ports import Audience
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.sessions.clients.attached_clients import AttachedClient, ClientGate, Role
+from hermes_acp.sessions.session import Session
+
+
+def attach(
+    client: ClientConnection, session: Session, audience: Audience, gate: ClientGate, role: Role
+) -> None:
+    """Attach a client; open questions reach it right after the answer to its current call."""
+    session.clients.attach(AttachedClient(client, client.name, audience, gate, role))
+    client.after_answer(lambda: session.clients.put_questions(client))
+
+
+def is_shared(client: ClientConnection, session_id: str) -> bool:
+    """Return whether a session is open with other clients attached: what they set up for it stays."""
+    session = client.app.sessions.get(session_id)
+    return session is not None and any(
+        attached.connection is not client for attached in session.clients.controllers
+    )

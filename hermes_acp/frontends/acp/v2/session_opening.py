@@ -1,0 +1,22 @@
+"""What opening a session means for an editor, however it was opened.
+
+The workspace is always on this machine.
+"""
+
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.session_setup.attachment import attach
+from hermes_acp.frontends.acp.v2.audience import EditorAudience
+from hermes_acp.frontends.acp.v2.gate import editor_gate
+from hermes_acp.sessions.clients.attached_clients import Role
+from hermes_acp.sessions.session import Session
+from hermes_acp.sessions.session_manager import OpenWorkspace
+
+
+def workspace_opener(client: ClientConnection) -> OpenWorkspace:
+    """Return a function that opens a workspace; in this version no editor serves files or terminals."""
+    return lambda _session_id, cwd, roots: client.app.open_workspace(cwd, roots)
+
+
+def join(client: ClientConnection, session: Session, role: Role = "controller") -> None:
+    """Attach the client to the session; doing so twice changes nothing."""
+    attach(client, session, EditorAudience(client, session), editor_gate(client, session.id), role)

@@ -1,0 +1,190 @@
+"""The clients attached to one session: who sees it, who may act in it, and who answers its questions.
+
+All clients are shown the same events in the same order. A question goes to every controller; the first valid answer
+counts, and the question is withdrawn from the others. Losing a client never ends a turn.
+"""
+
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, Literal, Protocol, TypeVar
+
+import anyio
+from msgspec import Struct, structs
+
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.turn_limits import Unattended
+from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.events import CallProposed, CommandAnswered, UserSaid
+from hermes_acp.core.messages import Part, words_in
+from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, PermissionScope
+from hermes_acp.core.ports.record_ports import Audience
+from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.sessions.clients.open_questions import AskedGate, OpenQuestion
+
+T = TypeVar("T")
+Role = Literal["controller", "observer"]
+
+
+class ClientGate(AskedGate, Protocol):
+    """Asks the user of one client, as long as it is attached."""
+
+    def close(self) -> None:
+        """Let the client close the pages it opened for the turn that has ended."""
+        ...
+
+
+class AttachedClient(Struct, frozen=True, eq=False):
+    """One client of a session.
+
+    `connection` identifies the client, `name` is what people call it, unique within the session.
+    """
+
+    connection: object
+    name: str
+    audience: Audience
+    gate: ClientGate
+    role: Role = "controller"
+
+
+class AttachedClients:
+    """The clients of one session, in the order they came. Implements `Gate` for its turns."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.unattended: Unattended = "wait"
+        self._ledger = ledger
+        self._clients: tuple[AttachedClient, ...] = ()
+        self._questions: list[OpenQuestion[Any]] = []
+        self._prompts: list[tuple[tuple[Part, ...], object]] = []
+
+    def __len__(self) -> int:
+        return len(self._clients)
+
+    @property
+    def controllers(self) -> tuple[AttachedClient, ...]:
+        """The clients that may act."""
+        return tuple(client for client in self._clients if client.role == "controller")
+
+    @property
+    def waits_for_answer(self) -> bool:
+        """Whether a question is open."""
+        return bool(self._questions)
+
+    def find(self, connection: object) -> AttachedClient | None:
+        """Return the attached client of a connection."""
+        return next((client for client in self._clients if client.connection is connection), None)
+
+    def attach(self, client: AttachedClient) -> AttachedClient:
+        """Attach a client, in place of an earlier attachment of its connection; return it with its name here.
+
+        It is shown what happens from now on. Open questions reach it with `put_questions`.
+        """
+        self._forget(client.connection)
+        client = structs.replace(client, name=self._unique(client.name))
+        self._clients = (*self._clients, client)
+        self._ledger.admit(client.audience)
+        return client
+
+    def put_questions(self, connection: object) -> None:
+        """Put the open questions to a client that has just been attached."""
+        client = self.find(connection)
+        if client and client.role == "controller":
+            for question in self._questions:
+                question.put_to(client.gate, client.name)
+
+    def detach(self, connection: object) -> None:
+        """Detach a client; questions it was asked remain open for the others."""
+        if client := self._forget(connection):
+            self._ledger.dismiss(client.audience)
+
+    def _forget(self, connection: object) -> AttachedClient | None:
+        client = self.find(connection)
+        if client:
+            self._clients = tuple(other for other in self._clients if other is not client)
+            for question in tuple(self._questions):
+                question.withdraw_from(client.gate)
+        return client
+
+    def end_turn(self) -> None:
+        """Let the clients close what they opened for the turn that has ended."""
+        for client in self._clients:
+            client.gate.close()
+
+    @contextmanager
+    def prompting(self, parts: tuple[Part, ...], connection: object) -> Generator[None]:
+        """Note who sent a prompt while it waits and runs: that client has shown it already."""
+        sent = parts, connection
+        self._prompts.append(sent)
+        try:
+            yield
+        finally:
+            self._prompts.remove(sent)
+
+    def is_author(self, connection: object, event: UserSaid | CommandAnswered) -> bool:
+        """Return whether a client sent the prompt that an event records."""
+        clean = self._ledger.redactor.clean
+        for parts, author in self._prompts:
+            if author is not connection:
+                continue
+            if isinstance(event, UserSaid):
+                if parts is event.parts or clean(words_in(parts)) == words_in(event.parts):
+                    return True
+            elif clean(words_in(parts)) == clean(event.prompt):
+                return True
+        return False
+
+    async def ask(
+        self, call: CallProposed, *, permission_scope: PermissionScope
+    ) -> PermissionAnswer | PermissionResponse:
+        """Ask every controller about one call; return the first answer, with the name of the client it came from."""
+
+        async def put(gate: Gate) -> PermissionResponse:
+            answer = await gate.ask(call, permission_scope=permission_scope)
+            return answer if isinstance(answer, PermissionResponse) else PermissionResponse(answer)
+
+        answer, name = await self._put(put, _is_decision, PermissionResponse("unavailable"))
+        return structs.replace(answer, by=name)
+
+    async def inquire(self, call_id: str, question: Question) -> Reply | None:
+        """Ask every controller a call's question; return the first reply."""
+
+        async def put(gate: Gate) -> tuple[Reply | None]:
+            return (await gate.inquire(call_id, question),)
+
+        (reply,), _ = await self._put(put, _is_reply, (None,))
+        return reply
+
+    async def _put(
+        self, put: Callable[[Gate], Awaitable[T]], decides: Callable[[T], bool], unanswered: T
+    ) -> tuple[T, str]:
+        """Put a question to all controllers, those that come later included, until it has an outcome."""
+        async with anyio.create_task_group() as tasks:
+            question = OpenQuestion(tasks, put, decides)
+            self._questions.append(question)
+            try:
+                for client in self.controllers:
+                    question.put_to(client.gate, client.name)
+                return await question.outcome(
+                    without_clients=lambda: unanswered if self.unattended == "continue" else None
+                )
+            finally:
+                self._questions.remove(question)
+                tasks.cancel_scope.cancel()
+        raise AssertionError("the block returns or raises")
+
+    def _unique(self, name: str) -> str:
+        """Return a name that no other client of the session has."""
+        taken = {client.name for client in self._clients}
+        return next(
+            each
+            for number in count(1)
+            if (each := name if number == 1 else f"{name} ({number})") not in taken
+        )
+
+
+def _is_decision(answer: PermissionResponse) -> bool:
+    return answer.answer not in ("unavailable", "cancelled")
+
+
+def _is_reply(reply: tuple[Reply | None]) -> bool:
+    return reply[0] is not None and reply[0].outcome != "dismissed"

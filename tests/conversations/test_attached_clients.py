@@ -1,0 +1,313 @@
+"""Several clients at one session: what each is shown, who is asked, whose answer counts, and who may leave."""
+
+import random
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.events import CallProposed, Event, PermissionAnswered, TurnEnded
+from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
+from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.sessions.clients.attached_clients import AttachedClient
+from hermes_acp.storage.transcript import Transcript
+from hermes_protocol.errors import PeerGone
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import FakeEditor, ShownSession
+from tests.conversations.scripted_provider import Pause, call, step
+from tests.conversations.shared_app import two_editors
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+ASK = "session/request_permission"
+
+
+async def load(scene: Scene, editor: FakeEditor, session_id: str, **hermes: object) -> Json:
+    params: Json = {"sessionId": session_id, "cwd": str(scene.project), "mcpServers": []}
+    if hermes:
+        params["_meta"] = {"hermes": hermes}
+    return await editor.call("session/load", params)
+
+
+async def shared(scene: Scene, first: FakeEditor, second: FakeEditor, **hermes: object) -> str:
+    """Return a session of the first editor that the second has loaded."""
+    session_id = await first.new_session(scene.project)
+    await load(scene, second, session_id, **hermes)
+    return session_id
+
+
+def never(editor: FakeEditor) -> None:
+    """Let an editor's user answer no question."""
+
+    async def wait(params: Json) -> Json:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    editor.on[ASK] = wait
+
+
+async def test_both_clients_are_shown_the_same_and_the_other_one_the_prompt_too(scene: Scene) -> None:
+    scene.provider.plays(step("One ", "two."))
+    async with two_editors(scene) as (first, second):
+        session_id = await shared(scene, first, second)
+        assert await first.prompt(session_id, "count") == "end_turn"
+        await second.until(lambda: ShownSession(second, session_id).text == "One two.")
+        assert ShownSession(first, session_id).of("user_message_chunk") == []
+        (told,) = ShownSession(second, session_id).of("user_message_chunk")
+        assert told["content"]["text"] == "count"
+        assert ShownSession(first, session_id).text == "One two."
+
+
+async def test_a_command_of_one_client_is_shown_once_to_each(scene: Scene) -> None:
+    async with two_editors(scene) as (first, second):
+        session_id = await shared(scene, first, second)
+        assert await first.prompt(session_id, "/status") == "end_turn"
+        await second.until(lambda: ShownSession(second, session_id).of("agent_message_chunk"))
+        for editor, prompts in ((first, 0), (second, 1)):
+            shown = ShownSession(editor, session_id)
+            assert len(shown.of("user_message_chunk")) == prompts
+            assert len(shown.of("agent_message_chunk")) == 1
+
+
+async def test_the_first_answer_counts_and_closes_the_other_question(scene: Scene) -> None:
+    scene.provider.plays(step(call("write_file", "c1", path="a", content="new\n")), step("Done."))
+    async with two_editors(scene) as (first, second):
+        never(first)
+        session_id = await shared(scene, first, second)
+        assert await first.prompt(session_id) == "end_turn"
+        assert (scene.project / "a").read_text() == "new\n"
+        assert [asked["toolCall"]["toolCallId"] for asked in first.given_up] == ["c1"]
+        assert ShownSession(first, session_id).cards["c1"]["_meta"]["hermes"]["answeredBy"] == "client (2)"
+    events = Transcript.read_events(scene.record_of(session_id))
+    assert [event.by for event in events if isinstance(event, PermissionAnswered)] == ["client (2)"]
+
+
+async def test_a_client_that_comes_later_is_asked_the_open_question(scene: Scene) -> None:
+    scene.provider.plays(step(call("write_file", "c1", path="a", content="new\n")), step("Done."))
+    async with two_editors(scene) as (first, second), anyio.create_task_group() as tasks:
+        never(first)
+        session_id = await first.new_session(scene.project)
+        tasks.start_soon(first.prompt, session_id)
+        await first.until(lambda: first.asks(ASK))
+        await load(scene, second, session_id)
+        await second.until(lambda: second.asks(ASK))
+        await first.until(lambda: ShownSession(first, session_id).text == "Done.")
+
+
+async def test_an_observer_sees_everything_is_asked_nothing_and_changes_nothing(scene: Scene) -> None:
+    scene.provider.plays(step(call("write_file", "c1", path="a", content="new\n")), step("Done."))
+    async with two_editors(scene) as (first, second):
+        session_id = await shared(scene, first, second, role="observer")
+        assert await first.prompt(session_id) == "end_turn"
+        await second.until(lambda: ShownSession(second, session_id).text == "Done.")
+        assert second.asks(ASK) == []
+        assert "observer" in (await second.prompt_refusal(session_id)).message
+        mode = {"sessionId": session_id, "modeId": "bypass"}
+        assert "observer" in (await second.refusal("session/set_mode", mode)).message
+        second.cancel(session_id)
+        assert (await first.call("session/list", {}))["sessions"]
+
+
+async def test_a_stranger_can_do_nothing_and_nobody_deletes_what_others_use(scene: Scene) -> None:
+    async with two_editors(scene) as (first, second):
+        session_id = await first.new_session(scene.project)
+        refusal = await second.prompt_refusal(session_id)
+        assert refusal.data["code"] == "busy"
+        await load(scene, second, session_id)
+        for editor in (first, second):
+            refusal = await editor.refusal("session/delete", {"sessionId": session_id})
+            assert refusal.data["code"] == "busy"
+        await second.call("session/close", {"sessionId": session_id})
+        assert await first.prompt(session_id, "/status") == "end_turn"
+        await first.call("session/delete", {"sessionId": session_id})
+
+
+async def test_a_dismissed_question_is_left_to_the_other_client(scene: Scene) -> None:
+    scene.provider.plays(step(call("write_file", "c1", path="a", content="new\n")), step("Done."))
+    async with two_editors(scene) as (first, second):
+        first.on[ASK] = lambda params: {"outcome": {"outcome": "cancelled"}}
+        held = anyio.Event()
+
+        async def answer(params: Json) -> Json:
+            await held.wait()
+            return {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
+
+        second.on[ASK] = answer
+        session_id = await shared(scene, first, second)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(first.prompt, session_id)
+            await first.until(lambda: first.asks(ASK))
+            await second.until(lambda: second.asks(ASK))
+            held.set()
+        assert (scene.project / "a").read_text() == "new\n"
+
+
+async def drop_in_turn(scene: Scene, editor: FakeEditor, session_id: str, pause: Pause) -> None:
+    """Prompt, and lose the editor while the model answers."""
+
+    async def prompt() -> None:
+        with pytest.raises(PeerGone):
+            await editor.prompt(session_id)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(prompt)
+        with anyio.fail_after(60):
+            await pause.reached.wait()
+        await editor.connection.aclose()
+
+
+async def test_a_turn_goes_on_without_its_client_and_its_question_waits_for_the_next(scene: Scene) -> None:
+    pause, writing = Pause(), call("write_file", "c1", path="a", content="new\n")
+    scene.provider.plays(step("Working. ", pause, writing), step("Done."))
+    async with two_editors(scene) as (first, second):
+        session_id = await first.new_session(scene.project)
+        await drop_in_turn(scene, first, session_id, pause)
+        await load(scene, second, session_id)
+        assert second.asks(ASK) == []
+        pause.go.set()
+        await second.until(lambda: ShownSession(second, session_id).text == "Working. Done.")
+        assert len(second.asks(ASK)) == 1
+        assert (scene.project / "a").read_text() == "new\n"
+
+
+async def test_a_session_is_closed_once_its_last_turn_has_ended_without_clients(scene: Scene) -> None:
+    pause = Pause()
+    scene.provider.plays(step("Working. ", pause, "Done."))
+    async with two_editors(scene) as (first, second):
+        session_id = await first.new_session(scene.project)
+        await drop_in_turn(scene, first, session_id, pause)
+        pause.go.set()
+        with anyio.fail_after(60):
+            while not any(isinstance(event, TurnEnded) for event in recorded(scene, session_id)):
+                await anyio.sleep(0.01)
+        await load(scene, second, session_id)
+        assert ShownSession(second, session_id).text == "Working. Done."
+
+
+@pytest.mark.parametrize(("chosen", "text"), [("continue", "Working. Not written."), ("stop", "Working. ")])
+async def test_a_setting_says_what_a_turn_without_clients_does(scene: Scene, chosen: str, text: str) -> None:
+    pause, writing = Pause(), call("write_file", "c1", path="a", content="new\n")
+    scene.overrides["questions.without_clients"] = chosen
+    scene.provider.plays(step("Working. ", pause, writing), step("Not written."))
+    async with two_editors(scene) as (first, second):
+        session_id = await first.new_session(scene.project)
+        await drop_in_turn(scene, first, session_id, pause)
+        pause.go.set()
+        with anyio.fail_after(60):
+            while not any(isinstance(event, TurnEnded) for event in recorded(scene, session_id)):
+                await anyio.sleep(0.01)
+        await load(scene, second, session_id)
+        assert ShownSession(second, session_id).text == text
+    assert not (scene.project / "a").exists()
+
+
+def recorded(scene: Scene, session_id: str) -> list[Event]:
+    return Transcript.read_events(scene.record_of(session_id))
+
+
+class PlayedUser:
+    """A client's user, who answers when told."""
+
+    def __init__(self) -> None:
+        self.is_connected = True
+        self.was_asked = anyio.Event()
+        self.answered = anyio.Event()
+        self.answer: PermissionAnswer = "allow_once"
+        self.was_withdrawn = False
+
+    async def ask(
+        self, call: CallProposed, *, permission_scope: PermissionScope
+    ) -> PermissionAnswer | PermissionResponse:
+        self.was_asked.set()
+        try:
+            await self.answered.wait()
+        except anyio.get_cancelled_exc_class():
+            self.was_withdrawn = True
+            raise
+        return self.answer
+
+    async def inquire(self, call_id: str, question: Question) -> Reply | None:
+        return None
+
+    def close(self) -> None:
+        pass
+
+    def show(self, event: Event) -> None:
+        pass
+
+    async def drained(self) -> None:
+        pass
+
+
+QUESTION = CallProposed("c1", "write_file", "Write a", "edit")
+
+
+async def test_a_thousand_races_of_two_answers_have_one_outcome_each(scene: Scene) -> None:
+    app = scene.open_app()
+    session = await app.sessions.create(
+        str(scene.project), (), lambda _id, cwd, roots: app.open_workspace(cwd, roots)
+    )
+    chance = random.Random(1)
+    winners: set[str] = set()
+    with anyio.fail_after(120):
+        for _ in range(1000):
+            users = {"allow_once": PlayedUser(), "reject_once": PlayedUser()}
+            for answer, user in users.items():
+                user.answer = "allow_once" if answer == "allow_once" else "reject_once"
+                session.clients.attach(AttachedClient(user, answer, user, user))
+            outcomes: list[PermissionAnswer | PermissionResponse] = []
+
+            async def ask(outcomes: list[PermissionAnswer | PermissionResponse] = outcomes) -> None:
+                outcomes.append(await session.clients.ask(QUESTION, permission_scope=PermissionScope()))
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(ask)
+                for user in users.values():
+                    await user.was_asked.wait()
+                for user in chance.sample(list(users.values()), 2):
+                    user.answered.set()
+                    if chance.random() < 0.5:
+                        await anyio.lowlevel.checkpoint()
+            (outcome,) = outcomes
+            assert isinstance(outcome, PermissionResponse)
+            assert outcome.by == outcome.answer
+            winners.add(outcome.by)
+            for user in users.values():
+                session.clients.detach(user)
+    assert winners == {"allow_once", "reject_once"}
+    await app.aclose()
+
+
+async def test_a_client_that_leaves_at_any_moment_never_ends_the_question(scene: Scene) -> None:
+    app = scene.open_app()
+    session = await app.sessions.create(
+        str(scene.project), (), lambda _id, cwd, roots: app.open_workspace(cwd, roots)
+    )
+    chance = random.Random(2)
+    with anyio.fail_after(120):
+        for _ in range(200):
+            leaver, stayer = PlayedUser(), PlayedUser()
+            session.clients.attach(AttachedClient(leaver, "leaver", leaver, leaver))
+            outcomes: list[PermissionAnswer | PermissionResponse] = []
+
+            async def ask(outcomes: list[PermissionAnswer | PermissionResponse] = outcomes) -> None:
+                outcomes.append(await session.clients.ask(QUESTION, permission_scope=PermissionScope()))
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(ask)
+                for _ in range(chance.randrange(4)):
+                    await anyio.lowlevel.checkpoint()
+                session.clients.detach(leaver)
+                for _ in range(chance.randrange(4)):
+                    await anyio.lowlevel.checkpoint()
+                assert outcomes == []
+                session.clients.attach(AttachedClient(stayer, "stayer", stayer, stayer))
+                session.clients.put_questions(stayer)
+                await stayer.was_asked.wait()
+                stayer.answered.set()
+            (outcome,) = outcomes
+            assert isinstance(outcome, PermissionResponse)
+            assert outcome.by == "stayer"
+            session.clients.detach(stayer)
+    await app.aclose()
