@@ -63,20 +63,6 @@ export function Pickers({ session, isTrusted }: { session: Session; isTrusted: b
   );
 }
 
-/** The room of what can be chosen once the agent has said what there is. */
-export const ComingPickers = () => (
-  <>
-    {messages.COMING_OPTIONS.map((name) => (
-      <span key={name} class="picker coming" aria-hidden="true">
-        <span class="picker-face">
-          <span class="picker-word">{name}</span>
-          <i class="codicon codicon-chevron-down" />
-        </span>
-      </span>
-    ))}
-  </>
-);
-
 interface PickerProps {
   readonly option: Option;
   readonly isFixed: boolean;
@@ -120,6 +106,22 @@ function Picker({ option, onValue, isFixed }: PickerProps) {
         ))}
       </select>
     </span>
+  );
+}
+
+/** The room of what can be chosen once the agent has said what there is. */
+export function ComingPickers() {
+  return (
+    <>
+      {messages.COMING_OPTIONS.map((name) => (
+        <span key={name} class="picker coming" aria-hidden="true">
+          <span class="picker-face">
+            <span class="picker-word">{name}</span>
+            <i class="codicon codicon-chevron-down" />
+          </span>
+        </span>
+      ))}
+    </>
   );
 }
 
