@@ -112,7 +112,8 @@ export async function drawsFormulasAndDiagrams({ window, shot }) {
   await panel.getByText("flowchart LR").waitFor();
 }
 
-export async function keepsColoursOverAReload({ window, shot }) {
+/** One reload for both: loading a window is what takes its time. */
+export async function keepsColoursAndQuestionsOverAReload({ window, shot }) {
   const { page, panel } = window;
   const red = () =>
     panel.getByLabel("Output").last().locator("span").filter({ hasText: "a red line" }).evaluate((span) => ({
@@ -123,10 +124,24 @@ export async function keepsColoursOverAReload({ window, shot }) {
   await panel.getByText("That was colourful.").waitFor();
   const live = await red();
   expect(live.colour, "var(--vscode-terminal-ansiRed)", "the colour");
+  const allow = panel.getByRole("button", { name: "Allow once" });
+  const reviews = page.locator(".tab").filter({ hasText: "Review:" });
+  await window.prompt("rename the greeting");
+  await allow.waitFor();
+  await reviews.first().waitFor();
   await page.reload();
   await window.settle();
   await window.openPanel();
-  await panel.getByText("That was colourful.").waitFor();
+  const note = panel.getByRole("note").filter({ hasText: "Hermes was waiting for your answer" });
+  await note.getByText("notes.txt").waitFor();
+  await until(async () => (await reviews.count()) === 0, "no empty page of a review is left");
+  await shot("light-unanswered");
+  await panel.getByRole("button", { name: "Ask me again" }).click();
+  await allow.waitFor();
+  await reviews.first().waitFor();
+  await panel.getByRole("button", { name: "Reject", exact: true }).click();
+  await panel.getByText("Then I leave it as it is.").last().waitFor();
+  await window.rest();
   await scrollTo(window, panel.getByLabel("Output").last());
   const past = await red();
   expect(past.colour, live.colour, "the colour after the reload");

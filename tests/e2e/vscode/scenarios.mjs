@@ -19,7 +19,7 @@ import { keepsFilesWholeWhateverIsUndone } from "./undoing.mjs";
 import {
   followsLinksToLines,
   goesBackToAnEarlierPrompt,
-  keepsColoursOverAReload,
+  keepsColoursAndQuestionsOverAReload,
   leadsToOpenQuestions,
   queuesWhatIsSentMeanwhile,
   drawsFormulasAndDiagrams,
@@ -513,7 +513,7 @@ export const SCENARIOS = [
   leadsToOpenQuestions,
   survivesTheServersDeath,
   survivesAReload,
-  keepsColoursOverAReload,
+  keepsColoursAndQuestionsOverAReload,
   findsPastSessions,
   opensAsAnEditorToo,
   offersMentionsAndCommands,

@@ -9,6 +9,7 @@ import type * as acp from "@agentclientprotocol/sdk/unstable";
 import { OPEN_FOLDER_FIRST } from "../messages/errors";
 import type { Attachment, EndItem, Item, Rewound } from "../state/terms";
 import type { SessionEvent } from "../state/events";
+import { asSeen } from "../state/calls";
 import { reduce } from "../state/reduce";
 import { emptySession, findItem, type Session } from "../state/session";
 import type { Store } from "../state/store";
@@ -76,8 +77,9 @@ export class Conversations {
     this.link = undefined;
     this.replayed.clear();
     for (const { id, turns } of this.store.all()) {
-      this.approvals.withdrawAll(id);
+      // While the question is still there, so that the end can tell of it.
       if (turns.length > 0) this.store.dispatch(id, { type: "lost", id: this.fresh("lost"), text: why });
+      this.approvals.withdrawAll(id);
     }
   }
 
@@ -150,7 +152,7 @@ export class Conversations {
       });
       const session = this.replayed.get(id) ?? emptySession(id, cwd);
       const options = toOptions(answer?.configOptions);
-      const items = withTimes(session.items, before?.items ?? []);
+      const items = withSeen(session.items, before?.items ?? []);
       const whole = {
         ...session,
         items,
@@ -340,13 +342,10 @@ function keptOf(before: Session | undefined): Partial<Session> {
   return { queue, isHeld, sources, ...(rewound ? { rewound } : {}) };
 }
 
-/** Keep how long calls took that this editor saw: the agent does not tell. */
-function withTimes(items: readonly Item[], before: readonly Item[]): readonly Item[] {
-  const clocks = new Map(before.flatMap((item) => (item.type === "call" && item.clock ? [[item.id, item.clock]] : [])));
-  return items.map((item) => {
-    const clock = item.type === "call" ? clocks.get(item.id) : undefined;
-    return item.type === "call" && clock?.tookMs !== undefined ? { ...item, clock } : item;
-  });
+/** Keep of the cards what only this editor saw: the agent does not tell. */
+function withSeen(items: readonly Item[], before: readonly Item[]): readonly Item[] {
+  const seen = new Map(before.flatMap((item) => (item.type === "call" ? [[item.id, item]] : [])));
+  return items.map((item) => (item.type === "call" ? asSeen(item, seen.get(item.id)) : item));
 }
 
 /** Note when a card's news came. */
@@ -358,10 +357,12 @@ function timed(event: SessionEvent): SessionEvent {
 function withLost(session: Session, lost: EndItem): Session {
   const last = session.items.at(-1);
   // A plan told again may be that of any turn; what was left of the one that was lost is known.
-  const { text, plan } = lost;
+  const { text, plan, unanswered } = lost;
+  const known = { ...(plan ? { plan } : {}), ...(unanswered ? { unanswered } : {}) };
   // Of an editor that is gone an agent may say that its turn was stopped.
-  if (last?.type !== "end" || !(last.reason === "lost" || last.reason === "cancelled")) {
-    return reduce({ ...session, plan: plan ?? [] }, { type: "lost", id: lost.id, text });
-  }
-  return { ...session, items: session.items.with(-1, { ...last, reason: "lost", text, ...(plan ? { plan } : {}) }) };
+  const isTold = last?.type === "end" && (last.reason === "lost" || last.reason === "cancelled");
+  const ended = isTold ? session : reduce(session, { type: "lost", id: lost.id, text });
+  const end = ended.items.at(-1);
+  if (end?.type !== "end") return ended;
+  return { ...ended, items: ended.items.with(-1, { ...end, reason: "lost", text, ...known }) };
 }

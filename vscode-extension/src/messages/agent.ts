@@ -1,6 +1,7 @@
-/** What the agent reads. The person sees at most CONTINUE_TURN, as their own message. */
+/** What the agent reads. The person sees at most CONTINUE_TURN and askAgain, as their own messages. */
 
 export const CONTINUE_TURN = "Continue where you stopped.";
+export const askAgain = (question: string) => `Ask me again, I could not answer: ${question}`;
 export const editOnlySelection = (path: string, place: string) =>
   `Change only these lines of ${path} (${place}), with one edit.`;
 export const applyCode = (code: string, open: string | undefined) => {

@@ -105,6 +105,9 @@ export const ENDS: Readonly<Record<string, string>> = {
 export const unknownEnd = (reason: string) => `The turn ended: ${reason}.`;
 export const WINDOW_RELOADED = "The window was reloaded.";
 export const SET_UP_MODEL = "Set up a model";
+export const unanswered = (question: string) =>
+  `Hermes was waiting for your answer, and has done nothing of this: ${question}`;
+export const ASK_AGAIN = "Ask me again";
 export const CONTINUE = "Continue";
 export const RETRY = "Retry";
 export const filesChanged = (count: number) => `${plural(count, "file")} changed`;

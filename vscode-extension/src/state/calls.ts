@@ -67,11 +67,35 @@ function contentAfter(
   return content.map((each) => asJudged(each, before));
 }
 
-/** What was judged hunk by hunk stays on the card as it was judged; what came of it, the verdicts say. */
+/**
+ * What was judged hunk by hunk stays on the card as it was judged; what came of it, the verdicts say. What was written may
+ * contain lines of its user's own, who typed in the file meanwhile; they are no part of the agent's change.
+ */
 function asJudged(content: CallContent, before: CallItem): CallContent {
-  if (content.type !== "diff" || !before.verdicts[content.diff.path]?.includes("rejected")) return content;
-  const path = content.diff.path;
-  return before.content.find((each) => each.type === "diff" && each.diff.path === path) ?? content;
+  if (content.type !== "diff") return content;
+  const { path } = content.diff;
+  return (isJudged(before, path) && judgedDiff(before, path)) || content;
+}
+
+function isJudged({ verdicts }: CallItem, path: string): boolean {
+  return verdicts[path]?.some((verdict) => verdict !== "open") ?? false;
+}
+
+function judgedDiff({ content }: CallItem, path: string): CallContent | undefined {
+  return content.find((each) => each.type === "diff" && each.diff.path === path);
+}
+
+/** Return a card that the agent tells again with what only this editor saw of it: how long it took, and how it was judged. */
+export function asSeen(told: CallItem, before: CallItem | undefined): CallItem {
+  if (!before) return told;
+  const paths = Object.keys(before.verdicts).filter((path) => isJudged(before, path) && judgedDiff(before, path));
+  const verdicts = Object.fromEntries(paths.map((path) => [path, before.verdicts[path] ?? []]));
+  return {
+    ...told,
+    ...(before.clock?.tookMs === undefined ? {} : { clock: before.clock }),
+    ...(paths.length > 0 && before.approval?.answer ? { approval: before.approval, verdicts } : {}),
+    content: told.content.map((each) => asJudged(each, { ...before, verdicts })),
+  };
 }
 
 function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -9,7 +9,7 @@ import { changeChild, emptyChild, type ChildEvent } from "./children";
 import { UNNAMED, type CallNews, type SessionEvent } from "./events";
 import { changeQueue, holdAfter } from "./queue";
 import { failStep, putRetryNotice, withoutFailed } from "./retries";
-import { findItem, placeOf, type Session } from "./session";
+import { findItem, openQuestion, placeOf, type Session } from "./session";
 import type { CallItem, EndItem, Item, NoticeItem, TerminalState } from "./terms";
 
 /** Of a terminal's output so much is kept for the card; the head goes first. */
@@ -222,6 +222,7 @@ function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "
     return { ...others, plan, turns: [...session.turns, event.id], ...(beganAt === undefined ? {} : { beganAt }) };
   }
   const turns = event.type === "lost" ? [] : session.turns.filter((id) => id !== event.id);
+  const asked = event.type === "lost" ? openQuestion(session) : undefined;
   const settled = turns.length === 0 ? settle(session) : session;
   const reason = event.type === "lost" ? "lost" : event.reason;
   const next = holdAfter(
@@ -230,7 +231,12 @@ function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "
   );
   const isUnready = event.type === "ended" && event.needsSetUp;
   const isToRetry = event.type === "ended" && event.isToRetry;
-  const marks = { ...(isUnready && { needsSetUp: true }), ...(isToRetry && { isToRetry }) };
+  const unanswered = asked && (asked.type === "call" ? asked.title : asked.text);
+  const marks = {
+    ...(isUnready && { needsSetUp: true }),
+    ...(isToRetry && { isToRetry }),
+    ...(unanswered && { unanswered }),
+  };
   const end: EndItem = { type: "end", id: event.id, reason, text: event.text, ...marks };
   const before = isSaidAlready(next, end) ? { ...next, items: next.items.slice(0, -1) } : next;
   if (turns.length > 0) return add({ ...before, turns }, end);

@@ -154,6 +154,8 @@ export interface EndItem {
   /** Whether to offer the same prompt again before anything else: a key was refused, or a quota is used up. */
   readonly isToRetry?: boolean;
   readonly checkpoint?: Checkpoint;
+  /** What waited for an answer when the turn was lost. */
+  readonly unanswered?: string;
   /** The plan, where the turn left something of it undone. */
   readonly plan?: readonly PlanEntry[];
 }

@@ -27,6 +27,7 @@ import { Card } from "./card";
 import { ChildCard } from "./child";
 import { Elapsed } from "./elapsed";
 import { Markdown } from "./markdown/markdown";
+import { readable } from "./paths";
 import { PlanList, progressOf } from "./plan";
 import { waysOn } from "./receipts";
 import { QuestionCard } from "./question";
@@ -99,7 +100,7 @@ export const Row = memo(({ item, isLast, asked, isWorking, canRewind, filesSince
     case "question":
       return <QuestionCard item={item} />;
     case "end":
-      return <End sessionId={sessionId} item={item} isLast={isLast} asked={asked} />;
+      return <End sessionId={sessionId} item={item} isLast={isLast} asked={asked} roots={surroundings.roots} />;
   }
 });
 
@@ -187,9 +188,10 @@ interface EndProps {
   readonly item: EndItem;
   readonly isLast: boolean;
   readonly asked: string;
+  readonly roots: readonly string[];
 }
 
-const End = ({ sessionId, item, isLast, asked }: EndProps) => {
+const End = ({ sessionId, item, isLast, asked, roots }: EndProps) => {
   const words = messages.ENDS[item.reason];
   const canGoOn = isLast && (item.reason === "lost" || item.reason === "failed" || item.reason === "max_turn_requests");
   const took = item.tookMs === undefined ? undefined : { beganAt: 0, tookMs: item.tookMs };
@@ -200,9 +202,15 @@ const End = ({ sessionId, item, isLast, asked }: EndProps) => {
       </div>
     );
   }
+  const unanswered = item.unanswered ? readable({ title: item.unanswered, kind: "edit" }, roots) : "";
   const say = (text: string) => post({ type: "prompt", sessionId, text, mentions: [], pictures: [] });
   return (
     <div class={`end ${item.reason}`}>
+      {unanswered && (
+        <div class="end-unanswered" role="note">
+          <i class="codicon codicon-question" /> {messages.unanswered(unanswered)}
+        </div>
+      )}
       {words && (
         <div class="end-words">
           {item.reason === "failed" && <i class="codicon codicon-error" />}
@@ -218,7 +226,7 @@ const End = ({ sessionId, item, isLast, asked }: EndProps) => {
             </button>
           )}
           {canGoOn &&
-            waysOn(item.isToRetry === true, asked).map(({ name, prompt }, at) => (
+            waysOn(item.isToRetry === true, asked, unanswered).map(({ name, prompt }, at) => (
               <button
                 key={name}
                 type="button"

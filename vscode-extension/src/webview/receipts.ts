@@ -4,7 +4,7 @@
  * Knows: the words and their order. Does not know: how they are drawn.
  */
 
-import { CONTINUE_TURN } from "../messages/agent";
+import { askAgain, CONTINUE_TURN } from "../messages/agent";
 import * as messages from "../messages/conversation";
 import type { AnswerOption, Verdict } from "../state/terms";
 
@@ -28,9 +28,13 @@ export interface WayOn {
   readonly prompt: string;
 }
 
-/** Return how a turn that was cut short can go on, the best first: where a key was refused, nothing can be continued. */
-export function waysOn(isToRetry: boolean, asked: string): readonly WayOn[] {
+/**
+ * Return how a turn that was cut short can go on, the best first: where a key was refused, nothing can be continued, and where
+ * a question waited, that is what its user wants to see again.
+ */
+export function waysOn(isToRetry: boolean, asked: string, unanswered = ""): readonly WayOn[] {
   const goOn = { name: messages.CONTINUE, prompt: CONTINUE_TURN };
+  if (unanswered) return [{ name: messages.ASK_AGAIN, prompt: askAgain(unanswered) }, goOn];
   const again = asked ? [{ name: messages.RETRY, prompt: asked }] : [];
   return isToRetry ? [...again, goOn] : [goOn, ...again];
 }

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { Approvals, type HunkReviewer } from "../../src/acp/approvals";
 import { Conversations } from "../../src/acp/conversations";
 import type { Link } from "../../src/acp/link";
+import { restoreSessions, saveSessions } from "../../src/state/saved_sessions";
 import { Store } from "../../src/state/store";
+import type { CallItem } from "../../src/state/terms";
 
 type Answer = (params: Record<string, unknown>) => unknown;
 
@@ -177,6 +179,52 @@ describe("conversations", () => {
     scene.sessions.lose("gone");
     await scene.sessions.adopt(scene.link);
     expect(scene.store.get("s")?.items.at(-1)).toMatchObject({ plan: [{ content: "Mend" }] });
+  });
+
+  it.each(["a reload", "the server's end"])("tell of the question that %s took away", async (what) => {
+    const scene = new Scene();
+    scene.on["session/prompt"] = () => new Promise(() => undefined);
+    await scene.sessions.begin();
+    void scene.sessions.prompt("s", text("go"));
+    await Promise.resolve();
+    const toolCall = { toolCallId: "c", title: "Edit /p/a" };
+    void scene.approvals.ask({ sessionId: "s", toolCall, options: [] } as never, new AbortController().signal);
+    if (what === "a reload") {
+      const [session] = restoreSessions(saveSessions("s", scene.store.all())).sessions;
+      if (session) scene.store.dispatch("s", { type: "replaced", session });
+    } else scene.sessions.lose("gone");
+    expect(scene.store.get("s")?.items.at(-1)).toMatchObject({ reason: "lost", unanswered: "Edit /p/a" });
+    await scene.sessions.adopt(scene.link);
+    expect(scene.store.get("s")?.items.at(-1)).toMatchObject({ reason: "lost", unanswered: "Edit /p/a" });
+  });
+
+  it("show of an edit what the agent changed and what was judged, when they are loaded again", async () => {
+    const scene = new Scene();
+    const diff = (newText: string) => ({ type: "diff" as const, path: "/p/a", oldText: "1\n", newText });
+    const card = { sessionUpdate: "tool_call", toolCallId: "c", title: "Edit", kind: "edit", status: "completed" };
+    const options = [{ optionId: "y", name: "Allow once", kind: "allow_once" }];
+    await scene.sessions.begin();
+    const toolCall = { toolCallId: "c", content: [diff("2\n")] };
+    void scene.approvals.ask({ sessionId: "s", toolCall, options } as never, new AbortController().signal);
+    scene.store.dispatch("s", { type: "judged", callId: "c", path: "/p/a", verdicts: ["accepted"] });
+    const item = () => scene.store.get("s")?.items[0];
+    const { requestId } = (item() as CallItem).approval ?? { requestId: "" };
+    scene.approvals.answer(requestId, "y");
+    // What was written has a line of the user's own.
+    const told = { ...card, content: [diff("2\nmine\n")] };
+    scene.sessions.takeUpdate({ sessionId: "s", update: { ...told, sessionUpdate: "tool_call_update" } as never });
+    const wanted = {
+      content: [{ diff: { newText: "2\n" } }],
+      verdicts: { "/p/a": ["accepted"] },
+      approval: { answer: "y" },
+    };
+    expect(item()).toMatchObject(wanted);
+    scene.on["session/load"] = () => {
+      scene.sessions.takeUpdate({ sessionId: "s", update: told as never });
+      return { configOptions: [] };
+    };
+    await scene.sessions.adopt(scene.link);
+    expect(item()).toMatchObject(wanted);
   });
 
   it("add nothing to a session before it is loaded again", async () => {

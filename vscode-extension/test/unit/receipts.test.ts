@@ -29,4 +29,10 @@ describe("after a turn that was cut short", () => {
     expect(waysOn(false, "Fix it").map(({ name }) => name)).toEqual(["Continue", "Retry"]);
     expect(waysOn(true, "").map(({ name }) => name)).toEqual(["Continue"]);
   });
+
+  it("the question that waited comes first", () => {
+    const [first, ...others] = waysOn(false, "", "Edit shop.py");
+    expect(first).toEqual({ name: "Ask me again", prompt: "Ask me again, I could not answer: Edit shop.py" });
+    expect(others.map(({ name }) => name)).toEqual(["Continue"]);
+  });
 });
