@@ -12,7 +12,7 @@ import * as vscode from "vscode";
 import { Approvals } from "./acp/approvals";
 import { Conversations } from "./acp/conversations";
 import { Inquiries } from "./acp/inquiries";
-import type { Answerers } from "./acp/link";
+import type { EditorAnswerers } from "./acp/link";
 import { announces, NotThere } from "./acp/methods";
 import { Terminals } from "./acp/terminals";
 import { Checkpoints } from "./edits/checkpoints";
@@ -27,20 +27,22 @@ import { diagnosesOf } from "./editor/diagnoses";
 import { readText, writeText } from "./editor/documents";
 import { Mentions } from "./editor/mentions";
 import { transcriptOf } from "./editor/past_session";
+import { EditorSurroundings, editorAttachments, editorDialogs, editorExits, openPlace } from "./editor/vscode_host";
 import { NOT_TRUSTED } from "./messages/agent";
 import * as messages from "./messages/server";
 import { FirstRun } from "./pages/first_run";
 import { Setup } from "./pages/setup";
 import { PageTab } from "./pages/tab";
 import { ApartSessions } from "./panel/apart";
-import { openPlace, PanelActions } from "./panel/actions";
+import { PanelActions } from "./panel/actions";
 import { Front } from "./panel/front";
 import { Surfaces } from "./panel/surfaces";
 import { isNewEnough, OLDEST } from "./server/command";
 import { Installer } from "./server/installer";
-import { ServerLife, ServerError } from "./server/life";
+import { ServerLife } from "./server/life";
 import { locateServer, remarkOn, wantedServer } from "./server/located";
 import { startProcess, type ServerProcess } from "./server/process";
+import { ServerError } from "./server/state";
 import { Memory } from "./state/memory";
 import { Store } from "./state/store";
 
@@ -67,7 +69,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const reviews = new Reviews();
   const approvals = new Approvals(store, reviews);
   const inquiries = new Inquiries(store);
-  const checkpoints = new Checkpoints(store, (warning) => log.warn(warning));
+  const checkpoints = new Checkpoints(store, editorDialogs, (warning) => log.warn(warning));
   const documents = new DocumentReviews(reviews, new ReviewPages(), () => surfaces.hasFocus);
   void cleanUpPainted(memory).catch((error: unknown) => log.warn(String(error)));
   const terminals = terminalsOf(store);
@@ -89,7 +91,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const conversations = new Conversations(
     store,
     approvals,
-    { isTrusted: () => vscode.workspace.isTrusted, folders },
+    { isTrusted: () => vscode.workspace.isTrusted, folders, isOnlyFolder: true },
     () => life.link(),
   );
   const written = new WrittenEdits(reviews, showsWritten, (warning) => log.warn(warning));
@@ -97,7 +99,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   conversations.onClosed = (sessionId) => written.drop(sessionId);
   const saved = vscode.workspace.onDidSaveTextDocument(({ uri }) => written.noteSaved(uri.fsPath));
   const bridge = new ReviewBridge(store, reviews, approvals, documents, written);
-  const answerers: Answerers = {
+  const answerers: EditorAnswerers = {
     ...news({ conversations, bridge, written }),
     askPermission: (request, signal) => approvals.ask(request, signal),
     inquire: (request, signal) => inquiries.ask(request, signal),
@@ -106,15 +108,18 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
     terminals,
     ...filesThrough(documents),
   };
-  const front = new Front(store, surfaces, memory);
+  const surroundings = new EditorSurroundings((count) => surfaces.badge(count));
+  const front = new Front(store, surfaces.audience, memory, surroundings);
   const extras = promptExtras(memory, conversations, surfaces);
-  const parts = { store, conversations, approvals, inquiries, reviews, checkpoints, ...extras };
+  const host = { exits: editorExits, attachments: editorAttachments };
+  const parts = { store, conversations, approvals, inquiries, reviews, checkpoints, ...extras, ...host };
   const actions = new PanelActions(parts, front);
   const apart = new ApartSessions(parts, front);
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
   const pages = pagesOf(context, log, { life, front, surfaces, store });
   const dispose = async () => {
-    for (const each of [pages.pageTab, front, terminals, saved, extras.mentions, extras.context]) each.dispose();
+    for (const each of [pages.pageTab, front, surroundings, terminals, saved, extras.mentions, extras.context])
+      each.dispose();
     await life.stop();
   };
   return { ...pages, life, actions, apart, front, surfaces, approvals, reviews, documents, store, dispose };
@@ -142,7 +147,11 @@ interface Newsreaders {
 }
 
 /** Pass on what an agent tells without a question. */
-function news({ conversations, bridge, written }: Newsreaders): Pick<Answerers, "onUpdate" | "onDraft" | "onJudged"> {
+function news({
+  conversations,
+  bridge,
+  written,
+}: Newsreaders): Pick<EditorAnswerers, "onUpdate" | "onDraft" | "onJudged"> {
   return {
     onUpdate: (notification) => {
       if (conversations.takeUpdate(notification) === "live") bridge.receive(notification);
@@ -196,7 +205,7 @@ function terminalsOf(store: Store): Terminals {
 }
 
 /** Serve an agent's reads and writes: documents under review as they count, all others as the editor has them. */
-function filesThrough(documents: DocumentReviews): Pick<Answerers, "readFile" | "writeFile"> {
+function filesThrough(documents: DocumentReviews): Pick<EditorAnswerers, "readFile" | "writeFile"> {
   return {
     readFile: async ({ path, line, limit }) => ({ content: linesFrom(await readShown(documents, path), line, limit) }),
     writeFile: async ({ path, content }) => {
@@ -234,7 +243,7 @@ function folders(): { cwd: string; more: readonly string[] } | undefined {
 async function start(
   context: vscode.ExtensionContext,
   log: vscode.LogOutputChannel,
-  answerers: Answerers,
+  answerers: EditorAnswerers,
 ): Promise<ServerProcess> {
   const settings = vscode.workspace.getConfiguration("hermes");
   const command = await locateServer(context);

@@ -4,11 +4,10 @@
  * Knows: which requests are open, how verdicts become an answer. Does not know: how cards or hunks are drawn.
  */
 
-import { randomUUID } from "node:crypto";
-
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
 import type { CallNews } from "../state/events";
+import { freshId } from "../state/fresh_id";
 import { isLong } from "../state/long_text";
 import type { AnswerOption, CallRef, FileDiff } from "../state/terms";
 import type { Store } from "../state/store";
@@ -56,7 +55,7 @@ export class Approvals {
   ask(request: acp.RequestPermissionRequest, signal: AbortSignal): Promise<acp.RequestPermissionResponse> {
     const call = toCallNews(request.toolCall);
     const options = request.options.map(({ optionId, name, kind }) => ({ id: optionId, name, kind }));
-    const requestId = randomUUID();
+    const requestId = freshId();
     const ref: CallRef = { sessionId: request.sessionId, callId: call.id };
     return new Promise((resolve) => {
       const settle = (response: acp.RequestPermissionResponse, comment = "") => {

@@ -28,6 +28,8 @@ export interface Workspace {
   isTrusted(): boolean;
   /** Return the folder of new sessions and the others that belong to it; undefined where no folder is open. */
   folders(): { readonly cwd: string; readonly more: readonly string[] } | undefined;
+  /** Whether only the sessions of that folder are of interest. */
+  readonly isOnlyFolder: boolean;
 }
 
 export interface Prompt {
@@ -198,7 +200,7 @@ export class Conversations {
   }
 
   private placeOf(link: Link, cwd: string): { cwd: string; additionalDirectories?: string[] } {
-    const folders = this.workspace.folders();
+    const folders = this.workspace.isOnlyFolder ? this.workspace.folders() : undefined;
     const others = folders ? [folders.cwd, ...folders.more].filter((folder) => folder !== cwd) : [];
     const takesMore = link.greeting.agentCapabilities?.sessionCapabilities?.additionalDirectories;
     return takesMore && others.length > 0 ? { cwd, additionalDirectories: others } : { cwd };
@@ -265,8 +267,13 @@ export class Conversations {
   /** List sessions of the past, newest first; `cursor` is where the page before ended. */
   async past(cursor?: string): Promise<acp.ListSessionsResponse> {
     const link = await this.connected();
-    const cwd = this.workspace.folders()?.cwd;
+    const cwd = this.listed();
     return link.agent.request(methods.list, { ...(cwd ? { cwd } : {}), ...(cursor ? { cursor } : {}) });
+  }
+
+  /** Return the folder whose sessions are of interest; undefined for all. */
+  private listed(): string | undefined {
+    return this.workspace.isOnlyFolder ? this.workspace.folders()?.cwd : undefined;
   }
 
   /** Return the sessions of the past by their titles, newest first. */
@@ -292,7 +299,7 @@ export class Conversations {
 
   /** Find what was said in sessions of this folder, the best find first. */
   async search(query: string): Promise<SessionsSearchResult> {
-    const cwd = this.workspace.folders()?.cwd ?? null;
+    const cwd = this.listed() ?? null;
     return ask(await this.connected(), "_hermes/sessions/search", { query, cwd, limit: MAX_FOUND });
   }
 

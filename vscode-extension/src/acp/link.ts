@@ -19,12 +19,16 @@ export interface Answerers {
   askPermission(request: acp.RequestPermissionRequest, signal: AbortSignal): Promise<acp.RequestPermissionResponse>;
   inquire(request: acp.CreateElicitationRequest, signal: AbortSignal): Promise<acp.CreateElicitationResponse>;
   onInquiryDone(id: string): void;
-  readFile(request: acp.ReadTextFileRequest): Promise<acp.ReadTextFileResponse>;
-  writeFile(request: acp.WriteTextFileRequest): Promise<void>;
   /** Take what an edit will be, while it is still being written. */
   onDraft(draft: EditsDraftParams): void;
   /** What is open in a file is not what it was, whoever judged. */
   onJudged(judged: EditsJudgedParams): void;
+}
+
+/** Whoever answers what an agent asks of an editor that has files, terminals and diagnostics. */
+export interface EditorAnswerers extends Answerers {
+  readFile(request: acp.ReadTextFileRequest): Promise<acp.ReadTextFileResponse>;
+  writeFile(request: acp.WriteTextFileRequest): Promise<void>;
   /** Return the editor's errors and warnings of a file, or of all files below a folder. */
   diagnose(path: string): readonly Diagnosis[];
   readonly terminals: {
@@ -53,6 +57,9 @@ export interface WorkspaceTrust {
   readonly isTrusted: boolean;
 }
 
+/** What a client says of itself when it greets an agent. */
+export type Introduction = Omit<acp.InitializeRequest, "protocolVersion">;
+
 export interface Link {
   readonly agent: acp.ClientContext;
   readonly greeting: acp.InitializeResponse;
@@ -62,22 +69,34 @@ export interface Link {
 
 export type Trace = (direction: "→" | "←", frame: unknown) => void;
 
-/** Greet the agent at the other end of a process's streams. Rejects when it does not answer, or not in version 1. */
+/** Greet the agent at the other end of a process's streams as VS Code. Rejects as `greet` does. */
 export async function connect(
   input: WritableStream<Uint8Array>,
   output: ReadableStream<Uint8Array>,
-  answerers: Answerers,
+  answerers: EditorAnswerers,
   workspace: WorkspaceTrust,
   version: string,
   trace?: Trace,
 ): Promise<Link> {
   const stream = acp.ndJsonStream(input, output);
-  const connection = clientApp(answerers).connect(trace ? traced(stream, trace) : stream);
-  const greeting = await connection.agent.request(acp.methods.agent.initialize, {
-    protocolVersion: acp.PROTOCOL_VERSION,
+  const client = withEditor(clientOf("hermes-vscode", answerers), answerers);
+  return greet(client.connect(trace ? traced(stream, trace) : stream), {
     clientInfo: { name: "hermes-vscode", title: CLIENT_TITLE, version },
     clientCapabilities: announced(workspace),
     _meta: { hermes: { workspaceTrusted: workspace.isTrusted } },
+  });
+}
+
+/** Greet the agent at the other end of a stream of messages, as a client without files and terminals of its own. */
+export function connectStream(stream: acp.Stream, answerers: Answerers, introduction: Introduction): Promise<Link> {
+  return greet(clientOf(introduction.clientInfo?.name ?? "", answerers).connect(stream), introduction);
+}
+
+/** Greet an agent. Rejects when it does not answer, or not in version 1. */
+async function greet(connection: acp.ClientConnection, introduction: Introduction): Promise<Link> {
+  const greeting = await connection.agent.request(acp.methods.agent.initialize, {
+    protocolVersion: acp.PROTOCOL_VERSION,
+    ...introduction,
   });
   if (greeting.protocolVersion !== acp.PROTOCOL_VERSION) {
     connection.close();
@@ -104,11 +123,10 @@ function announced({ isTrusted }: WorkspaceTrust): acp.ClientCapabilities {
   };
 }
 
-function clientApp(answerers: Answerers): acp.ClientApp {
+function clientOf(name: string, answerers: Answerers): acp.ClientApp {
   const { client } = acp.methods;
-  const { terminals } = answerers;
   return acp
-    .client({ name: "hermes-vscode" })
+    .client({ name })
     .onNotification(client.session.update, ({ params }) => answerers.onUpdate(params))
     .onNotification("_hermes/edits/draft", draftOf, ({ params }) => {
       if (params) answerers.onDraft(params);
@@ -118,7 +136,13 @@ function clientApp(answerers: Answerers): acp.ClientApp {
     })
     .onRequest(client.session.requestPermission, ({ params, signal }) => answerers.askPermission(params, signal))
     .onRequest(client.elicitation.create, ({ params, signal }) => answerers.inquire(params, signal))
-    .onNotification(client.elicitation.complete, ({ params }) => answerers.onInquiryDone(params.elicitationId))
+    .onNotification(client.elicitation.complete, ({ params }) => answerers.onInquiryDone(params.elicitationId));
+}
+
+function withEditor(app: acp.ClientApp, answerers: EditorAnswerers): acp.ClientApp {
+  const { client } = acp.methods;
+  const { terminals } = answerers;
+  return app
     .onRequest("_hermes/diagnostics", pathOf, ({ params }) => ({ diagnostics: answerers.diagnose(params) }))
     .onRequest(client.fs.readTextFile, ({ params }) => answered(() => answerers.readFile(params)))
     .onRequest(client.fs.writeTextFile, ({ params }) => answered(() => answerers.writeFile(params).then(() => ({}))))

@@ -4,8 +4,6 @@
  * Knows: when a review's verdicts matter to whom. Does not know: how hunks are drawn.
  */
 
-import { resolve } from "node:path";
-
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 import type { Approvals } from "../acp/approvals";
 import type { EditsDraftParams } from "../acp/own";
@@ -13,16 +11,26 @@ import { findItem } from "../state/session";
 import type { Store } from "../state/store";
 import type { CallItem, CallRef } from "../state/terms";
 import { toCallNews } from "../acp/translate";
-import type { DocumentReviews } from "./documents";
+import type { Growing } from "./growing";
 import { hunksOf, type Hunk } from "./hunks";
 import type { Review, Reviews } from "./reviews";
+
+/** Where edits are shown while they are written. */
+export interface DraftPages {
+  /** An edit was made: what was shown of it is complete. */
+  settle(callId: string): void;
+  /** Show an edit as far as it is written; its path may be below the session's folder. */
+  grow(sessionId: string, cwd: string, path: string, growing: Growing): void;
+  /** A turn is over, or what it wrote came to nothing. */
+  endDrafts(sessionId: string): void;
+}
 
 export class ReviewBridge {
   constructor(
     private readonly store: Store,
     private readonly reviews: Reviews,
     private readonly approvals: Approvals,
-    private readonly documents: Pick<DocumentReviews, "settle" | "grow" | "endDrafts">,
+    private readonly documents: DraftPages,
     private readonly written: { refresh(sessionId: string): Promise<void> },
   ) {
     store.listen((sessionId, events) => {
@@ -49,7 +57,7 @@ export class ReviewBridge {
 
   /** Let an edit grow in its document while it is written. */
   draft({ sessionId, path, ...growing }: EditsDraftParams): void {
-    this.documents.grow(sessionId, resolve(this.store.get(sessionId)?.cwd ?? "/", path), growing);
+    this.documents.grow(sessionId, this.store.get(sessionId)?.cwd ?? "/", path, growing);
   }
 
   private find(sessionId: string, callId: string): CallItem | undefined {

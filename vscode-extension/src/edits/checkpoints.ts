@@ -4,16 +4,14 @@
  * Knows: `_hermes/checkpoints/*`, which turn a checkpoint belongs to. Does not know: how the server keeps them.
  */
 
-import * as vscode from "vscode";
-
 import type { Link } from "../acp/link";
 import { announces, ask, methods } from "../acp/methods";
 import type { CheckpointsListCheckpoint } from "../acp/own";
 import * as messages from "../messages/editor";
+import type { Dialogs } from "../panel/host";
 import { findItem } from "../state/session";
 import type { Store } from "../state/store";
 import type { Checkpoint } from "../state/terms";
-import { showDiffs } from "./compare";
 
 /** Times on the wire may be rounded down to a second. */
 const CLOCK_MS = 1000;
@@ -23,6 +21,7 @@ export class Checkpoints {
 
   constructor(
     private readonly store: Store,
+    private readonly dialogs: Dialogs,
     private readonly log: (warning: string) => void,
   ) {}
 
@@ -83,7 +82,7 @@ export class Checkpoints {
       id: checkpoint.id,
     });
     const texts = files.filter((file) => !file.binary);
-    await showDiffs(
+    await this.dialogs.showDiffs(
       texts.map(({ path, oldText, newText }) => ({ path, oldText: oldText ?? null, newText: newText ?? "" })),
       messages.CHANGES_OF_TURN,
     );
@@ -92,9 +91,9 @@ export class Checkpoints {
   async undo(sessionId: string, endId: string): Promise<void> {
     const checkpoint = this.find(sessionId, endId);
     if (!checkpoint || !this.link || checkpoint.isRestored) return;
-    const names = checkpoint.files.map(({ path }) => vscode.workspace.asRelativePath(path, false)).join(", ");
+    const names = checkpoint.files.map(({ path }) => this.dialogs.nameOf(path)).join(", ");
     const question = messages.undoTurn(names);
-    if ((await vscode.window.showWarningMessage(question, { modal: true }, messages.UNDO)) !== messages.UNDO) return;
+    if (!(await this.dialogs.confirm(question, messages.UNDO))) return;
     if ((await this.restore(checkpoint.sessionId ?? sessionId, checkpoint.id)) === undefined) return;
     this.store.dispatch(sessionId, { type: "checkpoint", endId, checkpoint: { ...checkpoint, isRestored: true } });
   }
@@ -111,10 +110,9 @@ export class Checkpoints {
     );
     const { conflicts, checkpointId } = restored;
     if (conflicts.length === 0) return checkpointId;
-    const names = conflicts.map((each) => vscode.workspace.asRelativePath(each.path, false)).join(", ");
+    const names = conflicts.map((each) => this.dialogs.nameOf(each.path)).join(", ");
     const question = messages.overwriteLater(names);
-    const answered = await vscode.window.showWarningMessage(question, { modal: true }, messages.OVERWRITE);
-    return answered === messages.OVERWRITE ? this.restore(sessionId, id, true) : undefined;
+    return (await this.dialogs.confirm(question, messages.OVERWRITE)) ? this.restore(sessionId, id, true) : undefined;
   }
 
   /** Do something in a session that is open; one that is not shown here is opened for that long. */

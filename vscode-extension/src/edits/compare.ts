@@ -9,7 +9,6 @@ import { basename } from "node:path";
 import * as vscode from "vscode";
 
 import { diffTitle } from "../messages/editor";
-import { findItem, type Session } from "../state/session";
 import type { FileDiff } from "../state/terms";
 
 export const SCHEME = "hermes-diff";
@@ -38,14 +37,6 @@ const texts = new Texts();
 
 export function registerTexts(): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(SCHEME, texts);
-}
-
-/** Show one file's change of one call. */
-export async function compare(session: Session | undefined, callId: string, path: string): Promise<void> {
-  const item = session && findItem(session, "call", callId);
-  if (!item) return;
-  const found = item.content.find((each) => each.type === "diff" && each.diff.path === path);
-  if (found?.type === "diff") await showDiff(found.diff, item.title);
 }
 
 export async function showDiff({ path, oldText, newText }: FileDiff, title: string): Promise<void> {

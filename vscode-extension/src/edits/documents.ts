@@ -4,6 +4,8 @@
  * Knows: which page shows what, which files wait to be written. Does not know: lenses, colours, who decides.
  */
 
+import { resolve } from "node:path";
+
 import * as vscode from "vscode";
 
 import { openDocument, writeText } from "../editor/documents";
@@ -137,7 +139,8 @@ export class DocumentReviews implements vscode.Disposable {
   }
 
   /** Let an edit grow on its page while it is written, where its file is in sight. */
-  grow(sessionId: string, path: string, growing: Growing): void {
+  grow(sessionId: string, cwd: string, named: string, growing: Growing): void {
+    const path = resolve(cwd, named);
     if (!this.growing.has(path)) this.enqueue(() => this.showGrowing(sessionId, path));
     this.growing.set(path, growing);
   }

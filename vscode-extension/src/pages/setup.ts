@@ -14,7 +14,7 @@ import { NO_PACKAGE, NOT_INSTALLED, SHOW_LOG } from "../messages/server";
 import type { Installer } from "../server/installer";
 import type { ServerLife } from "../server/life";
 import { locateServer, wantedServer } from "../server/located";
-import { FIXES } from "../server/status";
+import { FIXES } from "../panel/banner";
 import type { Answers, SetupState } from "./protocol";
 
 /** Whether a model was there the last time somebody looked. */

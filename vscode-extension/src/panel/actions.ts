@@ -4,34 +4,22 @@
  * Knows: every message of the panel and who serves it. Does not know: how anything is drawn.
  */
 
-import * as vscode from "vscode";
-
 import type { Conversations } from "../acp/conversations";
 import type { Approvals } from "../acp/approvals";
 import type { Inquiries } from "../acp/inquiries";
 import { errorText, needsSetUp } from "../acp/error_text";
 import type { Checkpoints } from "../edits/checkpoints";
-import { compare } from "../edits/compare";
 import type { Reviews } from "../edits/reviews";
-import { attachFiles, pickFiles } from "../editor/attach";
-import type { ContextTracker } from "../editor/context";
-import type { Mentions } from "../editor/mentions";
-import { codeTarget, insertCode, runCode } from "../editor/code";
 import { applyCode } from "../messages/agent";
-import { noSuchFile } from "../messages/errors";
 import { SET_UP_MODEL, SHOW_LOG } from "../messages/server";
-import { ServerError } from "../server/life";
+import { ServerError } from "../server/state";
+import { findItem } from "../state/session";
 import type { Store } from "../state/store";
-import { findPlace } from "./place";
+import type { Answer, Attachments, Exits, MentionReader, PromptContext } from "./host";
 import { promptContent, type Extras } from "./prompt_content";
 import { PromptQueue } from "./prompt_queue";
 import { Rewinds } from "./rewinds";
-import type { Mention, Passage, Picture, ToHost, ToView, Banner } from "./protocol";
-
-/** More places than these in one text are not looked for. */
-const MAX_PLACES = 200;
-
-type Answer = (message: ToView) => void;
+import type { Banner, Mention, Passage, Picture, ToHost } from "./protocol";
 
 export interface Parts {
   readonly store: Store;
@@ -39,9 +27,11 @@ export interface Parts {
   readonly approvals: Approvals;
   readonly inquiries: Inquiries;
   readonly reviews: Reviews;
-  readonly checkpoints: Checkpoints;
-  readonly mentions: Mentions;
-  readonly context: ContextTracker;
+  readonly checkpoints: Pick<Checkpoints, "undo" | "compare" | "restore">;
+  readonly mentions: MentionReader;
+  readonly context: PromptContext;
+  readonly exits: Exits;
+  readonly attachments: Attachments;
 }
 
 export interface Stage {
@@ -77,7 +67,7 @@ export class PanelActions {
   }
 
   private async serve(message: ToHost, answer: Answer): Promise<void> {
-    const { conversations, approvals, inquiries, reviews, checkpoints, store } = this.parts;
+    const { conversations, approvals, inquiries, reviews, checkpoints } = this.parts;
     switch (message.type) {
       case "ready":
         this.front.welcome(answer);
@@ -103,9 +93,9 @@ export class PanelActions {
       case "mentions":
         return answer({ ...message, mentions: await this.parts.mentions.find(message.query) });
       case "locate":
-        return answer({ type: "located", places: await located(message.places) });
+        return answer({ type: "located", places: await this.parts.exits.located(message.places) });
       case "compare":
-        return compare(store.get(message.sessionId), message.callId, message.path);
+        return this.compare(message.sessionId, message.callId, message.path);
       case "checkpoint":
         return message.action === "undo"
           ? checkpoints.undo(message.sessionId, message.endId)
@@ -170,13 +160,11 @@ export class PanelActions {
         this.parts.context.take(message.kind, message.isTaken);
         return true;
       case "attach":
-        await attachFiles(await pickFiles(), answer);
+        await this.parts.attachments.pick(answer);
         return true;
-      case "dropped": {
-        const uris = message.uris.map((uri) => vscode.Uri.parse(uri));
-        await attachFiles(uris, answer);
+      case "dropped":
+        await this.parts.attachments.drop(message.uris, answer);
         return true;
-      }
       default:
         return undefined;
     }
@@ -184,31 +172,31 @@ export class PanelActions {
 
   /** Serve what leads out of the panel. */
   private async leave(message: ToHost): Promise<void> {
+    const { exits } = this.parts;
     switch (message.type) {
       case "open":
-        return openPlace(message.path, message.line);
+        return exits.open(message.path, message.line);
       case "browse":
-        await vscode.env.openExternal(vscode.Uri.parse(message.url, true));
-        return;
-      case "follow": {
-        const place = await findPlace(message.place, openFolders());
-        return place && openPlace(place.path, place.line);
-      }
+        return exits.browse(message.url);
+      case "follow":
+        return exits.follow(message.place);
       case "code":
         return this.useCode(message.action, message.text);
       case "copy":
-        return vscode.env.clipboard.writeText(message.text);
+        return exits.copy(message.text);
       case "run":
-        if (
-          message.command.startsWith("hermes.") ||
-          message.command === "vscode.openFolder" ||
-          message.command === "workbench.trust.manage"
-        )
-          await vscode.commands.executeCommand(message.command);
-        return;
+        return exits.run(message.command);
       default:
         return;
     }
+  }
+
+  /** Show one file's change of one call. */
+  private async compare(sessionId: string, callId: string, path: string): Promise<void> {
+    const session = this.parts.store.get(sessionId);
+    const item = session && findItem(session, "call", callId);
+    const found = item?.content.find((each) => each.type === "diff" && each.diff.path === path);
+    if (item && found?.type === "diff") await this.parts.exits.compare(found.diff, item.title);
   }
 
   /** Send what was written in the panel, with what its user looks at; what cannot be sent is given back. */
@@ -250,9 +238,9 @@ export class PanelActions {
 
   /** Do with a block of code what its user wants; an edit of a file goes the way of all edits, to be reviewed. */
   private async useCode(action: "insert" | "apply" | "run", text: string): Promise<void> {
-    if (action === "insert") return insertCode(text);
-    if (action === "run") return runCode(text);
-    const prompt = { text: applyCode(text, codeTarget()), mentions: [], pictures: [] };
+    const { exits } = this.parts;
+    if (action !== "apply") return exits.useCode(action, text);
+    const prompt = { text: applyCode(text, exits.codeTarget()), mentions: [], pictures: [] };
     if (!this.queue.take(this.front.shown, prompt)) await this.prompt(this.front.shown, prompt.text);
   }
 
@@ -291,34 +279,4 @@ export class PanelActions {
       : { command: "hermes.showLog", title: SHOW_LOG };
     this.front.setBanner({ severity: "error", text: errorText(error), fix });
   }
-}
-
-function openFolders(): readonly string[] {
-  return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-}
-
-/** Return which of the places that a text names are there. */
-async function located(places: readonly string[]): Promise<readonly string[]> {
-  const roots = openFolders();
-  const found = await Promise.all(places.slice(0, MAX_PLACES).map((place) => findPlace(place, roots)));
-  return places.filter((_, at) => found[at]);
-}
-
-/** Open a file at a line (from 1), beside the panel where that is an editor. */
-export async function openPlace(path: string, line?: number): Promise<void> {
-  const uri = /^[a-z][a-z0-9+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path) : vscode.Uri.file(path);
-  const fragment = /^L(\d+)/.exec(uri.fragment);
-  const at = Math.max(0, (line ?? (fragment ? Number(fragment[1]) : 1)) - 1);
-  const target = uri.with({ fragment: "" });
-  const stat = await vscode.workspace.fs.stat(target).then(
-    (found) => found,
-    () => {
-      throw new Error(noSuchFile(vscode.workspace.asRelativePath(target, false)));
-    },
-  );
-  if (stat.type & vscode.FileType.Directory) {
-    await vscode.commands.executeCommand("revealInExplorer", target);
-    return;
-  }
-  await vscode.window.showTextDocument(target, { preview: true, selection: new vscode.Range(at, 0, at, 0) });
 }

@@ -4,20 +4,18 @@
  * Knows: the shell, which session is shown, what is kept over a reload. Does not know: how a page is drawn.
  */
 
-import * as vscode from "vscode";
-
 import type { Link } from "../acp/link";
 import { announces } from "../acp/methods";
-import type { State } from "../server/life";
-import { StatusItem, bannerOf } from "../server/status";
+import type { State } from "../server/state";
 import type { SessionEvent } from "../state/events";
 import { distinctNames } from "../state/names";
 import { activityOf, openQuestions } from "../state/session";
 import { saveSessions, restoreSessions, type SavedSessions } from "../state/saved_sessions";
-import type { Memory } from "../state/memory";
 import type { Store } from "../state/store";
+import type { Audience } from "./audience";
+import { bannerOf } from "./banner";
+import type { Disposable, KeptValues, Surroundings } from "./host";
 import type { Shell, ToView, Banner } from "./protocol";
-import type { Surfaces } from "./surfaces";
 
 const KEPT = "sessions";
 const KEEP_MS = 500;
@@ -37,9 +35,8 @@ const SEEN_AROUND: ReadonlySet<SessionEvent["type"]> = new Set([
   "replaced",
 ]);
 
-export class Front implements vscode.Disposable {
-  private readonly status = new StatusItem();
-  private readonly subscriptions: readonly vscode.Disposable[];
+export class Front implements Disposable {
+  private readonly subscription: Disposable;
   private server: State = { phase: "off" };
   private abilities: Pick<
     Shell,
@@ -63,16 +60,13 @@ export class Front implements vscode.Disposable {
 
   constructor(
     private readonly store: Store,
-    private readonly surfaces: Surfaces,
-    private readonly memory: Memory,
+    private readonly audience: Audience,
+    private readonly memory: KeptValues,
+    private readonly surroundings: Surroundings,
   ) {
     this.restore();
     store.listen((sessionId, events) => this.receive(sessionId, events));
-    this.subscriptions = [
-      this.status,
-      vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),
-      vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
-    ];
+    this.subscription = surroundings.onChange(() => this.refresh());
     this.refresh();
   }
 
@@ -80,7 +74,7 @@ export class Front implements vscode.Disposable {
   dispose(): void {
     this.keep();
     this.isOver = true;
-    for (const subscription of this.subscriptions) subscription.dispose();
+    this.subscription.dispose();
   }
 
   get shown(): string {
@@ -108,7 +102,7 @@ export class Front implements vscode.Disposable {
   }
 
   private receive(sessionId: string, events: readonly SessionEvent[]): void {
-    this.surfaces.audience.postEvents(sessionId, events);
+    this.audience.postEvents(sessionId, events);
     for (const event of events) this.noteTurn(sessionId, event);
     if (events.some((event) => SEEN_AROUND.has(event.type))) this.refresh();
     if (events.some((event) => KEPT_AT_ONCE.has(event.type))) this.keep();
@@ -162,7 +156,7 @@ export class Front implements vscode.Disposable {
   select(sessionId: string): void {
     const session = this.store.get(sessionId) ?? this.store.all().at(-1);
     this.active = session?.id ?? "";
-    if (session) this.surfaces.audience.post({ type: "session", session });
+    if (session) this.audience.post({ type: "session", session });
     this.refresh();
     this.keepSoon();
   }
@@ -175,20 +169,15 @@ export class Front implements vscode.Disposable {
   private refresh(): void {
     const sessions = this.store.all();
     const questions = sessions.reduce((sum, session) => sum + openQuestions(session), 0);
-    this.surfaces.audience.post({ type: "shell", shell: this.shell() });
-    this.surfaces.badge(questions);
-    this.status.show(
-      this.server,
-      questions,
-      sessions.some((session) => session.turns.length > 0),
-    );
-    void vscode.commands.executeCommand("setContext", "hermes.isAsking", questions > 0);
+    this.audience.post({ type: "shell", shell: this.shell() });
+    const isWorking = sessions.some((session) => session.turns.length > 0);
+    this.surroundings.show({ server: this.server, questions, isWorking });
   }
 
   private shell(): Shell {
     const sessions = this.store.all();
     const names = distinctNames(sessions);
-    const roots = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+    const roots = this.surroundings.roots();
     return {
       server: this.server.phase,
       ...(this.banner ? { banner: this.banner } : {}),
@@ -199,7 +188,7 @@ export class Front implements vscode.Disposable {
       })),
       active: this.active,
       hasFolder: roots.length > 0,
-      isTrusted: vscode.workspace.isTrusted,
+      isTrusted: this.surroundings.isTrusted(),
       ...this.abilities,
       roots,
     };

@@ -7,9 +7,9 @@
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
 import type { Prompt } from "../acp/conversations";
-import type { Mentions } from "../editor/mentions";
 import { IMAGE } from "../messages/panel";
 import type { Attachment } from "../state/terms";
+import type { MentionReader } from "./host";
 import type { Mention, Picture } from "./protocol";
 
 /** What goes along with a prompt besides its text. */
@@ -24,7 +24,7 @@ export interface Extras {
 
 /** Read what a prompt mentions, as it is now. */
 export async function promptContent(
-  reader: Pick<Mentions, "blockOf">,
+  reader: Pick<MentionReader, "blockOf">,
   text: string,
   { mentions = [], pictures = [], aside = "", steers = false }: Extras,
 ): Promise<Prompt> {

@@ -9,30 +9,7 @@ import type { Link } from "../acp/link";
 import * as messages from "../messages/server";
 import type { Command } from "./command";
 import type { ServerProcess } from "./process";
-
-export type Fix = "install" | "start" | "log" | "settings" | "update";
-
-/** Something about a server that works all the same, and what would mend it. */
-export interface Remark {
-  readonly text: string;
-  readonly fix: Fix;
-}
-
-export type State =
-  | { readonly phase: "off" }
-  | { readonly phase: "starting"; readonly text: string }
-  | { readonly phase: "ready"; readonly version: string; readonly remark?: Remark }
-  | { readonly phase: "failed"; readonly text: string; readonly fix: Fix };
-
-/** Why the server is not available, and the one thing that would help. */
-export class ServerError extends Error {
-  constructor(
-    message: string,
-    readonly fix: Fix,
-  ) {
-    super(message);
-  }
-}
+import { ServerError, type State } from "./state";
 
 export interface Watcher {
   onState(state: State): void;

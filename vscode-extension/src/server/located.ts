@@ -14,7 +14,7 @@ import * as messages from "../messages/server";
 import { installedDigest, readBundled } from "./bundled";
 import { findCommand, isNewEnough, type Command } from "./command";
 import type { Wanted } from "./installer";
-import type { Remark } from "./life";
+import type { Remark } from "./state";
 
 /** Find the command that starts the server, as the settings stand. */
 export async function locateServer(context: vscode.ExtensionContext): Promise<Command | undefined> {

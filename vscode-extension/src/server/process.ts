@@ -11,7 +11,7 @@ import { Readable, Writable } from "node:stream";
 import type { Link } from "../acp/link";
 import * as messages from "../messages/server";
 import type { Command } from "./command";
-import { ServerError, type Remark } from "./life";
+import { ServerError, type Remark } from "./state";
 
 export interface ServerProcess {
   readonly link: Link;

@@ -7,18 +7,8 @@
 import * as vscode from "vscode";
 
 import * as messages from "../messages/editor";
-import { INSTALL_SERVER, OPEN_SETTINGS, RESTART_SERVER, SHOW_LOG, UPDATE_SERVER } from "../messages/server";
-import type { Banner } from "../panel/protocol";
-import type { Fix, State } from "./life";
-
-/** What helps, as a command and a button. */
-export const FIXES: Readonly<Record<Fix, { command: string; title: string }>> = {
-  install: { command: "hermes.install", title: INSTALL_SERVER },
-  update: { command: "hermes.install", title: UPDATE_SERVER },
-  start: { command: "hermes.restart", title: RESTART_SERVER },
-  log: { command: "hermes.showLog", title: SHOW_LOG },
-  settings: { command: "hermes.openSettings", title: OPEN_SETTINGS },
-};
+import { FIXES } from "../panel/banner";
+import type { State } from "./state";
 
 export class StatusItem implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem("hermes.status", vscode.StatusBarAlignment.Right, 90);
@@ -57,11 +47,4 @@ function textOf(state: State, questions: number, isWorking: boolean): string {
 function tooltipOf(state: State, questions: number): string {
   if (questions > 0) return messages.WAITING_FOR_ANSWER;
   return state.phase === "ready" ? messages.tooltipReady(state.version) : messages.OPEN_PRODUCT;
-}
-
-/** Return a failed start, or what is wrong with a server that works, as the panel shows it. */
-export function bannerOf(state: State): Banner | undefined {
-  if (state.phase === "failed") return { severity: "error", text: state.text, fix: FIXES[state.fix] };
-  if (state.phase !== "ready" || !state.remark) return undefined;
-  return { severity: "info", text: state.remark.text, fix: FIXES[state.remark.fix] };
 }

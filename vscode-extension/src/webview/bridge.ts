@@ -1,50 +1,43 @@
 /**
  * The wire to the host, and what this page keeps for itself over a reload: drafts.
  *
- * Knows: posting, hearing, drafts by session. Does not know: what is said.
+ * Knows: posting, hearing, drafts by session. Does not know: what is said, who the host is.
  */
 
-import type { Mention, ToHost, ToView } from "../panel/protocol";
-import { handedOver, withDraft, type Drafts } from "./drafts";
+import type { ToHost, ToView } from "../panel/protocol";
+import { handedOver, withDraft } from "./drafts";
+import type { KeptMentions, PageHost } from "./page_host";
 
-interface Kept {
-  readonly drafts?: Drafts;
-  readonly mentions?: KeptMentions;
-}
-/** What drafts mention, by session. */
-export type KeptMentions = Readonly<Record<string, readonly Mention[]>>;
-interface Api {
-  postMessage(message: ToHost): void;
-  getState(): Kept | undefined;
-  setState(state: Kept): void;
-}
-declare function acquireVsCodeApi(): Api;
+let host: PageHost | undefined;
 
-const api = acquireVsCodeApi();
+/** Use a host from now on. */
+export function useHost(one: PageHost): void {
+  host = one;
+}
 
 export function post(message: ToHost): void {
-  api.postMessage(message);
+  host?.post(message);
 }
 
 export function listen(listener: (message: ToView) => void): void {
-  window.addEventListener("message", (event: MessageEvent<ToView>) => listener(event.data));
+  host?.listen(listener);
 }
 
 export function draftOf(sessionId: string): string {
-  const kept = api.getState()?.drafts ?? {};
+  const kept = host?.getState()?.drafts ?? {};
   const drafts = handedOver(kept, sessionId);
-  if (drafts !== kept) api.setState({ ...api.getState(), drafts });
+  if (drafts !== kept) host?.setState({ ...host.getState(), drafts });
   return drafts[sessionId] ?? "";
 }
 
 export function keepDraft(sessionId: string, text: string): void {
-  api.setState({ ...api.getState(), drafts: withDraft(api.getState()?.drafts ?? {}, sessionId, text) });
+  host?.setState({ ...host.getState(), drafts: withDraft(host.getState()?.drafts ?? {}, sessionId, text) });
 }
 
 export function keptMentions(): KeptMentions {
-  return api.getState()?.mentions ?? {};
+  return host?.getState()?.mentions ?? {};
 }
 
 export function keepMentions(mentions: KeptMentions): void {
-  api.setState({ ...api.getState(), mentions });
+  host?.setState({ ...host.getState(), mentions });
 }

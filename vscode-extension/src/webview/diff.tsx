@@ -24,17 +24,19 @@ interface Props {
   readonly isMade: boolean;
   readonly canJudge: boolean;
   readonly roots: readonly string[];
+  /** Whether it is shown to its end, alone. */
+  readonly isWhole?: boolean;
 }
 
 const AROUND = 2;
 const MAX_LINES = 400;
 
-export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge, roots }: Props) => {
+export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge, roots, isWhole = false }: Props) => {
   const hunks = useMemo(() => hunksOf(diff.oldText ?? "", diff.newText), [diff]);
   const before = useMemo(() => shownLines(diff.oldText ?? ""), [diff]);
   const judge = (hunk: number, verdict: Verdict) =>
     post({ type: "judge", sessionId, callId, path: diff.path, hunk, verdict });
-  let left = MAX_LINES;
+  let left = isWhole ? Infinity : MAX_LINES;
   return (
     <div class="diff">
       <Head
@@ -42,7 +44,7 @@ export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge,
         hunks={hunks}
         roots={roots}
         isThere={diff.oldText !== null || !canJudge}
-        onCompare={() => post({ type: "compare", sessionId, callId, path: diff.path })}
+        onCompare={isWhole ? undefined : () => post({ type: "compare", sessionId, callId, path: diff.path })}
       />
       {hunks.map((hunk, number) => {
         const room = left;
@@ -72,7 +74,7 @@ interface HeadProps {
   readonly roots: readonly string[];
   /** Whether there is a file to open; one that is new and not agreed to yet can only be looked at. */
   readonly isThere: boolean;
-  readonly onCompare: () => void;
+  readonly onCompare: (() => void) | undefined;
 }
 
 function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
@@ -83,7 +85,7 @@ function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
         type="button"
         class="link file"
         title={diff.path}
-        onClick={() => (isThere ? post({ type: "open", path: diff.path }) : onCompare())}
+        onClick={() => (isThere ? post({ type: "open", path: diff.path }) : onCompare?.())}
       >
         <FileName path={diff.path} roots={roots} />
       </button>
@@ -98,15 +100,17 @@ function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
         </span>
       )}
       <span class="spring" />
-      <button
-        type="button"
-        class="icon-button"
-        title={messages.COMPARE}
-        aria-label={messages.compareFile(shortened(diff.path, roots))}
-        onClick={onCompare}
-      >
-        <i class="codicon codicon-diff" />
-      </button>
+      {onCompare && (
+        <button
+          type="button"
+          class="icon-button"
+          title={messages.COMPARE}
+          aria-label={messages.compareFile(shortened(diff.path, roots))}
+          onClick={onCompare}
+        >
+          <i class="codicon codicon-diff" />
+        </button>
+      )}
     </div>
   );
 }

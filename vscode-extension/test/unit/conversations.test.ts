@@ -29,7 +29,7 @@ class Scene {
   readonly sessions = new Conversations(
     this.store,
     this.approvals,
-    { isTrusted: () => this.isTrusted, folders: () => ({ cwd: "/p", more: ["/q"] }) },
+    { isTrusted: () => this.isTrusted, folders: () => ({ cwd: "/p", more: ["/q"] }), isOnlyFolder: true },
     () => this.connected(),
   );
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { Approvals } from "../../src/acp/approvals";
 import { Conversations } from "../../src/acp/conversations";
-import { connect, type Answerers } from "../../src/acp/link";
+import { connect, type EditorAnswerers } from "../../src/acp/link";
 import { Store } from "../../src/state/store";
 
 const COMMANDS = {
@@ -45,7 +45,7 @@ class Agent {
 async function sessionsWith(
   agent: Agent,
   trace?: () => void,
-  own: Partial<Answerers> = {},
+  own: Partial<EditorAnswerers> = {},
 ): Promise<{ store: Store; sessions: Conversations }> {
   const store = new Store();
   let heard = (_: acp.SessionNotification): void => undefined;
@@ -53,12 +53,12 @@ async function sessionsWith(
   const link = await connect(
     agent.input,
     agent.output,
-    answerers as unknown as Answerers,
+    answerers as unknown as EditorAnswerers,
     { isTrusted: true },
     "1.0.0",
     trace,
   );
-  const workspace = { isTrusted: () => true, folders: () => ({ cwd: "/p", more: [] }) };
+  const workspace = { isTrusted: () => true, folders: () => ({ cwd: "/p", more: [] }), isOnlyFolder: true };
   const sessions = new Conversations(store, new Approvals(store, NO_HUNKS), workspace, () => Promise.resolve(link));
   heard = (update) => void sessions.takeUpdate(update);
   return { store, sessions };

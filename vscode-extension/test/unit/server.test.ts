@@ -8,7 +8,8 @@ import type { Link } from "../../src/acp/link";
 import { readBundled } from "../../src/server/bundled";
 import { findCommand, isNewEnough, type Surroundings } from "../../src/server/command";
 import { reasonOf } from "../../src/server/install";
-import { ServerLife, ServerError, type State } from "../../src/server/life";
+import { ServerLife } from "../../src/server/life";
+import { ServerError, type State } from "../../src/server/state";
 import type { ServerProcess } from "../../src/server/process";
 
 const around = (there: readonly string[], more: Partial<Surroundings> = {}): Surroundings => ({

@@ -23,7 +23,8 @@ export function load(name: "math" | "diagrams"): Promise<void> {
   const loaded = new Promise<void>((resolve, reject) => {
     const script = document.createElement("script");
     script.nonce = nonce;
-    script.src = new URL(`${name}.js`, own?.src).href;
+    // Where names have a hash of their content, the page's own script says them.
+    script.src = new URL(own?.dataset[name] ?? `${name}.js`, own?.src).href;
     script.onload = () => resolve();
     script.onerror = () => reject(new Error(name));
     document.head.append(script);
