@@ -5,6 +5,7 @@ HTTP, WebSocket.
 """
 
 import secrets
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal
 
 import anyio
@@ -46,6 +47,32 @@ class TooManyClients(Exception):
     """No further connection is accepted: there are too many, or the server is shutting down."""
 
 
+class SocketIntake:
+    """The messages of a client that resumes its WebSocket: each is delivered once, although some arrive twice."""
+
+    def __init__(self, transport: DetachableTransport) -> None:
+        self._transport = transport
+        self._lock = anyio.Lock()
+        self.received = 0
+
+    async def take(self, data: bytes, number: int | None, is_current: Callable[[], bool]) -> bool:
+        """Deliver message `number` unless it was delivered before; return False if its socket was displaced.
+
+        None is for a client that does not number its messages: all are delivered. Raise PeerGone if the connection
+        has ended.
+        """
+        if number is None:
+            await self._transport.deliver(data)
+            return True
+        async with self._lock:
+            if not is_current():
+                return False
+            if number > self.received:
+                await self._transport.deliver(data)
+                self.received = number
+            return True
+
+
 class RemoteClient:
     """One client's connection, from initialize to its end, whatever happens to its streams."""
 
@@ -56,13 +83,15 @@ class RemoteClient:
         registry: ConnectionRegistry,
         server_limits: ServerLimits,
         room: BufferLimits,
+        client_id: str | None = None,
     ) -> None:
-        self.id = secrets.token_hex(16)
+        self.id = client_id or secrets.token_hex(16)
         self.kind: Kind = kind
         self.routes = Routes()
         self.transport = DetachableTransport(self.routes if kind == "http" else None, room)
         self.client = ClientConnection(registry)
         self.may_resume = kind == "http"
+        self.intake = SocketIntake(self.transport)
         self._app = app
         self._server_limits = server_limits
         self._connection = Connection(
@@ -154,11 +183,13 @@ class RemoteClients:
         self._clients: dict[str, RemoteClient] = {}
         self.is_stopping = False
 
-    def begin(self, kind: Kind) -> RemoteClient:
-        """Start a new connection. Raise TooManyClients."""
+    def begin(self, kind: Kind, client_id: str | None = None) -> RemoteClient:
+        """Start a new connection, under an ID that its client chose if it chose one. Raise TooManyClients."""
         if self.is_stopping or len(self._clients) >= self.server_limits.connections:
             raise TooManyClients
-        remote_client = RemoteClient(kind, self._app, self._registry, self.server_limits, self._room)
+        remote_client = RemoteClient(
+            kind, self._app, self._registry, self.server_limits, self._room, client_id
+        )
         self._clients[remote_client.id] = remote_client
         self._tasks.start_soon(self._run, remote_client)
         return remote_client

@@ -15,7 +15,7 @@ from hermes_acp.frontends.acp.http.outbox import MessagesExpired, NeverSent, Out
 from hermes_acp.frontends.acp.http.post_requests import CONNECTION_ID, GONE, refuse
 from hermes_acp.frontends.acp.http.remote_clients import RemoteClient, RemoteClients, TooManyClients
 from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal, agreed_protocol
-from hermes_acp.frontends.acp.http.resume_position import resume_position
+from hermes_acp.frontends.acp.http.resume_position import SocketPosition, resume_position, socket_position
 from hermes_acp.frontends.acp.messages import serving
 from hermes_protocol.errors import PeerGone
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
@@ -24,13 +24,16 @@ NORMAL: Final = 1000
 GOING_AWAY: Final = 1001
 TOO_BIG: Final = 1009
 TAKEN_OVER: Final = 4001
+GONE_CODE: Final = 4404
+"""Closes a page's socket whose connection has ended or cannot resume: browsers hide the status of a refused upgrade."""
 
 
 async def serve_socket(clients: RemoteClients, socket: WebSocket) -> None:
     """Serve an admitted client from the upgrade to the end of its socket."""
-    attached = _attach(clients, socket)
+    position = socket_position(socket.scope["subprotocols"])
+    attached = _attach(clients, socket) if position is None else _attach_page(clients, position)
     if isinstance(attached, AdmissionRefusal):
-        await socket.send_denial_response(refuse(attached))
+        await _refuse(socket, attached, is_page=position is not None)
         return
     remote_client, reader = attached
     remote_client.arrive()
@@ -41,7 +44,7 @@ async def serve_socket(clients: RemoteClients, socket: WebSocket) -> None:
         )
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_write, tasks, clients, reader, socket)
-            await _read(remote_client, socket)
+            await _read(remote_client, reader, socket, position and position.first)
             tasks.cancel_scope.cancel()
     finally:
         reader.close()
@@ -76,7 +79,38 @@ def _attach(
         return AdmissionRefusal(400, serving.NEVER_SENT)
 
 
-async def _read(remote_client: RemoteClient, socket: WebSocket) -> None:
+def _attach_page(
+    clients: RemoteClients, position: SocketPosition
+) -> tuple[RemoteClient, OutboxReader] | AdmissionRefusal:
+    """Return the connection under the ID that a page chose, with its reader; start it at the page's first socket."""
+    remote_client = clients.find(position.client_id)
+    if remote_client is None and position.is_new:
+        try:
+            remote_client = clients.begin("websocket", position.client_id)
+        except TooManyClients:
+            return AdmissionRefusal(503, serving.NO_ROOM)
+        remote_client.may_resume = True
+        return remote_client, remote_client.transport.outbox(None).open(None)
+    if remote_client is None or remote_client.is_ending or position.first > remote_client.intake.received + 1:
+        return GONE
+    try:
+        return remote_client, remote_client.transport.outbox(None).open(position.after)
+    except (MessagesExpired, NeverSent):
+        return GONE
+
+
+async def _refuse(socket: WebSocket, refusal: AdmissionRefusal, *, is_page: bool) -> None:
+    if not is_page or refusal is not GONE:
+        await socket.send_denial_response(refuse(refusal))
+        return
+    await socket.accept(agreed_protocol(socket.scope["subprotocols"]))
+    await socket.close(GONE_CODE, serving.CONNECTION_ENDED)
+
+
+async def _read(
+    remote_client: RemoteClient, reader: OutboxReader, socket: WebSocket, number: int | None
+) -> None:
+    """Deliver what a socket brings, as the client's messages from `number` on if it counts them."""
     while True:
         message: Message = await socket.receive()
         if message["type"] == "websocket.disconnect":
@@ -89,9 +123,11 @@ async def _read(remote_client: RemoteClient, socket: WebSocket) -> None:
             await socket.close(TOO_BIG, serving.MESSAGE_TOO_LONG)
             return
         try:
-            await remote_client.transport.deliver(data)
+            if not await remote_client.intake.take(data, number, lambda: not reader.is_displaced):
+                return
         except PeerGone:
             return
+        number = None if number is None else number + 1
 
 
 async def _write(
