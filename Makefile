@@ -6,13 +6,14 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all programs all-programs check docs fast clean
+.PHONY: help demo test test-all programs all-programs check docs web fast clean
 
 help:
 	@echo "make demo   start the server and run real turns with it"
 	@echo "make test   install what the tests need and run them"
 	@echo "make test-all   the same with real browsers, editors, containers and long runs"
 	@echo "make fast   unit, architecture and conversation tests only"
+	@echo "make web    build the web page that \`hermes-acp serve\` delivers"
 	@echo "make docs   build the documentation site into build/site/html"
 	@echo "make check  format, lint, types, generated files"
 
@@ -56,6 +57,12 @@ all-programs:
 
 fast: $(VENV)/.develop
 	$(BIN)/python -m pytest -n auto --dist worksteal tests/unit tests/architecture tests/conversations
+
+# The web page that `hermes-acp serve` delivers; the wheel contains it if it was built.
+web:
+	cd vscode-extension && { cmp -s package-lock.json node_modules/.installed-lock.json \
+		|| { npm ci --ignore-scripts --no-audit --no-fund --loglevel=error \
+			&& cp package-lock.json node_modules/.installed-lock.json; }; } && npm run --silent build:web
 
 docs: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --group docs

@@ -4,6 +4,8 @@ import { basename } from "node:path";
 
 import { context } from "esbuild";
 
+import { buildWeb } from "./build_web.mjs";
+
 const isProduction = process.argv.includes("--production");
 const shared = {
   bundle: true,
@@ -74,6 +76,11 @@ const tests = {
   outdir: "dist-test",
   external: ["vscode", "mocha"],
 };
+
+if (process.argv.includes("--web")) {
+  await buildWeb({ ...panel, minify: true, sourcemap: false }, lean);
+  process.exit();
+}
 
 const bundles = isProduction ? [host, panel, chunks] : [host, panel, chunks, tests];
 for (const options of bundles) {

@@ -9,7 +9,7 @@ import pytest
 
 from tests.architecture.sources import ROOT, name_of, nodes_of, python_files
 
-FRONTENDS = ("acp", "chat", "cli", "command_line", "lsp")
+FRONTENDS = ("acp", "chat", "cli", "command_line", "lsp", "web")
 SENTENCE = re.compile(r"[^\W\d_]{2,}[.,:;]? +[^\W\d_]{2,}")
 STYLE = re.compile(r"((bold|dim|italic|underline|noreverse|cyan|yellow|default|ansi\w+|bg:default) ?)+")
 """How rich and prompt_toolkit name styles."""
@@ -17,6 +17,7 @@ ALLOWED = frozenset(
     {
         *(f"hermes-acp {command}" for command in ("chat", "lsp", "scan", "serve")),
         *("GET, POST, DELETE, OPTIONS", "authorization, content-type, ", 'Bearer realm="hermes-acp"'),
+        "public, max-age=31536000, immutable",
         *(
             "Application Support",
             "\\ No newline at end of file\n",

@@ -45,7 +45,8 @@ async def at_work(tmp_path: Path, *replies: Reply) -> AsyncGenerator[tuple[Servi
         if server.process.returncode is None:
             server.process.terminate()
         assert await server.wait() == 0
-        assert server.errors.splitlines() == [f"hermes-acp serves {server.url}"]
+        page = server.url.removesuffix("acp")
+        assert server.errors.splitlines() == [f"hermes-acp serves {server.url}", f"Web page: {page}"]
         assert not (home / ".hermes" / "logs" / "bugs.log").exists()
 
 

@@ -10,11 +10,12 @@ import * as errors from "../../src/messages/errors";
 import * as pages from "../../src/messages/pages";
 import * as panel from "../../src/messages/panel";
 import * as server from "../../src/messages/server";
+import * as web from "../../src/messages/web";
 import { literalsIn, looksLikeASentence } from "./literals";
 
 type Texts = Readonly<Record<string, unknown>>;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const MODULES: Readonly<Record<string, Texts>> = { agent, conversation, editor, errors, pages, panel, server };
+const MODULES: Readonly<Record<string, Texts>> = { agent, conversation, editor, errors, pages, panel, server, web };
 /** Files of src/messages that hold no text of their own. */
 const HELPERS: readonly string[] = ["plural.ts"];
 
@@ -168,6 +169,8 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "server.startFailed": [["/usr/bin/hermes-acp", "permission denied"]],
   "server.startingFrom": [["/usr/bin/hermes-acp", "PATH"]],
   "server.tooOld": [["/usr/bin/hermes-acp", "0.0.1", "0.1.0"]],
+  "web.pathCopied": [["/home/you/project/shop.py"]],
+  "web.titleOf": [["Tidy shop.py"]],
 };
 
 describe("what the extension says", () => {

@@ -30,6 +30,7 @@ from hermes_acp.frontends.acp.http.request_bodies import BodyReader, BodyRefused
 from hermes_acp.frontends.acp.http.resume_position import resume_position
 from hermes_acp.frontends.acp.http.websocket import serve_socket
 from hermes_acp.frontends.acp.messages import serving
+from hermes_acp.frontends.web.page_files import PageFile, PageFiles
 
 PATH: Final = "/acp"
 METHODS: Final = "GET, POST, DELETE, OPTIONS"
@@ -49,6 +50,7 @@ class Endpoint:
         self._policy = policy
         self._clients = clients
         self._note_request = note_request
+        self._page = PageFiles()
         self._bodies = BodyReader(clients.server_limits.bodies_bytes, clients.server_limits.body_s)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,6 +76,9 @@ class Endpoint:
             await socket.send_denial_response(refuse(refusal))
 
     async def _serve(self, request: Request, receive: Receive, send: Send) -> None:
+        if file := await self._find_page_file(request):
+            await self._respond(request, _response_of(file), send)
+            return
         refusal = self._check(request)
         if refusal is None and request.method == "GET":
             await self._stream(request, receive, send)
@@ -89,6 +94,15 @@ class Endpoint:
         except ClientDisconnect:
             return
         await self._respond(request, response, send)
+
+    async def _find_page_file(self, request: Request) -> PageFile | None:
+        """Return a file of the web page: public, but only under this server's own names."""
+        if request.method not in ("GET", "HEAD") or request.url.path == PATH:
+            return None
+        if self._policy.check_host_and_origin(request.headers):
+            return None
+        takes_gzip = "gzip" in request.headers.get("accept-encoding", "")
+        return await self._page.find(request.url.path, takes_gzip=takes_gzip)
 
     async def _respond(self, request: Request, response: Response, send: Send) -> None:
         """Answer while the rest of the body is drained: a client that is still sending does not read."""
@@ -189,3 +203,7 @@ class Endpoint:
                 f"authorization, content-type, {CONNECTION_ID}, {SESSION_ID}, last-event-id"
             )
         return headers
+
+
+def _response_of(file: PageFile) -> Response:
+    return Response(file.body, headers=dict(file.headers))

@@ -45,9 +45,13 @@ def run(environment: Environment, settings: ServeSettings, announce: Callable[[s
     port = listener.getsockname()[1]
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     token = settings.token or secrets.token_urlsafe(32)
-    announce(serving.serving(f"http://{shown}:{port}{PATH}"))
-    if not settings.token:
+    address = f"http://{shown}:{port}"
+    announce(serving.serving(f"{address}{PATH}"))
+    if settings.token:
+        announce(serving.web_page(f"{address}/"))
+    else:
         announce(serving.generated_token(token))
+        announce(serving.web_page(f"{address}/#token={token}"))
     policy = AdmissionPolicy(
         token=token,
         hosts=LOCAL_NAMES | {host_name(settings.host)} | {name.lower() for name in settings.hosts},

@@ -46,7 +46,11 @@ class AdmissionPolicy(Struct, frozen=True):
         if not self._is_ours(headers.get("host", "")):
             return AdmissionRefusal(421, serving.WRONG_HOST)
         origin = headers.get("origin")
-        if origin is not None and origin not in self.origins:
+        if (
+            origin is not None
+            and origin not in self.origins
+            and not _is_same(origin, headers.get("host", ""))
+        ):
             return AdmissionRefusal(403, serving.WRONG_ORIGIN)
         return None
 
@@ -64,6 +68,12 @@ class AdmissionPolicy(Struct, frozen=True):
         if name in self.hosts:
             return True
         return self.takes_any_address and _is_address(name)
+
+
+def _is_same(origin: str, host: str) -> bool:
+    """Return whether a page comes from the very address that it asks; the host is known to be this server's."""
+    scheme, _, address = origin.partition("://")
+    return scheme in ("http", "https") and address.lower() == host.lower()
 
 
 def host_name(host: str) -> str:

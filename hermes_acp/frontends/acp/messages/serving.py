@@ -10,7 +10,7 @@ NO_TLS: Final = (
 )
 ALLOW_REMOTE_HELP: Final = "listen on an address that other machines can reach, without TLS"
 ALLOW_ORIGIN_HELP: Final = (
-    "allow pages of this origin, such as https://app.example (repeatable; none by default)"
+    "allow pages of this origin, such as https://app.example (repeatable; by default only the server's own)"
 )
 ALLOW_HOST_HELP: Final = (
     "accept another name in the Host header, such as the one a proxy passes on (repeatable)"
@@ -77,6 +77,11 @@ def serving(url: str) -> str:
 def generated_token(token: str) -> str:
     """Show the token that was generated."""
     return f"Bearer token, shown only now: {token}"
+
+
+def web_page(url: str) -> str:
+    """Say where the web page is."""
+    return f"Web page: {url}"
 
 
 def failure(sentence: str) -> str:

@@ -1,0 +1,132 @@
+"""The web page in a real Chromium, over a real `hermes-acp serve`.
+
+Knows: how the page is built and opened, what the browser complains about. Does not know: any scenario.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+
+from hermes_acp.frontends.web.page_files import BUILT
+from tests.e2e.agent_process import agent_environment
+from tests.e2e.http_serving import TOKEN, Serving, serving
+from tests.e2e.vscode_editor import BUILD_WAIT_S, EXTENSION, ROOT, RUN, environment, run_node
+from tests.model_server import ModelServer, Reply, serve
+
+WAIT_MS = 90_000
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
+DESKTOP = {"width": 900, "height": 800}
+PHONE = {"width": 390, "height": 780}
+
+
+def build_page(browser: str) -> None:
+    """Build the page as `make web` does, once in a run of the tests."""
+    lock, stamp = ROOT / "build" / "web-page.lock", ROOT / "build" / "web-page.run"
+    lock.parent.mkdir(exist_ok=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if (BUILT / "index.html").exists() and stamp.exists() and stamp.read_text() == RUN:
+            return
+        done = run_node(["build.mjs", "--web", "--production"], browser=browser, wait_s=BUILD_WAIT_S)
+        assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+        stamp.write_text(RUN)
+
+
+def require_page(*, is_required: bool) -> str:
+    """Return the browser's command; skip the test, or fail it where nothing may be left out, if anything is missing."""
+    browser = environment("").get("HERMES_TEST_CHROMIUM") or _chromium()
+    if browser and (EXTENSION / "node_modules" / ".installed-lock.json").exists():
+        return browser
+    complaint = "chromium or the extension's packages are not installed; tests/install.sh installs them"
+    if is_required:
+        pytest.fail(complaint)
+    pytest.skip(complaint)
+
+
+def _chromium() -> str | None:
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        for name in ("chromium", "google-chrome"):
+            if (found := Path(folder) / name).exists():
+                return str(found)
+    return None
+
+
+class Visit:
+    """A server with a scripted model, a workspace, and a browser with one context."""
+
+    def __init__(self, server: Serving, model: ModelServer, workspace: Path, context: BrowserContext) -> None:
+        self.server = server
+        self.model = model
+        self.workspace = workspace
+        self.context = context
+        self.complaints: list[str] = []
+
+    @property
+    def address(self) -> str:
+        """The page's address, without the token."""
+        return self.server.url.removesuffix("acp")
+
+    async def open(self, *, token: str = TOKEN) -> Page:
+        """Open the page by the address that `serve` shows."""
+        page = await self.context.new_page()
+        page.set_default_timeout(WAIT_MS)
+        page.on("console", lambda message: self._note(message.type, message.text))
+        page.on("pageerror", lambda error: self._note("error", str(error)))
+        await page.goto(f"{self.address}#token={token}" if token else self.address)
+        return page
+
+    async def begin(self) -> Page:
+        """Open the page and a session in the workspace."""
+        page = await self.open()
+        await page.get_by_role("button", name="New session").click()
+        await page.get_by_label("Folder on the server").fill(str(self.workspace))
+        await page.get_by_role("button", name="Start").click()
+        await page.get_by_role("combobox", name="Mode", exact=True).wait_for()
+        return page
+
+    async def close(self) -> None:
+        """Close every page."""
+        for page in self.context.pages:
+            await page.close()
+
+    def _note(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.complaints.append(text)
+
+
+async def ask(page: Page, words: str) -> None:
+    """Send a prompt."""
+    await page.get_by_label("Prompt", exact=True).fill(words)
+    await page.keyboard.press("Enter")
+
+
+@asynccontextmanager
+async def visiting(
+    tmp_path: Path, browser: str, *replies: Reply, flags: tuple[str, ...] = (), **options: Any
+) -> AsyncGenerator[Visit]:
+    """Yield a visit; `options` are those of the browser's context."""
+    workspace, home = tmp_path / "workspace", tmp_path / "home"
+    workspace.mkdir()
+    home.mkdir()
+    (workspace / "a.py").write_text("x = 1\ny = 2\nz = 3\n")
+    build_page(browser)
+    variables: dict[str, Any] = {"viewport": DESKTOP} | options
+    async with (
+        serve(list(replies)) as model,
+        serving(agent_environment(home, model), tmp_path, *flags) as server,
+        async_playwright() as driver,
+    ):
+        chromium: Browser = await driver.chromium.launch(executable_path=browser, args=ARGUMENTS)
+        try:
+            context = await chromium.new_context(**variables)
+            yield Visit(server, model, workspace, context)
+        finally:
+            await chromium.close()

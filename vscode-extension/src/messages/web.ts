@@ -1,0 +1,27 @@
+/** What people read in the web page around the panel: the way in, folders, the connection. */
+
+export const PRODUCT = "Hermes";
+export const CLIENT_TITLE = "Hermes web page";
+export const titleOf = (session: string) => `${session} - ${PRODUCT}`;
+
+export const CONNECTION_LOST = "The connection was lost.";
+export const OFFLINE = "Not connected. The page reconnects by itself.";
+
+export const ENTER_TOKEN = "Enter the token";
+export const TOKEN_WHERE = "`hermes-acp serve` shows the token, and an address that contains it, when it starts.";
+export const TOKEN_REFUSED = "The server does not accept this token.";
+export const TOKEN = "Token";
+export const CONNECT = "Connect";
+
+export const NEW_SESSION_IN = "New session in a folder";
+export const NEW_SESSION = "New session";
+export const FOLDER = "Folder on the server";
+export const FOLDER_EXAMPLE = "/home/you/project";
+export const FOLDER_NOT_ABSOLUTE = "Enter the whole path, beginning with a slash.";
+export const KNOWN_FOLDERS = "Folders of earlier sessions";
+export const START_SESSION = "Start";
+export const CANCEL = "Cancel";
+export const CLOSE = "Close";
+
+export const pathCopied = (path: string) => `Path copied: ${path}`;
+export const NOT_HERE = "This works only in an editor.";

@@ -1,0 +1,103 @@
+/**
+ * What the panel needs of a browser: the clipboard, other pages, files that the user chooses.
+ *
+ * Knows: the browser. Does not know: what the panel does.
+ */
+
+import * as messages from "../messages/web";
+import type { Answer, Attachments, Exits, MentionReader, PromptContext } from "../panel/host";
+import type { Mention } from "../panel/protocol";
+import type { Overlays } from "./dialogs";
+
+const PICTURES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const MAX_PICTURE_BYTES = 5_000_000;
+const MAX_TEXT_BYTES = 200_000;
+const MAX_FILES = 20;
+
+export interface Commands {
+  readonly [command: string]: () => void;
+}
+
+/** Files are on the server: their paths are copied, their changes are shown in the page. */
+export function browserExits(overlays: Overlays, commands: Commands): Exits {
+  const copyPath = async (path: string) => {
+    await copyText(path);
+    overlays.say(messages.pathCopied(path));
+  };
+  return {
+    open: copyPath,
+    follow: copyPath,
+    located: () => Promise.resolve([]),
+    browse: (url) => Promise.resolve(openPage(url)),
+    copy: copyText,
+    run: (command) => Promise.resolve(commands[command]?.()),
+    compare: (diff, title) => overlays.showDiffs([diff], title),
+    useCode: () => Promise.resolve(overlays.say(messages.NOT_HERE)),
+    codeTarget: () => undefined,
+  };
+}
+
+/** Open a page of the web in a tab of its own that knows nothing of this one. */
+function openPage(url: string): void {
+  if (/^(https?|mailto):/i.test(url)) window.open(url, "_blank", "noopener,noreferrer");
+}
+
+async function copyText(text: string): Promise<void> {
+  // Only pages that are served securely have a clipboard.
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "unseen";
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}
+
+export const browserAttachments: Attachments = {
+  pick: async (answer) => {
+    for (const file of (await chooseFiles()).slice(0, MAX_FILES)) await attach(file, answer);
+  },
+  drop: () => Promise.resolve(),
+};
+
+function chooseFiles(): Promise<readonly File[]> {
+  const input = document.createElement("input");
+  input.type = "file";
+  input.multiple = true;
+  return new Promise((resolve) => {
+    input.onchange = () => resolve([...(input.files ?? [])]);
+    input.oncancel = () => resolve([]);
+    input.click();
+  });
+}
+
+async function attach(file: File, answer: Answer): Promise<void> {
+  const { name, type, size } = file;
+  if (PICTURES.includes(type) && size <= MAX_PICTURE_BYTES) {
+    let binary = "";
+    for (const byte of new Uint8Array(await file.arrayBuffer())) binary += String.fromCharCode(byte);
+    answer({ type: "insertPicture", picture: { mimeType: type, data: btoa(binary) } });
+  } else if (size <= MAX_TEXT_BYTES) {
+    const mention: Mention = { kind: "file", token: name, label: name, detail: name, text: await file.text() };
+    answer({ type: "insert", mention });
+  }
+}
+
+export const browserMentions: MentionReader = {
+  find: (query) =>
+    Promise.resolve(
+      /^https?:\/\/\S/i.test(query) ? [{ kind: "url", token: query, label: query, detail: query, uri: query }] : [],
+    ),
+  blockOf: ({ kind, text, token, uri, detail }) => {
+    if (text !== undefined)
+      return Promise.resolve({
+        type: "resource",
+        resource: { uri: `hermes://${token}`, text, mimeType: "text/plain" },
+      });
+    return Promise.resolve(kind === "url" && uri ? { type: "resource_link", uri, name: detail } : undefined);
+  },
+};
+
+/** A browser shows nothing that could go along with a prompt. */
+export const noContext: PromptContext = { shown: [], taken: [], take: () => undefined };

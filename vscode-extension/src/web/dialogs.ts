@@ -1,0 +1,62 @@
+/**
+ * What is shown above the page: a question, a folder to choose, a change, a word that passes.
+ *
+ * Knows: what is open and who waits for it. Does not know: how it is drawn.
+ */
+
+import type { Dialogs } from "../panel/host";
+import type { FileDiff } from "../state/terms";
+import { Observable } from "./observable";
+
+export type Overlay =
+  | { readonly type: "confirm"; readonly question: string; readonly word: string; settle(isYes: boolean): void }
+  | { readonly type: "folder" }
+  | { readonly type: "diffs"; readonly title: string; readonly diffs: readonly FileDiff[] };
+
+const TOAST_MS = 4000;
+
+export class Overlays implements Dialogs {
+  readonly open = new Observable<Overlay | undefined>(undefined);
+  readonly toast = new Observable("");
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Close what is open; a question that is closed is answered with no. */
+  close(): void {
+    const open = this.open.value;
+    this.open.set(undefined);
+    if (open?.type === "confirm") open.settle(false);
+  }
+
+  chooseFolder(): void {
+    this.close();
+    this.open.set({ type: "folder" });
+  }
+
+  confirm(question: string, word: string): Promise<boolean> {
+    this.close();
+    return new Promise((resolve) => {
+      const settle = (isYes: boolean) => {
+        this.open.set(undefined);
+        resolve(isYes);
+      };
+      this.open.set({ type: "confirm", question, word, settle });
+    });
+  }
+
+  showDiffs(diffs: readonly FileDiff[], title: string): Promise<void> {
+    this.close();
+    this.open.set({ type: "diffs", title, diffs });
+    return Promise.resolve();
+  }
+
+  nameOf(path: string): string {
+    return path;
+  }
+
+  /** Say a word that passes. */
+  say(words: string): void {
+    clearTimeout(this.timer);
+    this.toast.set(words);
+    this.timer = setTimeout(() => this.toast.set(""), TOAST_MS);
+  }
+}

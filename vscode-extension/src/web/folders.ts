@@ -1,0 +1,34 @@
+/**
+ * The folders on the server in which sessions are begun.
+ *
+ * Knows: the folder of new sessions, what was chosen before. Does not know: sessions.
+ */
+
+import type { KeptValues } from "../panel/host";
+import { Observable } from "./observable";
+
+const KEY = "folder";
+
+export class Folders {
+  readonly current: Observable<string>;
+
+  constructor(private readonly memory: KeptValues) {
+    this.current = new Observable(memory.get<string>(KEY) ?? "");
+  }
+
+  /** Return where new sessions are begun; undefined where no folder was chosen. */
+  get place(): { readonly cwd: string; readonly more: readonly string[] } | undefined {
+    return this.current.value ? { cwd: this.current.value, more: [] } : undefined;
+  }
+
+  choose(folder: string): void {
+    const plain = folder.length > 1 ? folder.replace(/\/+$/, "") : folder;
+    this.memory.set(KEY, plain);
+    this.current.set(plain);
+  }
+
+  /** Return the folders below which paths are shortened: that of the session that is shown, else that of new ones. */
+  rootsOf(cwd: string | undefined): readonly string[] {
+    return [cwd ?? this.current.value].filter(Boolean);
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * What the page keeps in its tab: which sessions are open, drafts, folders. Nothing of what was said.
+ *
+ * Knows: the tab's storage. Does not know: what the values are for.
+ */
+
+import type { SavedSessions } from "../state/saved_sessions";
+import { emptySession } from "../state/session";
+import type { Kept } from "../webview/page_host";
+
+const SESSIONS = "sessions";
+
+export class TabMemory {
+  constructor(private readonly storage: Pick<Storage, "getItem" | "setItem">) {}
+
+  get<T>(key: string): T | undefined {
+    const text = this.storage.getItem(`hermes.${key}`);
+    return text === null ? undefined : (JSON.parse(text) as T);
+  }
+
+  /** Keep a value; of sessions, only what finds them again. What does not fit is not kept. */
+  set(key: string, value: unknown): void {
+    try {
+      this.storage.setItem(`hermes.${key}`, JSON.stringify(key === SESSIONS ? found(value as SavedSessions) : value));
+    } catch {
+      return;
+    }
+  }
+
+  page(): Kept | undefined {
+    return this.get<Kept>("page");
+  }
+}
+
+function found({ active, sessions }: SavedSessions): SavedSessions {
+  return { active, sessions: sessions.map(({ id, cwd, title }) => ({ ...emptySession(id, cwd), title })) };
+}

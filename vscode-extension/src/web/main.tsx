@@ -1,0 +1,97 @@
+/**
+ * The start of the page in a browser.
+ *
+ * Knows: the token, where the server is. Does not know: what is shown.
+ */
+
+import "./style/theme.css";
+import "./style/frame.css";
+
+import { render } from "preact";
+
+import type { ToView } from "../panel/protocol";
+import { freshId } from "../state/fresh_id";
+import { start } from "../webview/start";
+import { AccessToken } from "./access_token";
+import { build } from "./engine";
+import { Frame } from "./frame";
+import { TabMemory } from "./kept";
+import { ResumableSocket, type SocketWorld } from "./resumable_socket";
+import { SignIn } from "./sign_in";
+
+const ENDPOINT = "/acp";
+/** A timer that comes so late was held up by a sleep. */
+const TICK_MS = 5_000;
+const SLEPT_MS = 20_000;
+
+const access = new AccessToken({ location, history, storage: sessionStorage });
+const token = access.take();
+if (token) open(token);
+else signIn(false);
+
+function signIn(isRefused: boolean): void {
+  const root = document.getElementById("root");
+  const enter = (given: string) => {
+    access.keep(given);
+    location.reload();
+  };
+  if (root) render(<SignIn isRefused={isRefused} onToken={enter} />, root);
+}
+
+function open(given: string): void {
+  const listeners = new Set<(message: ToView) => void>();
+  const memory = new TabMemory(sessionStorage);
+  const world = worldOf(given);
+  const engine = build(memory, (onState) => new ResumableSocket(world, freshId(), given, onState));
+  engine.state.listen(() => {
+    if (engine.state.value !== "refused") return;
+    access.forget();
+    signIn(true);
+  });
+  start(
+    {
+      post: (message) => engine.receive(message, (answer) => listeners.forEach((listener) => listener(answer))),
+      listen: (listener) => {
+        listeners.add(listener);
+        engine.audience.admit(listener);
+      },
+      getState: () => memory.page(),
+      setState: (state) => memory.set("page", state),
+    },
+    (app, model, onPast) => (
+      <Frame engine={engine} model={model} onPast={onPast}>
+        {app}
+      </Frame>
+    ),
+  );
+  renewAfterSleep(() => engine.connection.renew());
+  void engine.connection.link().catch(() => undefined);
+}
+
+function renewAfterSleep(renew: () => void): void {
+  let at = Date.now();
+  setInterval(() => {
+    if (Date.now() - at > SLEPT_MS) renew();
+    at = Date.now();
+  }, TICK_MS);
+  addEventListener("online", renew);
+}
+
+function worldOf(given: string): SocketWorld {
+  const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${ENDPOINT}`;
+  return {
+    open: (protocols) => new WebSocket(address, [...protocols]),
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    probe: async () => {
+      try {
+        const { status } = await fetch(ENDPOINT, {
+          headers: { authorization: ["Bearer", given].join(" ") },
+          cache: "no-store",
+        });
+        return status === 401 ? "refused" : "reachable";
+      } catch {
+        return "unreachable";
+      }
+    },
+  };
+}

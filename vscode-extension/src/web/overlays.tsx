@@ -1,0 +1,174 @@
+/**
+ * What is above the page, drawn: questions, the choice of a folder, changes of files.
+ *
+ * Knows: the browser's own dialog. Does not know: who waits for an answer.
+ */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { errorText } from "../acp/error_text";
+import * as messages from "../messages/web";
+import { post } from "../webview/bridge";
+import { Diff } from "../webview/diff";
+import type { Model } from "../webview/model";
+import type { Overlay } from "./dialogs";
+import type { WebEngine } from "./engine";
+import { useValue } from "./observable";
+
+interface Props {
+  readonly engine: WebEngine;
+  readonly model: Model;
+}
+
+export function OverlayView({ engine, model }: Props) {
+  const open = useValue(engine.overlays.open);
+  if (!open) return null;
+  const close = () => engine.overlays.close();
+  if (open.type === "folder") return <FolderDialog engine={engine} model={model} onClose={close} />;
+  if (open.type === "confirm") return <Confirm overlay={open} onClose={close} />;
+  return <Changes overlay={open} model={model} onClose={close} />;
+}
+
+interface BoxProps {
+  readonly label: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+function Box({ label, onClose, children }: BoxProps) {
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = box.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={box}
+      class="overlay"
+      aria-label={label}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div class="overlay-head">
+        <h2>{label}</h2>
+        <button type="button" class="icon-button" aria-label={messages.CLOSE} title={messages.CLOSE} onClick={onClose}>
+          <i class="codicon codicon-close" />
+        </button>
+      </div>
+      {children}
+    </dialog>
+  );
+}
+
+type Of<T extends Overlay["type"]> = Extract<Overlay, { type: T }>;
+
+function Confirm({ overlay, onClose }: { overlay: Of<"confirm">; onClose: () => void }) {
+  return (
+    <Box label={overlay.word} onClose={onClose}>
+      <p class="overlay-words">{overlay.question}</p>
+      <div class="overlay-actions">
+        <button type="button" class="button primary" onClick={() => overlay.settle(true)}>
+          {overlay.word}
+        </button>
+        <button type="button" class="button quiet" onClick={onClose}>
+          {messages.CANCEL}
+        </button>
+      </div>
+    </Box>
+  );
+}
+
+function Changes({ overlay, model, onClose }: { overlay: Of<"diffs">; model: Model; onClose: () => void }) {
+  return (
+    <Box label={overlay.title} onClose={onClose}>
+      <div class="overlay-body">
+        {overlay.diffs.map((diff) => (
+          <Diff
+            key={diff.path}
+            diff={diff}
+            sessionId=""
+            callId=""
+            isWhole
+            verdicts={[]}
+            isMade
+            canJudge={false}
+            roots={model.shell?.roots ?? []}
+          />
+        ))}
+      </div>
+    </Box>
+  );
+}
+
+function FolderDialog({ engine, model, onClose }: Props & { onClose: () => void }) {
+  const [folder, setFolder] = useState(engine.folders.current.value);
+  const [problem, setProblem] = useState("");
+  useEffect(() => post({ type: "listPast" }), []);
+  const known = [...new Set(model.past.map(({ cwd }) => cwd))];
+  const begin = async (path: string) => {
+    if (!path.startsWith("/")) return setProblem(messages.FOLDER_NOT_ABSOLUTE);
+    try {
+      await engine.begin(path);
+      onClose();
+    } catch (error) {
+      setProblem(errorText(error));
+    }
+  };
+  return (
+    <Box label={messages.NEW_SESSION_IN} onClose={onClose}>
+      <form
+        class="folder-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void begin(folder.trim());
+        }}
+      >
+        <label>
+          {messages.FOLDER}
+          <input
+            type="text"
+            autofocus
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            placeholder={messages.FOLDER_EXAMPLE}
+            value={folder}
+            aria-invalid={problem !== ""}
+            aria-describedby={problem ? "folder-problem" : undefined}
+            onInput={(event) => setFolder(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="button primary">
+          {messages.START_SESSION}
+        </button>
+      </form>
+      {problem && (
+        <p id="folder-problem" class="refusal" role="alert">
+          {problem}
+        </p>
+      )}
+      {known.length > 0 && (
+        <>
+          <h3>{messages.KNOWN_FOLDERS}</h3>
+          <ul class="folder-list">
+            {known.map((path) => (
+              <li key={path}>
+                <button type="button" class="folder-known" onClick={() => void begin(path)}>
+                  {path}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Box>
+  );
+}

@@ -1,0 +1,156 @@
+/**
+ * One connection over any number of WebSockets: where one breaks, the next goes on behind the last message of either side.
+ *
+ * Knows: how messages are counted, when a socket is opened again. Does not know: what is said.
+ * The counts travel among the subprotocols, as does the token: a page can neither set nor read headers of a WebSocket.
+ */
+
+import type * as acp from "@agentclientprotocol/sdk/unstable";
+
+export type SocketState = "connecting" | "open" | "offline" | "refused" | "ended";
+
+/** The server does not have this connection any more, or another socket has it. */
+const GONE = 4404;
+const TAKEN_OVER = 4001;
+const FIRST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 5_000;
+
+type Socket = Pick<WebSocket, "send" | "close" | "onopen" | "onmessage" | "onclose">;
+
+export interface SocketWorld {
+  open(protocols: readonly string[]): Socket;
+  /** Ask over HTTP why no socket could be opened. */
+  probe(): Promise<"refused" | "unreachable" | "reachable">;
+  pause(ms: number): Promise<void>;
+}
+
+interface Sent {
+  readonly number: number;
+  readonly text: string;
+  /** The ID of a request. */
+  readonly id: unknown;
+}
+
+export class ResumableSocket {
+  readonly stream: acp.Stream;
+  readonly ended: Promise<SocketState>;
+  private state: SocketState = "connecting";
+  private socket: Socket | undefined;
+  private incoming: ReadableStreamDefaultController<acp.AnyMessage> | undefined;
+  private end: (state: SocketState) => void = () => undefined;
+  private received = 0;
+  private last = 0;
+  /** What the server may not have; an answer to a request tells that it has everything until that. */
+  private sent: Sent[] = [];
+  private failures = 0;
+
+  constructor(
+    private readonly world: SocketWorld,
+    private readonly id: string,
+    private readonly token: string,
+    private readonly onState: (state: SocketState) => void,
+  ) {
+    this.ended = new Promise((resolve) => (this.end = resolve));
+    this.stream = {
+      readable: new ReadableStream({ start: (controller) => void (this.incoming = controller) }),
+      writable: new WritableStream({ write: (message) => this.send(message) }),
+    };
+    this.open();
+  }
+
+  /** Replace the socket by another: after a sleep nobody knows whether it still reaches anybody. */
+  renew(): void {
+    if (this.isOver || this.state === "connecting") return;
+    this.drop();
+    this.open();
+  }
+
+  /** Leave for good. */
+  close(): void {
+    this.drop();
+    this.finish("ended");
+  }
+
+  private get isOver(): boolean {
+    return this.state === "ended" || this.state === "refused";
+  }
+
+  private send(message: acp.AnyMessage): void {
+    this.last += 1;
+    const id = "method" in message && "id" in message ? message.id : undefined;
+    const one = { number: this.last, text: JSON.stringify(message), id };
+    this.sent.push(one);
+    if (this.state === "open") this.socket?.send(one.text);
+  }
+
+  private open(): void {
+    this.show("connecting");
+    const first = this.sent[0]?.number ?? this.last + 1;
+    const pending = [...this.sent];
+    const position = `acp-resume.${this.id}.${this.received}.${first}`;
+    const socket = this.world.open(["acp", `base64url.bearer.${base64url(this.token)}`, position]);
+    this.socket = socket;
+    let wasOpen = false;
+    socket.onopen = () => {
+      if (this.socket !== socket) return;
+      wasOpen = true;
+      // What was written while the socket opened is behind what was there before.
+      for (const { text } of [...pending, ...this.sent.filter(({ number }) => number >= first + pending.length)])
+        socket.send(text);
+      this.show("open");
+    };
+    socket.onmessage = ({ data }: MessageEvent) => {
+      if (this.socket === socket) this.take(String(data));
+    };
+    socket.onclose = ({ code }: CloseEvent) => {
+      if (this.socket !== socket) return;
+      this.socket = undefined;
+      if (code === GONE || code === TAKEN_OVER) this.finish("ended");
+      else void this.retry(wasOpen);
+    };
+  }
+
+  private take(text: string): void {
+    this.received += 1;
+    this.failures = 0;
+    const message = JSON.parse(text) as acp.AnyMessage;
+    if (!("method" in message)) this.prune(message.id);
+    this.incoming?.enqueue(message);
+  }
+
+  /** Forget what the server has: a request that it answers, and all before that. */
+  private prune(id: unknown): void {
+    const at = this.sent.findIndex((each) => each.id !== undefined && each.id === id);
+    if (at >= 0) this.sent = this.sent.slice(at + 1);
+  }
+
+  private async retry(wasOpen: boolean): Promise<void> {
+    this.show("offline");
+    if (!wasOpen && (await this.world.probe()) === "refused") return this.finish("refused");
+    this.failures += 1;
+    await this.world.pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * (2 ** (this.failures - 1) - 1)));
+    if (this.state === "offline") this.open();
+  }
+
+  private drop(): void {
+    const { socket } = this;
+    this.socket = undefined;
+    socket?.close();
+  }
+
+  private finish(state: "ended" | "refused"): void {
+    if (this.isOver) return;
+    this.show(state);
+    this.incoming?.close();
+    this.end(state);
+  }
+
+  private show(state: SocketState): void {
+    this.state = state;
+    this.onState(state);
+  }
+}
+
+function base64url(text: string): string {
+  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}

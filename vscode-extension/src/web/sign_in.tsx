@@ -1,0 +1,43 @@
+/** The way in where the address had no token: a field that a password manager can fill. */
+
+import { useState } from "preact/hooks";
+
+import * as messages from "../messages/web";
+
+export function SignIn({ isRefused, onToken }: { isRefused: boolean; onToken: (token: string) => void }) {
+  const [token, setToken] = useState("");
+  const enter = (event: Event) => {
+    event.preventDefault();
+    if (token.trim()) onToken(token.trim());
+  };
+  return (
+    <main class="sign-in">
+      <h1>{messages.ENTER_TOKEN}</h1>
+      <p>{messages.TOKEN_WHERE}</p>
+      <form onSubmit={enter}>
+        <label>
+          {messages.TOKEN}
+          <input
+            type="password"
+            autocomplete="current-password"
+            value={token}
+            aria-invalid={isRefused}
+            aria-describedby={isRefused ? "refused" : undefined}
+            ref={(element) => {
+              if (element && document.activeElement === document.body) element.focus();
+            }}
+            onInput={(event) => setToken(event.currentTarget.value)}
+          />
+        </label>
+        {isRefused && (
+          <p id="refused" class="refusal" role="alert">
+            {messages.TOKEN_REFUSED}
+          </p>
+        )}
+        <button type="submit" class="button primary">
+          {messages.CONNECT}
+        </button>
+      </form>
+    </main>
+  );
+}
