@@ -6,11 +6,24 @@ protocol before anything else happens.
 
 import gc
 import sys
+from types import MappingProxyType
 from typing import NoReturn
 
 # Importing creates many objects and no garbage; collecting would take a quarter of the time to the first output.
 # `agent.setup.configuration` turns the collector on again when all is loaded (`garbage_collection.py`).
 gc.disable()
+
+
+COMMANDS = MappingProxyType(
+    {
+        "chat": ("hermes_acp.frontends.chat.chat_command", "chat_command"),
+        "daemon": ("hermes_acp.frontends.acp.daemon.daemon_command", "daemon_command"),
+        "lsp": ("hermes_acp.frontends.lsp.lsp_command", "lsp_command"),
+        "serve": ("hermes_acp.frontends.acp.http.serve_command", "serve_command"),
+        "status": ("hermes_acp.frontends.acp.daemon.daemon_command", "status_command"),
+    }
+)
+"""Commands that frontends other than `cli` implement: module and function, which takes the arguments after the name."""
 
 
 def main() -> None:
@@ -32,27 +45,24 @@ def main() -> None:
             wire = claim()
         except OSError as error:
             _tell_closed(error)
-        from hermes_acp.frontends.acp.stdio_server import serve_stdio
+        from hermes_acp.frontends.acp.daemon.handover import hand_over
 
-        code = serve_stdio(*wire, allows_bypass=allows_bypass)
+        code = hand_over(*wire, allows_bypass=allows_bypass)
+        if code is None:
+            from hermes_acp.frontends.acp.stdio_server import serve_stdio
+
+            code = serve_stdio(*wire, allows_bypass=allows_bypass)
         from hermes_acp.shutdown import exit_process
 
         exit_process(code)
     from hermes_acp.shutdown import reset_inherited_signals
 
     reset_inherited_signals()
-    if sys.argv[1:2] == ["serve"]:
-        from hermes_acp.frontends.acp.http.serve_command import serve_command
+    if sys.argv[1:2] and (command := COMMANDS.get(sys.argv[1])):
+        import importlib
 
-        sys.exit(serve_command(sys.argv[2:]))
-    if sys.argv[1:2] == ["lsp"]:
-        from hermes_acp.frontends.lsp.lsp_command import lsp_command
-
-        sys.exit(lsp_command(sys.argv[2:]))
-    if sys.argv[1:2] == ["chat"]:
-        from hermes_acp.frontends.chat.chat_command import chat_command
-
-        sys.exit(chat_command(sys.argv[2:]))
+        module, function = command
+        sys.exit(getattr(importlib.import_module(module), function)(sys.argv[2:]))
     try:
         if sys.argv[1:] == ["scan", "--jsonl"]:
             from hermes_acp.frontends.cli.scan.scan_lines import scan_lines

@@ -1,5 +1,6 @@
 """End the process: the signals that ask for it, and a guard that ends it when an orderly end does not come."""
 
+import math
 import os
 import select
 import sys
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 SHUTDOWN_GRACE_S: Final = 2.5
 PROGRESS_INTERVAL_MS: Final = 250
+END_OF_DRAIN: Final = 0
+"""Stands for no signal in the guard's pipe."""
 
 
 def reset_inherited_signals() -> None:
@@ -62,8 +65,12 @@ class ShutdownGuard:
     watch this process. One per process; use it from the main thread.
     """
 
-    def __init__(self, in_fd: int | None = None) -> None:
-        """Prepare; with `in_fd`, closing the other end also requests a stop."""
+    def __init__(self, in_fd: int | None = None, drain_s: float = 0.0) -> None:
+        """Prepare; with `in_fd`, closing the other end also requests a stop.
+
+        After the first SIGTERM, the process has `drain_s` more to end; every other signal ends that time.
+        """
+        self._drain_s = drain_s
         self._signals: frozenset[int] = frozenset()
         self._in_fd = None if in_fd is None else os.dup(in_fd)  # the owner may close the original at any time
         self._asked, self._asking = os.pipe()
@@ -85,8 +92,12 @@ class ShutdownGuard:
         for number in self._signals:
             signal.signal(number, _ignore_handled)
 
+    def end_drain(self) -> None:
+        """Leave the process only the usual time to end, from now on."""
+        os.write(self._asking, bytes((END_OF_DRAIN,)))
+
     async def stopped(self) -> int:
-        """Wait for a stop signal; return its number."""
+        """Wait for a stop signal, or for the next one; return its number."""
         import anyio
 
         await anyio.wait_readable(self._heard)
@@ -100,20 +111,28 @@ class ShutdownGuard:
         code, deadline, unread = 0, 0.0, 0
         while True:
             for ready, _ in poller.poll(PROGRESS_INTERVAL_MS if deadline else None):
+                grace_s = SHUTDOWN_GRACE_S
                 if ready == self._asked:
                     number = os.read(self._asked, 1)[0]
-                    if number not in self._signals:
+                    if number in self._signals:
+                        grace_s += 0.0 if code else self._drain_time_s(number)
+                        code = 128 + number
+                        os.write(self._telling, bytes((number,)))
+                    elif number != END_OF_DRAIN:
                         continue
-                    code = 128 + number
-                    os.write(self._telling, bytes((number,)))
                 else:
                     poller.unregister(ready)
-                deadline = deadline or time.monotonic() + SHUTDOWN_GRACE_S
+                deadline = min(deadline or math.inf, time.monotonic() + grace_s)
             before, unread = unread, self._unread_bytes()
             if unread < before and not code:  # input that arrived before the close is still being read
                 deadline = time.monotonic() + SHUTDOWN_GRACE_S
             if deadline and time.monotonic() >= deadline:
                 _exit_now(code)
+
+    def _drain_time_s(self, number: int) -> float:
+        import signal
+
+        return self._drain_s if number == signal.SIGTERM else 0.0
 
     def _unread_bytes(self) -> int:
         """Count the bytes that the other end sent before it closed and that are still unread."""

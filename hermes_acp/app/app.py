@@ -225,9 +225,13 @@ class App:
         roots: tuple[str, ...],
         editor: Editor | None = None,
         drafts: "Drafts | None" = None,
+        variables: Mapping[str, str] | None = None,
     ) -> Workspace:
-        """Open a session's workspace, through an editor if there is one; with `drafts`, nothing is written."""
-        return self.backend_selector.open(cwd, roots, editor, drafts)
+        """Open a session's workspace, through an editor if there is one; with `drafts`, nothing is written.
+
+        Commands on this machine see `variables`, by default those of this process.
+        """
+        return self.backend_selector.open(cwd, roots, editor, drafts, variables)
 
     async def _forget(self, session_id: str) -> None:
         """Delete what other stores have of a deleted session."""

@@ -109,6 +109,11 @@ class SessionManager:
         """Return whether a session with this ID can be loaded."""
         return bool(SESSION_ID.fullmatch(session_id)) and self._store.path_of(session_id).is_file()
 
+    @property
+    def opened(self) -> tuple[Session, ...]:
+        """The sessions that are open."""
+        return tuple(self._open.values())
+
     def get(self, session_id: str) -> Session | None:
         """Return a session if it is open."""
         return self._open.get(session_id)

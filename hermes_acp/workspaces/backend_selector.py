@@ -32,7 +32,7 @@ LOCAL = "local"
 class OpenedWorkspace(Struct, frozen=True):
     """How one workspace was opened: its backend, folders and editor.
 
-    If there are `drafts`, writes become drafts.
+    If there are `drafts`, writes become drafts. Commands on this machine see `variables`, by default the process's.
     """
 
     backend: str
@@ -40,6 +40,7 @@ class OpenedWorkspace(Struct, frozen=True):
     roots: tuple[str, ...]
     editor: Editor | None
     drafts: "Drafts | None" = None
+    variables: Mapping[str, str] | None = None
 
 
 class BackendSelector:
@@ -68,10 +69,13 @@ class BackendSelector:
         roots: tuple[str, ...],
         editor: Editor | None = None,
         drafts: "Drafts | None" = None,
+        variables: Mapping[str, str] | None = None,
     ) -> Workspace:
         """Open a workspace on the configured backend, or on this machine until the settings are known."""
         known = self.backends()
-        return self._open(OpenedWorkspace(known[0] if known else LOCAL, cwd, roots, editor, drafts))
+        return self._open(
+            OpenedWorkspace(known[0] if known else LOCAL, cwd, roots, editor, drafts, variables)
+        )
 
     def settle(self, session: "MovableSession") -> str:
         """Move a session to its backend and return a note for its model, or an empty string if it does not move.
@@ -109,7 +113,7 @@ class BackendSelector:
     def _variables(self, opened: OpenedWorkspace) -> Mapping[str, str]:
         """Return the process's variables and, for remote backends, the keys stored with the settings."""
         if opened.backend == LOCAL:
-            return self._environment.variables
+            return opened.variables or self._environment.variables
         from hermes_acp.config.settings import load_variables
 
         return load_variables(self._environment)
@@ -139,7 +143,7 @@ class BackendSelector:
             return DraftWorkspace(workspace, opened.drafts)
         if opened.editor is None:
             return workspace
-        variables = self._environment.variables
+        variables = opened.variables or self._environment.variables
         is_here = opened.backend == LOCAL
         return EditorWorkspace(
             opened.editor, workspace, lambda: terminal_variables(variables), handles_commands=is_here

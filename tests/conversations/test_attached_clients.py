@@ -113,11 +113,11 @@ async def test_a_stranger_can_do_nothing_and_nobody_deletes_what_others_use(scen
     async with two_editors(scene) as (first, second):
         session_id = await first.new_session(scene.project)
         refusal = await second.prompt_refusal(session_id)
-        assert refusal.data["code"] == "busy"
+        assert refusal.data == {"code": "busy"}
         await load(scene, second, session_id)
         for editor in (first, second):
             refusal = await editor.refusal("session/delete", {"sessionId": session_id})
-            assert refusal.data["code"] == "busy"
+            assert refusal.data == {"code": "busy"}
         await second.call("session/close", {"sessionId": session_id})
         assert await first.prompt(session_id, "/status") == "end_turn"
         await first.call("session/delete", {"sessionId": session_id})

@@ -61,6 +61,11 @@ class AttachedClients:
         return len(self._clients)
 
     @property
+    def attached(self) -> tuple[AttachedClient, ...]:
+        """All clients."""
+        return self._clients
+
+    @property
     def controllers(self) -> tuple[AttachedClient, ...]:
         """The clients that may act."""
         return tuple(client for client in self._clients if client.role == "controller")

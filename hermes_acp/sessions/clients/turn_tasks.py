@@ -1,12 +1,15 @@
 """Turns in tasks of their own: they go on whatever happens to the client that asked for them."""
 
 import os
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import anyio
 
+from hermes_acp.core.errors import Busy
 from hermes_acp.core.events import TurnEnded
+from hermes_acp.sessions.clients.unfinished_turns import UnfinishedTurns
 from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_manager import SessionManager
 
@@ -24,12 +27,33 @@ class TurnTasks:
         on_bug: Callable[[BaseException, str], None],
     ) -> None:
         """Prepare; `start` runs work in the background, `on_bug` receives an exception that nobody waits for."""
+        self.unfinished: UnfinishedTurns | None = None
+        """Where a resident process notes the turns that the next one is to continue."""
         self._start = start
         self._sessions = sessions
         self._on_bug = on_bug
+        self._running = 0
+        self._all_ended = anyio.Event()
+        self._is_draining = False
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether turns run or wait to run."""
+        return self._running > 0
+
+    async def drain(self) -> None:
+        """Start no turns from now on, and wait until those that run have ended."""
+        self._is_draining = True
+        while self._running:
+            self._all_ended = anyio.Event()
+            await self._all_ended.wait()
 
     def start(self, session: Session, turn: Callable[[], Awaitable[None]]) -> None:
-        """Run a turn of a session. If it was the last work of one without clients, close the session."""
+        """Run a turn of a session. If it was the last work of one without clients, close the session.
+
+        Raises Busy while the process is draining.
+        """
+        self._admit()
 
         async def run() -> None:
             error = await self._run(session, turn)
@@ -47,8 +71,9 @@ class TurnTasks:
     ) -> TurnEnded:
         """Run a turn and wait for its end. If the wait is cancelled, so is the turn, unless the client is gone.
 
-        `turn` gets its place in the session's queue. Raises what the turn raises.
+        `turn` gets its place in the session's queue. Raises what the turn raises, and Busy while the process drains.
         """
+        self._admit()
         place, ended = session.enqueue(), anyio.Event()
         outcomes: list[TurnEnded | Exception] = []
 
@@ -59,27 +84,59 @@ class TurnTasks:
                 ended.set()
 
         self._start(run)
-        try:
-            await ended.wait()
-        except anyio.get_cancelled_exc_class():
-            if not is_client_gone():
-                place.cancel()
-                with anyio.CancelScope(shield=True):
-                    await ended.wait()
-            raise
+        with self._counted():
+            try:
+                await ended.wait()
+            except anyio.get_cancelled_exc_class():
+                if not is_client_gone():
+                    place.cancel()
+                    with anyio.CancelScope(shield=True):
+                        await ended.wait()
+                raise
         if not outcomes:
             raise RuntimeError("the process is ending")
         if isinstance(outcomes[0], Exception):
             raise outcomes[0]
         return outcomes[0]
 
+    def _admit(self) -> None:
+        if self._is_draining:
+            raise Busy("The agent is stopping and starts no turns.", hint="Try again once it has restarted.")
+
     async def _run(self, session: Session, turn: Callable[[], Awaitable[T]]) -> T | Exception:
         """Run a turn; return its outcome, or the exception that ended it."""
+        with self._counted():
+            try:
+                return await self._note(session, turn)
+            except Exception as error:
+                return error
+            finally:
+                session.clients.end_turn()
+                with anyio.CancelScope(shield=True):
+                    await self._sessions.close_if_unattended(session)
+
+    @contextmanager
+    def _counted(self) -> Generator[None]:
+        """Count what a drain waits for: turns, and the answers to those who wait for one."""
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._all_ended.set()
+
+    async def _note(self, session: Session, turn: Callable[[], Awaitable[T]]) -> T:
+        """Run a turn; note it as unfinished until it ends, however it does. The end of the process is no such end."""
+        if self.unfinished is None:
+            return await turn()
+        await self.unfinished.begin(session.id)
+        has_ended = True
         try:
             return await turn()
-        except Exception as error:
-            return error
+        except anyio.get_cancelled_exc_class():
+            has_ended = False
+            raise
         finally:
-            session.clients.end_turn()
-            with anyio.CancelScope(shield=True):
-                await self._sessions.close_if_unattended(session)
+            if has_ended and not session.has_work:
+                await self.unfinished.end(session.id)

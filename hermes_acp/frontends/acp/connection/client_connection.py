@@ -3,7 +3,7 @@
 Knows: the app, the connection, the client's capabilities. Does not know: any method.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import SessionNotFound
@@ -58,6 +58,8 @@ class ClientConnection:
         self.offers_unstable = False
         self.last_auth_status: object = None
         self.is_under_way = False
+        self.variables: Mapping[str, str] | None = None
+        """The variables of the client's own process, if it is not this one: its commands see these."""
         self.is_away = False
         """Whether the client has lost its line and may come back."""
         self.asked_diffs: dict[tuple[str, str], tuple[Diff, ...]] = {}

@@ -24,7 +24,7 @@ from hermes_protocol import v1
 def workspace_opener(client: ClientConnection) -> OpenWorkspace:
     """Return a function that opens a workspace with this editor's files and terminals."""
     return lambda session_id, cwd, roots: client.app.open_workspace(
-        cwd, roots, SessionEditor(client, session_id)
+        cwd, roots, SessionEditor(client, session_id), variables=client.variables
     )
 
 

@@ -14,7 +14,7 @@ from hermes_acp.sessions.session_manager import OpenWorkspace
 
 def workspace_opener(client: ClientConnection) -> OpenWorkspace:
     """Return a function that opens a workspace; in this version no editor serves files or terminals."""
-    return lambda _session_id, cwd, roots: client.app.open_workspace(cwd, roots)
+    return lambda _session_id, cwd, roots: client.app.open_workspace(cwd, roots, variables=client.variables)
 
 
 def join(client: ClientConnection, session: Session, role: Role = "controller") -> None:

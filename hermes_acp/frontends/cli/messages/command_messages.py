@@ -17,6 +17,8 @@ COMMANDS: Final = MappingProxyType(
         "acp": "serve an editor over stdio (the same as no command)",
         "lsp": "serve an editor over the Language Server Protocol",
         "serve": "serve clients over HTTP and WebSocket",
+        "daemon": "run the agent in the background, for sessions that outlive their clients",
+        "status": "show what the agent in the background is doing",
         "scan": "check files for hidden or hostile instructions",
         "sessions": "list, search, show, rename, archive, export and delete stored sessions",
         "checkpoints": "show which files each turn changed; undo one turn",

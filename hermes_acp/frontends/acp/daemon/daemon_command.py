@@ -1,0 +1,127 @@
+"""The commands `hermes-acp daemon` and `hermes-acp status`."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.core.errors import HermesError
+from hermes_acp.core.exit_codes import ExitCode
+from hermes_acp.frontends.acp.daemon.daemon_client import ask, stop
+from hermes_acp.frontends.acp.daemon.daemon_socket import DaemonStatus
+from hermes_acp.frontends.acp.messages import daemon
+from hermes_acp.frontends.command_line.command_parser import CommandParser
+from hermes_acp.storage.private_files import private_folder
+
+START_S: Final = 20.0
+LOOK_S: Final = 0.05
+"""How often a start looks for the socket of the process it started."""
+LOG: Final = "daemon.log"
+
+
+def daemon_command(arguments: Sequence[str]) -> int:
+    """Run, start, stop or restart the resident process; return the exit code."""
+    parser = CommandParser(prog="hermes-acp daemon", description=daemon.DESCRIPTION)
+    parser.add_argument("action", choices=("run", "start", "stop", "restart"), help=daemon.ACTION_HELP)
+    parser.add_argument("--now", action="store_true", help=daemon.NOW_HELP)
+    parser.add_argument("--allow-bypass", action="store_true", help=daemon.ALLOW_BYPASS_HELP)
+    try:
+        options = parser.parse(arguments)
+        environment = msgspec.structs.replace(read_environment(), allows_bypass=options.allow_bypass)
+        home = str(environment.home)
+        if options.action == "run":
+            from hermes_acp.frontends.acp.daemon.daemon_process import run
+
+            return run(environment, say)
+        if options.action in ("stop", "restart"):
+            had_one = stop(home, at_once=options.now)
+            if options.action == "stop":
+                say(daemon.STOPPED if had_one else daemon.NOT_RUNNING)
+                return ExitCode.DONE
+        return _start(environment)
+    except HermesError as error:
+        say(f"hermes-acp: {error.sentence()}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+
+
+def status_command(arguments: Sequence[str]) -> int:
+    """Show what the resident process does; return 1 if there is none."""
+    parser = CommandParser(prog="hermes-acp status", description=daemon.STATUS_DESCRIPTION)
+    parser.add_argument("--json", action="store_true", help=daemon.JSON_HELP)
+    try:
+        options = parser.parse(arguments)
+        said = ask(str(read_environment().home), "status")
+    except HermesError as error:
+        say(f"hermes-acp: {error.sentence()}")
+        return error.exit_code
+    if options.json:
+        sys.stdout.write((said or b"null\n").decode())
+    elif said is None:
+        sys.stdout.write(f"{daemon.NOT_RUNNING} {daemon.START_HINT}\n")
+    else:
+        sys.stdout.write(
+            "".join(f"{line}\n" for line in _lines(msgspec.json.decode(said, type=DaemonStatus)))
+        )
+    return ExitCode.FAILED if said is None else ExitCode.DONE
+
+
+def _lines(status: DaemonStatus) -> Iterator[str]:
+    """Yield a status as lines of text."""
+    since = datetime.fromtimestamp(status.started_at).strftime("%Y-%m-%d %H:%M")
+    yield daemon.running(status.pid, status.version, since)
+    if status.address:
+        yield daemon.serving_at(status.address)
+    yield daemon.connected(", ".join(status.clients))
+    yield daemon.SESSIONS if status.sessions else daemon.NO_SESSION
+    for session in status.sessions:
+        clients = ", ".join(session.clients)
+        yield daemon.session_line(session.id, session.state, session.title, session.cwd, clients)
+
+
+def say(line: str) -> None:
+    """Print a message for the person who started it."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def _start(environment: Environment) -> int:
+    """Start the resident process in the background, and wait until it answers."""
+    home = str(environment.home)
+    if running := _pid(home):
+        say(daemon.already_running(running))
+        return ExitCode.DONE
+    path = private_folder(environment.home / "logs") / LOG
+    bypass = ["--allow-bypass"] if environment.allows_bypass else []
+    with path.open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "hermes_acp", "daemon", "run", *bypass],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=home,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        if pid := _pid(home):
+            say(daemon.started(pid, str(path)))
+            return ExitCode.DONE
+        if process.poll() is not None:
+            break
+        time.sleep(LOOK_S)
+    say(f"{daemon.NOT_STARTED} {daemon.log_hint(str(path))}")
+    return process.poll() or ExitCode.FAILED
+
+
+def _pid(home: str) -> int:
+    """Return the process that answers, or 0."""
+    said = ask(home, "status") if os.path.isdir(home) else None
+    return msgspec.json.decode(said)["pid"] if said else 0

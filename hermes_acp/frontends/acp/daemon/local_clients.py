@@ -1,0 +1,151 @@
+"""The socket of the resident process: serve the clients that other processes of the same user hand over.
+
+Only processes of this user are heard: the kernel says who is on the other side.
+"""
+
+import socket
+import struct
+import sys
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Final
+
+import anyio
+import msgspec
+from anyio.abc import SocketAttribute, SocketStream, UNIXSocketStream
+from msgspec import Struct
+
+from hermes_acp.app.app import App
+from hermes_acp.config.environment import Environment
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection, ConnectionRegistry
+from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
+from hermes_acp.frontends.acp.connection_server import attend
+from hermes_acp.frontends.acp.daemon.daemon_socket import MAX_LINE_BYTES, Answer, Hello
+from hermes_acp.frontends.acp.daemon.fitting_clients import refusal
+from hermes_acp.frontends.acp.messages import daemon
+from hermes_protocol.connection import Connection
+from hermes_protocol.transport import StdioTransport
+
+GREETING_S: Final = 5.0
+PEER_CREDENTIALS: Final = struct.Struct("3i")
+
+
+class Controls(Struct, frozen=True):
+    """What clients of the socket may ask besides being served: the status as JSON, and the end of the process."""
+
+    status: Callable[[], bytes]
+    stop: Callable[[bool], None]
+    """Begin to end: at once, or after running turns."""
+
+
+class LocalClients:
+    """The clients that other processes handed over."""
+
+    def __init__(
+        self, app: App, environment: Environment, registry: ConnectionRegistry, controls: Controls
+    ) -> None:
+        self._app = app
+        self._environment = environment
+        self._registry = registry
+        self._controls = controls
+        self._connections: set[Connection] = set()
+        self._has_none = anyio.Event()
+        self._is_stopping = False
+
+    async def serve(self, listener: anyio.abc.SocketListener) -> None:
+        """Accept connections until cancelled."""
+        async with listener:
+            await listener.serve(self._hear)
+
+    async def stop(self) -> None:
+        """Accept no further clients, end the connections of those that are served, and wait until they have ended."""
+        self._is_stopping = True
+        for connection in self._connections:
+            connection.close_soon()
+        while self._connections:
+            self._has_none = anyio.Event()
+            await self._has_none.wait()
+
+    async def _hear(self, stream: SocketStream) -> None:
+        """Answer one connection to the socket; nobody else's process is answered."""
+        assert isinstance(stream, UNIXSocketStream), "the listener is a Unix socket"
+        async with stream:
+            if not is_own(stream.extra(SocketAttribute.raw_socket)):
+                return
+            try:
+                with anyio.fail_after(GREETING_S):
+                    hello = msgspec.json.decode(await _line(stream), type=Hello)
+                await self._answer(stream, hello)
+            except (msgspec.MsgspecError, TimeoutError, anyio.BrokenResourceError, anyio.EndOfStream):
+                return
+
+    async def _answer(self, stream: UNIXSocketStream, hello: Hello) -> None:
+        match hello.purpose:
+            case "status":
+                await stream.send(self._controls.status() + b"\n")
+            case "stop" | "kill":
+                await _say(stream, Answer(is_accepted=True))
+                self._controls.stop(hello.purpose == "kill")
+                await anyio.sleep_forever()
+            case "serve":
+                why = daemon.STOPPING if self._is_stopping else refusal(hello, self._environment)
+                await _say(stream, Answer(not why, why))
+                if not why:
+                    await self._serve(stream, hello)
+            case _:
+                await _say(stream, Answer(is_accepted=False, reason=daemon.UNKNOWN_PURPOSE))
+
+    async def _serve(self, stream: UNIXSocketStream, hello: Hello) -> None:
+        """Serve a client over the descriptors that follow, until it or the process it started is gone."""
+        with anyio.fail_after(GREETING_S):
+            _, descriptors = await stream.receive_fds(1, 2)
+        in_fd, out_fd = descriptors
+        client = ClientConnection(self._registry)
+        client.variables = MappingProxyType(hello.variables)
+        connection = Connection(
+            StdioTransport(in_fd, out_fd), Dispatcher(client), on_bug=self._app.report_bug
+        )
+        self._connections.add(connection)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_end_with, stream, connection)
+                await attend(connection, self._app, client)
+                tasks.cancel_scope.cancel()
+            await stream.send(b"\0")
+        finally:
+            self._connections.discard(connection)
+            if not self._connections:
+                self._has_none.set()
+
+
+async def _end_with(stream: UNIXSocketStream, connection: Connection) -> None:
+    """End a connection when the process that handed it over is gone."""
+    try:
+        while await stream.receive():
+            pass
+    except (anyio.EndOfStream, anyio.BrokenResourceError):
+        connection.close_soon()
+
+
+async def _line(stream: UNIXSocketStream) -> bytes:
+    said = b""
+    while not said.endswith(b"\n") and len(said) < MAX_LINE_BYTES:
+        said += await stream.receive()
+    return said
+
+
+async def _say(stream: UNIXSocketStream, answer: Answer) -> None:
+    await stream.send(msgspec.json.encode(answer) + b"\n")
+
+
+def is_own(line: socket.socket) -> bool:
+    """Return whether the process on the other side belongs to this user."""
+    import os
+
+    if sys.platform == "linux":
+        said = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, PEER_CREDENTIALS.size)
+        return PEER_CREDENTIALS.unpack(said)[1] == os.geteuid()
+    if sys.platform == "darwin":
+        local, peer_credentials = 0, 1  # SOL_LOCAL and LOCAL_PEERCRED of <sys/un.h>
+        return struct.unpack_from("2i", line.getsockopt(local, peer_credentials, 76))[1] == os.geteuid()
+    return True  # the permissions of the socket and of its folder are what is left

@@ -1,0 +1,93 @@
+"""What the resident process and the commands around it say."""
+
+from collections.abc import Sequence
+from typing import Final
+
+# For the person who starts or asks for it
+DESCRIPTION: Final = (
+    "Run the agent in the background. Its sessions outlive their clients, and the processes that editors start hand "
+    "their clients over to it."
+)
+ACTION_HELP: Final = (
+    "`run` stays in the foreground (for service managers), `start` goes to the background, `stop` lets running turns "
+    "end first, `restart` continues turns that were cut off"
+)
+NOW_HELP: Final = "with stop and restart: do not wait for running turns; they are continued at the next start"
+STATUS_DESCRIPTION: Final = "Show whether the agent runs in the background, and what it is doing."
+JSON_HELP: Final = "print the status as JSON"
+NOT_RUNNING: Final = "The agent is not running in the background."
+START_HINT: Final = "Start it with `hermes-acp daemon start`."
+RUNNING_HINT: Final = "`hermes-acp status` shows what it does; `hermes-acp daemon stop` ends it."
+ALLOW_BYPASS_HELP: Final = "allow the mode that never asks"
+STOPPED: Final = "Stopped."
+NO_SESSION: Final = "No session is open."
+SESSIONS: Final = "Open sessions:"
+NOT_STARTED: Final = "The agent did not start in the background."
+LOST: Final = "The resident process has ended. Start the agent again: its sessions are stored."
+
+OPENING_LOCK: Final = "open the lock"
+
+# For a client's own process
+STOPPING: Final = "The resident process is stopping."
+UNKNOWN_PURPOSE: Final = "The resident process does not know this request."
+OTHER_BYPASS: Final = "One of them was started with --allow-bypass, the other was not."
+
+
+def already_running(pid: int) -> str:
+    """Name the process that runs already."""
+    return f"The agent is already running in the background (process {pid})."
+
+
+def started(pid: int, path: str) -> str:
+    """Name the process that was started, and its log."""
+    return f"The agent is running in the background (process {pid}). Log: {path}"
+
+
+def log_hint(path: str) -> str:
+    """Name the log that says why."""
+    return f"Its log is {path}."
+
+
+def listening(path: str) -> str:
+    """Name the socket."""
+    return f"hermes-acp is resident: {path}"
+
+
+def not_continued(session_id: str, why: str) -> str:
+    """Say why a turn that was cut off is not continued."""
+    return f"The turn in session {session_id} is not continued. {why}"
+
+
+def running(pid: int, version: str, since: str) -> str:
+    """Say that it runs."""
+    return f"The agent runs in the background: process {pid}, version {version}, since {since}."
+
+
+def serving_at(address: str) -> str:
+    """Say where it serves remote clients."""
+    return f"It serves clients at {address}."
+
+
+def connected(clients: str) -> str:
+    """List the connected clients."""
+    return f"Connected clients: {clients or 'none'}"
+
+
+def session_line(session_id: str, state: str, title: str, cwd: str, clients: str) -> str:
+    """Describe an open session."""
+    return f"  {session_id}  {state}  {title or '(no title yet)'}  in {cwd}  attached: {clients or 'nobody'}"
+
+
+def works_alone(reason: str) -> str:
+    """Say why the resident process does not serve this client."""
+    return f"This process works without the resident one. {reason}"
+
+
+def other_version(own: str, other: str) -> str:
+    """Compare versions."""
+    return f"The resident process has version {own}, this one {other}: `hermes-acp daemon restart` renews it."
+
+
+def other_variables(names: Sequence[str]) -> str:
+    """Name the variables that differ, never their values."""
+    return f"These variables differ from those of the resident process: {', '.join(names)}."

@@ -1,0 +1,46 @@
+"""Which turns a resident process has not finished, so that the next one continues them."""
+
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from hermes_acp.storage.private_files import write_private_text
+
+MAX_STARTS = 3
+"""How often a turn is started before it is left to its user: it may be what ends the process."""
+
+
+class UnfinishedTurns:
+    """The sessions with unfinished turns and how often these were started, in a file that a killed process leaves."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._starts: dict[str, int] = {}
+        self._writing = anyio.Lock()
+
+    async def left_over(self) -> tuple[str, ...]:
+        """Return the sessions whose turns the last process did not finish and that may be continued."""
+        try:
+            text = await anyio.to_thread.run_sync(self._path.read_bytes)
+            starts = msgspec.json.decode(text, type=dict[str, int])
+        except (OSError, msgspec.MsgspecError):
+            return ()
+        self._starts = {session_id: count for session_id, count in starts.items() if count < MAX_STARTS}
+        return tuple(self._starts)
+
+    async def begin(self, session_id: str) -> None:
+        """Note that a turn starts. Raises StorageError."""
+        self._starts[session_id] = self._starts.get(session_id, 0) + 1
+        await self._write()
+
+    async def end(self, session_id: str) -> None:
+        """Note that a turn has ended. Raises StorageError."""
+        if self._starts.pop(session_id, None):
+            await self._write()
+
+    async def _write(self) -> None:
+        async with self._writing:
+            text = msgspec.json.encode(self._starts).decode()
+            await anyio.to_thread.run_sync(write_private_text, self._path, text)
