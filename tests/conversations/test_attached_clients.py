@@ -16,7 +16,7 @@ from hermes_protocol.errors import PeerGone
 from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import FakeEditor, ShownSession
 from tests.conversations.scripted_provider import Pause, call, step
-from tests.conversations.shared_app import two_editors
+from tests.conversations.shared_app import strangers, two_editors
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -57,6 +57,37 @@ async def test_both_clients_are_shown_the_same_and_the_other_one_the_prompt_too(
         (told,) = ShownSession(second, session_id).of("user_message_chunk")
         assert told["content"]["text"] == "count"
         assert ShownSession(first, session_id).text == "One two."
+
+
+def turns_told(editor: FakeEditor) -> list[str]:
+    """Return what an editor was told of turns that it did not ask for."""
+    names = ("turnBegan", "turnEnded")
+    return [
+        name
+        for method, params in editor.told
+        if method == "session/update"
+        for name in names
+        if name in str(params)
+    ]
+
+
+async def test_a_client_learns_of_the_turns_that_others_began_and_of_none_of_its_own(scene: Scene) -> None:
+    scene.provider.plays(step("One."), step("Two ", Pause(), "three."))
+    wants: Json = {"_meta": {"hermes": {"turnStates": True}}}
+    async with strangers(scene, 2) as (first, second), anyio.create_task_group() as tasks:
+        await first.initialize(**wants)
+        await second.initialize(**wants)
+        session_id = await shared(scene, first, second)
+        assert await first.prompt(session_id) == "end_turn"
+        await second.until(lambda: len(turns_told(second)) == 2)
+        assert turns_told(second) == ["turnBegan", "turnEnded"]
+        tasks.start_soon(first.prompt, session_id)
+        await second.until(lambda: len(turns_told(second)) == 3)
+        await load(scene, second, session_id)
+        assert turns_told(second)[3:] == ["turnBegan"]
+        first.cancel(session_id)
+        await second.until(lambda: len(turns_told(second)) == 5)
+        assert turns_told(first) == []
 
 
 async def test_a_command_of_one_client_is_shown_once_to_each(scene: Scene) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import pytest
 
+from tests.e2e.cut_relay import relaying
 from tests.e2e.http_serving import TOKEN
 from tests.e2e.web_page import ask, require_page, visiting
-from tests.model_server import Reply, ToolCall
+from tests.model_server import Hold, Reply, ToolCall
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
@@ -45,3 +47,56 @@ async def test_without_a_token_the_page_asks_for_it_and_refuses_another(tmp_path
         await page.get_by_label("Token").fill(TOKEN)
         await page.get_by_role("button", name="Connect").click()
         await page.get_by_role("button", name="New session").wait_for()
+
+
+async def test_a_reload_in_a_turn_shows_the_turn_and_its_question_again(tmp_path: Path, browser: str) -> None:
+    gate = anyio.Event()
+    slow = Reply(("Words before. ", "Words behind."), holds=(Hold(gate, after=1),))
+    replies = (slow, Reply("Next.", tool_calls=(READ, EDIT)), Reply("All done."))
+    async with visiting(tmp_path, browser, *replies) as visit:
+        page = await visit.begin()
+        await ask(page, "say something")
+        await page.get_by_text("Words before.").wait_for()
+        await page.reload()
+        await page.get_by_text("Words before.").wait_for()
+        await page.get_by_role("button", name="Stop").wait_for()
+        gate.set()
+        await page.get_by_text("Words before. Words behind.").wait_for()
+        await page.get_by_role("button", name="Stop").wait_for(state="detached")
+        await ask(page, "change a.py")
+        await page.get_by_role("button", name="Allow once").wait_for()
+        await page.reload()
+        await page.get_by_role("button", name="Allow once").click()
+        await page.get_by_text("All done.").wait_for()
+        assert await page.get_by_text("change a.py", exact=True).count() == 1
+        assert (visit.workspace / "a.py").read_text().startswith("x = 5")
+
+
+async def test_a_socket_cut_in_a_turn_loses_and_doubles_nothing(tmp_path: Path, browser: str) -> None:
+    gates = [anyio.Event() for _ in range(3)]
+    words = tuple(f"piece-{number} " for number in range(40))
+    holds = tuple(Hold(gate, after=10 * (at + 1)) for at, gate in enumerate(gates))
+    replies = (Reply(words, holds=holds), Reply("Again.", tool_calls=(READ, EDIT)), Reply("All done."))
+    async with (
+        visiting(tmp_path, browser, *replies) as visit,
+        relaying(int(visit.address.rstrip("/").rpartition(":")[2])) as relay,
+    ):
+        visit.address = f"http://127.0.0.1:{relay.port}/"
+        page = await visit.begin()
+        await ask(page, "count")
+        for at, gate in enumerate(gates):
+            await page.get_by_text(f"piece-{10 * at + 9}").wait_for()
+            relay.cut()
+            gate.set()
+            await page.get_by_text("Not connected").wait_for()
+            relay.mend()
+            await page.get_by_text("Not connected").wait_for(state="detached")
+        await page.get_by_text(" ".join(f"piece-{number}" for number in range(40))).wait_for()
+        await ask(page, "change a.py")
+        await page.get_by_role("button", name="Allow once").wait_for()
+        relay.cut()
+        await page.get_by_text("Not connected").wait_for()
+        await page.get_by_role("button", name="Allow once").click()
+        relay.mend()
+        await page.get_by_text("All done.").wait_for()
+        assert (visit.workspace / "a.py").read_text() == "x = 5\ny = 2\nz = 3\n"

@@ -21,7 +21,7 @@ from tests.e2e.http_serving import TOKEN, Serving, serving
 from tests.e2e.vscode_editor import BUILD_WAIT_S, EXTENSION, ROOT, RUN, environment, run_node
 from tests.model_server import ModelServer, Reply, serve
 
-WAIT_MS = 90_000
+WAIT_MS = 15_000
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
 DESKTOP = {"width": 900, "height": 800}
 PHONE = {"width": 390, "height": 780}
@@ -68,11 +68,8 @@ class Visit:
         self.workspace = workspace
         self.context = context
         self.complaints: list[str] = []
-
-    @property
-    def address(self) -> str:
+        self.address = server.url.removesuffix("acp")
         """The page's address, without the token."""
-        return self.server.url.removesuffix("acp")
 
     async def open(self, *, token: str = TOKEN) -> Page:
         """Open the page by the address that `serve` shows."""

@@ -125,6 +125,10 @@ class AttachedClients:
         finally:
             self._prompts.remove(sent)
 
+    def is_prompting(self, connection: object) -> bool:
+        """Return whether a client waits for the end of a prompt it sent."""
+        return any(author is connection for _, author in self._prompts)
+
     def is_author(self, connection: object, event: UserSaid | CommandAnswered) -> bool:
         """Return whether a client sent the prompt that an event records."""
         clean = self._ledger.redactor.clean

@@ -159,12 +159,12 @@ export class Conversations {
         ...session,
         items,
         options,
-        plan: [],
+        plan: session.turns.length > 0 ? session.plan : [],
         ...keptOf(before),
         title: session.title || (before?.title ?? ""),
       };
       const last = before?.items.at(-1);
-      const isLost = last?.type === "end" && last.reason === "lost";
+      const isLost = last?.type === "end" && last.reason === "lost" && session.turns.length === 0;
       // In one go: what stands at the end is never gone for a moment, somebody may be about to click on it.
       this.store.dispatch(id, { type: "replaced", session: isLost ? withLost(whole, last) : whole });
     } finally {
@@ -357,6 +357,7 @@ function withSeen(items: readonly Item[], before: readonly Item[]): readonly Ite
 
 /** Note when a card's news came. */
 function timed(event: SessionEvent): SessionEvent {
+  if (event.type === "begun" || event.type === "ended") return { ...event, at: Date.now() };
   return event.type === "call" ? { ...event, call: { ...event.call, at: Date.now() } } : event;
 }
 

@@ -119,7 +119,9 @@ function announced({ isTrusted }: WorkspaceTrust): acp.ClientCapabilities {
     session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
     elicitation: { form: {}, url: {} },
     subagents: {},
-    _meta: { hermes: { edits: true, drafts: true, diagnostics: true, turnEnds: true, turnMarks: true } },
+    _meta: {
+      hermes: { edits: true, drafts: true, diagnostics: true, turnEnds: true, turnMarks: true, turnStates: true },
+    },
   };
 }
 

@@ -7,7 +7,16 @@
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
 import { UNNAMED, type CallNews, type SessionEvent } from "../state/events";
-import type { Attachment, CallContent, CallKind, CallRole, Choice, Option, QuestionField } from "../state/terms";
+import type {
+  AnswerElsewhere,
+  Attachment,
+  CallContent,
+  CallKind,
+  CallRole,
+  Choice,
+  Option,
+  QuestionField,
+} from "../state/terms";
 
 const MAX_NOTE = 300;
 /** Of a command's output so much is kept for its card. */
@@ -63,10 +72,12 @@ export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
   }
 }
 
-/** Return where a turn of the past ended, as our own server tells it with a session that is loaded. */
+/** Return where a turn of the past, or of another client, began and ended, as our own server tells it. */
 function endIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
-  const hermes = _meta?.["hermes"] as { turnEnded?: Readonly<Record<string, unknown>> } | null | undefined;
-  const { turnId, reason, text, isCutOff } = hermes?.turnEnded ?? {};
+  const hermes = _meta?.["hermes"] as Readonly<Record<string, Readonly<Record<string, unknown>>>> | null | undefined;
+  const began = hermes?.["turnBegan"]?.["turnId"];
+  if (typeof began === "string") return [{ type: "begun", id: began }];
+  const { turnId, reason, text, isCutOff } = hermes?.["turnEnded"] ?? {};
   if (typeof turnId !== "string" || typeof reason !== "string") return [];
   return [
     {
@@ -174,6 +185,8 @@ export function toCallNews(update: acp.ToolCallUpdate): CallNews {
     news.output = putOut(output.text).slice(-MAX_OUTPUT);
   const rejected = rejectionIn(update);
   if (rejected !== undefined) news.rejected = rejected;
+  const elsewhere = elsewhereIn(update);
+  if (elsewhere) news.elsewhere = elsewhere;
   return news;
 }
 
@@ -195,6 +208,13 @@ function rejectionIn({ _meta }: acp.ToolCallUpdate): string | undefined {
   if (!hermes?.rejected) return undefined;
   const { comment } = hermes.rejected;
   return typeof comment === "string" ? comment : "";
+}
+
+/** Return who answered a question about a call in another client; undefined where nobody did. */
+function elsewhereIn({ _meta }: acp.ToolCallUpdate): AnswerElsewhere | undefined {
+  const { answeredBy, answer } = (_meta?.["hermes"] ?? {}) as { answeredBy?: unknown; answer?: unknown };
+  if (typeof answeredBy !== "string" || typeof answer !== "string") return undefined;
+  return { by: answeredBy, isYes: answer.startsWith("allow") };
 }
 
 /** Return the text that a call will run or use, whole, as our own server writes it: what could deceive is escaped. */

@@ -23,6 +23,7 @@ function openFolders(): readonly string[] {
 
 /** Folders, trust, and the status bar. */
 export class EditorSurroundings implements Surroundings, vscode.Disposable {
+  readonly isEditor = true;
   private readonly status = new StatusItem();
 
   constructor(private readonly badge: (count: number) => void) {}

@@ -56,6 +56,8 @@ export const REJECT_REASON = "Why you reject this, or what to do instead";
 export const REJECT_REASON_HINT = "Why not, or what to do instead";
 export const answered = (isAllowed: boolean, comment: string) =>
   `${isAllowed ? "Allowed" : "Rejected"}${comment ? `: ${comment}` : ""}`;
+export const answeredIn = (isAllowed: boolean, client: string) =>
+  `${isAllowed ? "Allowed" : "Rejected"} in another client: ${client}`;
 export const answeredLastingly = (option: string, comment: string) => `${option}${comment ? `. ${comment}` : ""}`;
 export const allowedInPart = (accepted: number, changes: number) =>
   `Allowed in part: ${accepted} of ${plural(changes, "change")}`;

@@ -191,6 +191,7 @@ export class Front implements Disposable {
       isTrusted: this.surroundings.isTrusted(),
       ...this.abilities,
       roots,
+      isInEditor: this.surroundings.isEditor,
     };
   }
 }

@@ -32,6 +32,8 @@ export interface Standing {
 
 /** The folders that are open and whether they are trusted. */
 export interface Surroundings {
+  /** Whether they are an editor's. */
+  readonly isEditor: boolean;
   roots(): readonly string[];
   isTrusted(): boolean;
   /** Have something done when one of them changes. */

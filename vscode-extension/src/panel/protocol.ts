@@ -40,6 +40,8 @@ export interface Shell {
   readonly canRewind: boolean;
   /** The folders that are open. */
   readonly roots: readonly string[];
+  /** Whether an editor is around: files can be mentioned and opened, code inserted and run. */
+  readonly isInEditor: boolean;
 }
 
 export interface PastSession {

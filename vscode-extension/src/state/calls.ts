@@ -26,6 +26,7 @@ export function freshCall({ id, at, status, ...news }: CallNews): CallItem {
       output: news.output,
       ending: news.ending,
       rejected: news.rejected,
+      elsewhere: news.elsewhere,
       clock,
     }),
     verdicts: {},

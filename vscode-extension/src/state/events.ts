@@ -6,6 +6,7 @@
  */
 
 import type {
+  AnswerElsewhere,
   AnswerOption,
   Attachment,
   CallContent,
@@ -46,6 +47,7 @@ export interface CallNews {
   readonly output?: string;
   readonly ending?: string;
   readonly rejected?: string;
+  readonly elsewhere?: AnswerElsewhere;
 }
 
 export type SessionEvent =

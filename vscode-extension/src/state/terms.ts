@@ -91,6 +91,11 @@ export interface Clock {
   readonly beganAt: number;
   readonly tookMs?: number;
 }
+/** An answer that was given in another client which has the session open. */
+export interface AnswerElsewhere {
+  readonly by: string;
+  readonly isYes: boolean;
+}
 export interface CallItem {
   readonly type: "call";
   readonly id: string;
@@ -115,6 +120,7 @@ export interface CallItem {
   readonly approval?: Approval;
   /** The word with which its user said no, as the agent remembers it; undefined where they did not. */
   readonly rejected?: string;
+  readonly elsewhere?: AnswerElsewhere;
   /** By path: what was decided of each hunk of that file's diff. */
   readonly verdicts: Readonly<Record<string, readonly Verdict[]>>;
 }

@@ -38,6 +38,11 @@ export class Connection {
     this.current?.renew();
   }
 
+  /** The page is left: it is not coming back to this connection. */
+  leave(): void {
+    this.current?.leave();
+  }
+
   private async start(): Promise<Link> {
     const socket = this.open((state) => this.watcher.onState(state));
     this.current = socket;

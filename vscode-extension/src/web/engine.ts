@@ -44,7 +44,7 @@ const INTRODUCTION: Introduction = {
     session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
     elicitation: { form: {}, url: {} },
     subagents: {},
-    _meta: { hermes: { edits: true, turnEnds: true, turnMarks: true } },
+    _meta: { hermes: { edits: true, turnEnds: true, turnMarks: true, turnStates: true } },
   },
 };
 
@@ -90,6 +90,7 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
   const audience = new Audience();
   let shown = () => "";
   const front: Front = new Front(store, audience, memory, {
+    isEditor: false,
     roots: () => folders.rootsOf(store.get(shown())?.cwd),
     isTrusted: () => true,
     onChange: (listener) => ({ dispose: folders.current.listen(listener) }),

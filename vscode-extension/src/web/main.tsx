@@ -64,6 +64,9 @@ function open(given: string): void {
       </Frame>
     ),
   );
+  addEventListener("pagehide", ({ persisted }) => {
+    if (!persisted) engine.connection.leave();
+  });
   renewAfterSleep(() => engine.connection.renew());
   void engine.connection.link().catch(() => undefined);
 }

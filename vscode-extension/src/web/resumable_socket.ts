@@ -12,6 +12,7 @@ export type SocketState = "connecting" | "open" | "offline" | "refused" | "ended
 /** The server does not have this connection any more, or another socket has it. */
 const GONE = 4404;
 const TAKEN_OVER = 4001;
+const LEFT = 4000;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
 
@@ -65,10 +66,9 @@ export class ResumableSocket {
     this.open();
   }
 
-  /** Leave for good. */
-  close(): void {
-    this.drop();
-    this.finish("ended");
+  /** Leave for good: the server need not wait for another socket. */
+  leave(): void {
+    this.drop(LEFT);
   }
 
   private get isOver(): boolean {
@@ -132,10 +132,10 @@ export class ResumableSocket {
     if (this.state === "offline") this.open();
   }
 
-  private drop(): void {
+  private drop(code?: number): void {
     const { socket } = this;
     this.socket = undefined;
-    socket?.close();
+    socket?.close(code);
   }
 
   private finish(state: "ended" | "refused"): void {

@@ -122,15 +122,19 @@ function Welcome({ shell }: { shell: Shell }) {
         <>
           <p>{messages.WELCOME}</p>
           <ul class="hints">
-            <li>
-              <kbd>@</kbd> {messages.HINT_MENTIONS}
-            </li>
+            {shell.isInEditor && (
+              <li>
+                <kbd>@</kbd> {messages.HINT_MENTIONS}
+              </li>
+            )}
             <li>
               <kbd>/</kbd> {messages.HINT_COMMANDS}
             </li>
-            <li>
-              <kbd>{navigator.platform.startsWith("Mac") ? "⌘I" : messages.INLINE_KEY}</kbd> {messages.HINT_INLINE}
-            </li>
+            {shell.isInEditor && (
+              <li>
+                <kbd>{navigator.platform.startsWith("Mac") ? "⌘I" : messages.INLINE_KEY}</kbd> {messages.HINT_INLINE}
+              </li>
+            )}
           </ul>
           <button type="button" class="link" onClick={() => post({ type: "run", command: "hermes.history" })}>
             {messages.PAST_SESSIONS}

@@ -90,7 +90,9 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBe
           {item.ending && item.status === "failed" && <div class="card-ending">{item.ending}</div>}
         </div>
       )}
-      {item.approval ? (
+      {item.elsewhere ? (
+        <Said isYes={item.elsewhere.isYes} words={messages.answeredIn(item.elsewhere.isYes, item.elsewhere.by)} />
+      ) : item.approval ? (
         <Approval
           isSeen={isSeen}
           approval={item.approval}

@@ -65,7 +65,8 @@ export function Composer({ shell, session, found, inserted, context, refill, foc
   const onKeyDown = (event: KeyboardEvent) => {
     if (isDone(event, { options, menu, setMenu, take, send, cancel })) event.preventDefault();
   };
-  const field = { area, chosen: menu.chosen, hasMenu: options.length > 0, takesImages: shell.takesImages };
+  const hint = shell.isInEditor ? messages.PROMPT_HINT : messages.PROMPT_HINT_BROWSER;
+  const field = { area, hint, chosen: menu.chosen, hasMenu: options.length > 0, takesImages: shell.takesImages };
   return (
     <div class="composer" hidden={isHidden} {...dropOn(draft, shell.takesImages)}>
       {options.length > 0 && <Menu options={options} chosen={menu.chosen} onTake={take} />}
@@ -138,6 +139,7 @@ interface FieldProps {
   readonly area: RefObject<HTMLTextAreaElement | null>;
   readonly draft: Draft;
   readonly chosen: number;
+  readonly hint: string;
   readonly hasMenu: boolean;
   readonly takesImages: boolean;
   readonly isWorking: boolean;
@@ -154,7 +156,7 @@ function Field(props: FieldProps) {
       ref={area}
       rows={1}
       value={draft.text}
-      placeholder={props.isWorking ? messages.PROMPT_HINT_WORKING : messages.PROMPT_HINT}
+      placeholder={props.isWorking ? messages.PROMPT_HINT_WORKING : props.hint}
       aria-label={messages.PROMPT}
       aria-haspopup="listbox"
       aria-autocomplete="list"

@@ -36,6 +36,10 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     [true, ""],
     [false, "lower case only"],
   ],
+  "conversation.answeredIn": [
+    [true, "Hermes web page"],
+    [false, "VS Code"],
+  ],
   "conversation.answeredLastingly": [
     ["Always allow `make test …` in this folder, in the sandbox", ""],
     ["Reject `make test` for this session", "too slow"],

@@ -64,6 +64,8 @@ class ClientConnection:
         """Whether the client has lost its line and may come back."""
         self.asked_diffs: dict[tuple[str, str], tuple[Diff, ...]] = {}
         """The large diffs that questions showed this client, by session and call, until the call ends."""
+        self.turns_of_others: dict[str, str] = {}
+        """By session, the running turn that this client was told of without having begun it."""
         self.mcp_tunnel = McpTunnel(lambda: self.connection)
         self._tasks: TaskGroup | None = None
 

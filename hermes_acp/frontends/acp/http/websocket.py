@@ -24,6 +24,8 @@ NORMAL: Final = 1000
 GOING_AWAY: Final = 1001
 TOO_BIG: Final = 1009
 TAKEN_OVER: Final = 4001
+LEFT: Final = 4000
+"""Closes the socket of a page that is left for good, so that nobody waits for it."""
 GONE_CODE: Final = 4404
 """Closes a page's socket whose connection has ended or cannot resume: browsers hide the status of a refused upgrade."""
 
@@ -114,6 +116,8 @@ async def _read(
     while True:
         message: Message = await socket.receive()
         if message["type"] == "websocket.disconnect":
+            if message.get("code") == LEFT and not reader.is_displaced:
+                remote_client.end_soon()
             return
         text: str | None = message.get("text")
         if text is None or not text.strip():

@@ -27,7 +27,7 @@ from hermes_acp.frontends.acp.extensions.edit_notifications import notify_edits
 from hermes_acp.frontends.acp.extensions.meta_extensions import takes
 from hermes_acp.frontends.acp.v1.options import config_options
 from hermes_acp.frontends.acp.v1.subagents import changed_state, task_message
-from hermes_acp.frontends.acp.v1.updates import UNSHOWN, UpdateView, to_updates
+from hermes_acp.frontends.acp.v1.updates import UNSHOWN, UpdateView, to_updates, turn_end
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v1
 
@@ -65,16 +65,35 @@ class EditorAudience:
             meta = {"hermes": {"answeredBy": event.by, "answer": event.answer}}
             answered = v1.SessionUpdateToolCallUpdate(tool_call_id=event.call_id, meta=meta)
             notify(self._client, self._session.id, answered)
+        if isinstance(event, UserSaid) and is_from_elsewhere:
+            self.tell_of_turn()
+        elif isinstance(event, TurnEnded):
+            self._tell_of_end(event)
         if isinstance(event, ModeChanged | OptionsChanged):
             options = config_options(record, self._session.offers, self._client.capabilities)
             notify(self._client, self._session.id, v1.ConfigOptionUpdate(config_options=options))
         elif isinstance(event, CommandsChanged):
             notify(self._client, self._session.id, commands_update(self._session))
 
+    def tell_of_turn(self) -> None:
+        """Tell the client that a turn runs whose end it will not learn from the answer to a prompt of its own."""
+        turn_id = self._session.record.open_turn
+        if turn_id and takes(self._client.capabilities, "turnStates"):
+            self._client.turns_of_others[self._session.id] = turn_id
+            began = v1.SessionInfoUpdate(meta={"hermes": {"turnBegan": {"turnId": turn_id}}})
+            notify(self._client, self._session.id, began)
+
+    def _tell_of_end(self, event: TurnEnded) -> None:
+        if self._client.turns_of_others.get(self._session.id) == event.turn_id:
+            del self._client.turns_of_others[self._session.id]
+            notify(self._client, self._session.id, turn_end(event))
+
     def _is_author(self, event: UserSaid | CommandAnswered) -> bool:
         """Return whether this client sent, and so shows already, what an event records."""
         clients = self._session.clients
-        return len(clients) < 2 or clients.is_author(self._client, event)
+        if len(clients) < 2:
+            return clients.is_prompting(self._client)
+        return clients.is_author(self._client, event)
 
     def _is_answered_elsewhere(self, event: PermissionAnswered) -> bool:
         """Return whether another client answered a question that this one was asked too."""

@@ -80,7 +80,10 @@ def join(
     role: Role = "controller",
 ) -> None:
     """Attach the client to the session; doing so twice changes nothing."""
-    attach(client, session, EditorAudience(client, session), editor_gate(client, session.id), role)
+    audience = EditorAudience(client, session)
+    attach(client, session, audience, editor_gate(client, session.id), role)
+    if not session.clients.is_prompting(client):
+        audience.tell_of_turn()
 
 
 def announce_commands(client: ClientConnection, session: Session) -> None:

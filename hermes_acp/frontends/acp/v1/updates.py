@@ -117,12 +117,12 @@ def to_updates(event: Event, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
             answer = _agent_chunk(event.text, event.message_id)
             return (asked, answer) if view.is_replay else (answer,)
         case TurnEnded() if view.is_replay and view.takes_turn_ends:
-            return (_turn_end(event),)
+            return (turn_end(event),)
         case _:
             return ()
 
 
-def _turn_end(event: TurnEnded) -> v1.SessionUpdate:
+def turn_end(event: TurnEnded) -> v1.SessionUpdate:
     """Return how a past turn ended, as the answer to session/prompt reported it."""
     reason = STOP_REASONS.get(event.reason) or "failed"
     said: dict[str, object] = {"turnId": event.turn_id, "reason": reason, "text": event.sentence}
