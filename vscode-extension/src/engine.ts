@@ -36,6 +36,7 @@ import { PageTab } from "./pages/tab";
 import { ApartSessions } from "./panel/apart";
 import { PanelActions } from "./panel/actions";
 import { Front } from "./panel/front";
+import { KeptDrafts } from "./panel/kept_drafts";
 import { Surfaces } from "./panel/surfaces";
 import { isNewEnough, OLDEST } from "./server/command";
 import { Installer } from "./server/installer";
@@ -65,7 +66,7 @@ export interface Engine {
 /** Put the parts together; nothing is started yet. */
 export function build(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Engine {
   const store = new Store();
-  const memory = new Memory(context.storageUri && join(context.storageUri.fsPath, "state.json"));
+  const memory = memoryOf(context, "state.json");
   const reviews = new Reviews();
   const approvals = new Approvals(store, reviews);
   const inquiries = new Inquiries(store);
@@ -110,7 +111,8 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   };
   const surroundings = new EditorSurroundings((count) => surfaces.badge(count));
   const front = new Front(store, surfaces.audience, memory, surroundings);
-  const extras = promptExtras(memory, conversations, surfaces);
+  const drafts = new KeptDrafts(memoryOf(context, "drafts.json"));
+  const extras = { ...promptExtras(memory, conversations, surfaces), drafts };
   const host = { exits: editorExits, attachments: editorAttachments };
   const parts = { store, conversations, approvals, inquiries, reviews, checkpoints, ...extras, ...host };
   const actions = new PanelActions(parts, front);
@@ -118,11 +120,16 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
   const pages = pagesOf(context, log, { life, front, surfaces, store });
   const dispose = async () => {
-    for (const each of [pages.pageTab, front, surroundings, terminals, saved, extras.mentions, extras.context])
+    for (const each of [pages.pageTab, front, surroundings, terminals, saved, drafts, extras.mentions, extras.context])
       each.dispose();
     await life.stop();
   };
   return { ...pages, life, actions, apart, front, surfaces, approvals, reviews, documents, store, dispose };
+}
+
+/** Return what outlives this process in this workspace, in a file of that name. */
+function memoryOf({ storageUri }: vscode.ExtensionContext, name: string): Memory {
+  return new Memory(storageUri && join(storageUri.fsPath, name));
 }
 
 /** Return what can go along with a prompt: mentions, and what the user looks at. */

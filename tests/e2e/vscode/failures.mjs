@@ -65,10 +65,13 @@ export async function survivesAReload(scene) {
   await panel.getByText("Half of it").waitFor();
   // What the window keeps of a growing answer it keeps a moment later; the answer itself is the server's to give back.
   const agent = await scene.agent();
+  await window.area.fill("half a thought");
   await window.page.reload();
   await window.settle();
   await panel.getByText("Half of it").waitFor();
   await leavesTheFocus(window);
+  expect(await window.area.inputValue(), "half a thought", "what was being written");
+  await window.area.fill("");
   await window.openPanel();
   await until(async () => (await scene.agents()).some((pid) => pid !== agent), "this window has a server of its own");
   // Only the last turn can go on; in a long conversation its row need not be the last of the document.

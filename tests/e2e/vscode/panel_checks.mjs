@@ -22,6 +22,7 @@ async function discardsAnEditedMessageByEscape(stage) {
   await page.keyboard.press("Escape");
   await edit.click();
   expect((await stage.posted("reword")).length, 0, "changes after Escape");
+  await page.locator("textarea.queue-editor:focus").waitFor();
   await page.keyboard.type(" at once");
   await page.keyboard.press("Enter");
   await edit.waitFor();
@@ -116,7 +117,43 @@ async function headsThePages(stage) {
   await page.getByRole("heading", { level: 1, name: "MCP servers" }).waitFor();
 }
 
+async function keepsDraftsAtTheHostToo(stage) {
+  const page = await stage.open();
+  await stage.show();
+  const area = page.getByLabel("Prompt", { exact: true });
+  await area.fill("half a thought");
+  await until(async () => (await stage.posted("draft")).some(({ sessionId, text }) => sessionId === "s" && text === "half a thought"), "the host is told");
+  // What this page kept is older than what the host has.
+  const again = await stage.open({ kept: { drafts: { s: "half a" } } });
+  await stage.send({ type: "drafts", drafts: { s: "half a thought" }, mentions: {} });
+  await stage.show();
+  await until(async () => (await again.getByLabel("Prompt", { exact: true }).inputValue()) === "half a thought", "the draft is back");
+  const older = await stage.open({ kept: { drafts: { s: "of an older version" } } });
+  await stage.show();
+  await until(async () => (await older.getByLabel("Prompt", { exact: true }).inputValue()) === "of an older version", "what the page kept is used");
+}
+
+async function hasASessionBegunForWhoeverWrites(stage) {
+  const page = await stage.open();
+  await stage.show({}, { tabs: [], active: "" });
+  const area = page.getByLabel("Prompt", { exact: true });
+  await area.waitFor();
+  await area.blur();
+  const before = (await stage.posted("prepare")).length;
+  await area.focus();
+  expect((await stage.posted("prepare")).length, before + 1, "sessions that are asked for");
+  await area.fill("hello");
+  await stage.show();
+  await until(async () => (await stage.posted("draft")).some(({ sessionId, text }) => sessionId === "s" && text === "hello"), "the draft is the session's");
+  expect(await area.inputValue(), "hello", "the draft");
+  await area.blur();
+  await area.focus();
+  expect((await stage.posted("prepare")).length, before + 1, "sessions that are asked for where there is one");
+}
+
 export const CHECKS = [
+  keepsDraftsAtTheHostToo,
+  hasASessionBegunForWhoeverWrites,
   discardsAnEditedMessageByEscape,
   marksOnlyWhatAShellRuns,
   keepsTheRoomOfThePickers,

@@ -79,6 +79,11 @@ async function takesOneHunkAndLeavesAnother(scene) {
   }
   await lens(page, /^\W*Accept$/).first().click();
   await lens(page, /Accept all 2/).waitFor();
+  await page.keyboard.press("Control+1");
+  await pressUntil(page, "Control+z", () => lens(page, /Accept all 3/).isVisible(), "the decision is taken back");
+  await pressUntil(page, "Control+z", () => page.getByText("Nothing to undo here").first().isVisible(), "it says that there is nothing more");
+  await panel.getByRole("button", { name: "Accept this hunk" }).first().click();
+  await lens(page, /Accept all 2/).waitFor();
   await panel.getByRole("button", { name: "Reject this hunk" }).nth(1).click();
   await until(async () => (await lens(page, /^\W*Accept$/).count()) === 1, "one hunk is left");
   await page.keyboard.press("Control+1");

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect, pressUntil, SHOP, until } from "./scene.mjs";
-import { NEXT_TAB_KEY, REJECT_KEY, REVERT_KEY } from "./window.mjs";
+import { NEXT_TAB_KEY, REJECT_KEY, REVERT_KEY, UNHEARD_MS } from "./window.mjs";
 
 const SEED = 16;
 const CYCLES = 4;
@@ -96,8 +96,10 @@ async function playProposal(scene, random) {
   if (judges.length === 0) {
     await allow.click();
     await until(async () => (await scene.text("shop.py")) === PROPOSAL, "the whole proposal is written");
-  } else if (await allow.isVisible()) {
-    await panel.getByRole("button", { name: random() < 0.5 ? "Allow once" : "Reject", exact: true }).click();
+  } else {
+    // The keys may have decided the last hunk a moment ago: then the question goes before anybody can answer it.
+    const answer = panel.getByRole("button", { name: random() < 0.5 ? "Allow once" : "Reject", exact: true });
+    if (await allow.isVisible()) await answer.click({ timeout: UNHEARD_MS }).catch(() => undefined);
   }
   await window.rest();
   await until(async () => (await page.locator(".tab").filter({ hasText: "Review:" }).count()) === 0, "the page is closed");

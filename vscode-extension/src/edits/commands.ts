@@ -15,17 +15,22 @@ import { targetOf, type Target } from "./marks";
 import { pageUri, REVIEW_SCHEME } from "./pages";
 import type { Review, Reviews } from "./reviews";
 import type { EditTree, Node } from "./tree";
+import { VerdictHistory } from "./verdict_history";
 
 const STATUS_MS = 5000;
 
 type Given = Target | Node | undefined;
 
 export class EditCommands {
+  private readonly history: VerdictHistory;
+
   constructor(
     private readonly reviews: Reviews,
     private readonly documents: DocumentReviews,
     private readonly tree: EditTree,
-  ) {}
+  ) {
+    this.history = new VerdictHistory(reviews);
+  }
 
   register(): readonly vscode.Disposable[] {
     const on = (name: string, work: (given: Given) => unknown) =>
@@ -43,6 +48,7 @@ export class EditCommands {
       on("compare", (given) => this.compare(given)),
       on("list", () => vscode.commands.executeCommand("hermes.edits.focus")),
       on("save", () => this.save()),
+      on("undo", () => this.undo()),
       on("openFile", (given) => this.openFile(given)),
       this.documents.onDidChange(() => this.setContext()),
       vscode.window.onDidChangeActiveTextEditor(() => this.setContext()),
@@ -115,11 +121,24 @@ export class EditCommands {
 
   /** Save the file that a page is about: the page itself is no file, and VS Code would ask for a name for it. */
   private async save(): Promise<void> {
-    const uri = vscode.window.activeTextEditor?.document.uri;
-    const review = this.reviews.all().find(({ diff }) => pageUri(diff.path).toString() === uri?.toString());
+    const review = this.reviewShown();
     const document = review && openDocument(review.diff.path);
     if (document?.isDirty) await document.save();
     vscode.window.setStatusBarMessage(messages.PAGE_NOT_SAVED, STATUS_MS);
+  }
+
+  /** Take back what was decided last on the page that is shown; a page itself has nothing to undo. */
+  private undo(): void {
+    const review = this.reviewShown();
+    const isUndone = review !== undefined && this.history.undo(review);
+    const why = review?.when === "after" ? messages.UNDO_IN_FILE : messages.NOTHING_TO_UNDO;
+    vscode.window.setStatusBarMessage(isUndone ? messages.DECISION_UNDONE : why, STATUS_MS);
+  }
+
+  /** Return the review whose page is the active editor. */
+  private reviewShown(): Review | undefined {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    return this.reviews.all().find(({ diff }) => pageUri(diff.path).toString() === uri?.toString());
   }
 
   private setContext(): void {

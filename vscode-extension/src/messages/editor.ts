@@ -68,6 +68,9 @@ export const UNTRUSTED_NO_RUN = "Hermes runs nothing in a folder that you have n
 
 export const reviewTitle = (file: string) => `Review: ${file}`;
 export const reviewLens = (hunks: number) => `$(diff) ${plural(hunks, "proposed change")}`;
+export const DECISION_UNDONE = "Your last decision on this edit was undone.";
+export const NOTHING_TO_UNDO = "Nothing to undo here. You have decided nothing on this edit yet.";
+export const UNDO_IN_FILE = "This edit is already in the file. Open the file to undo it there.";
 export const PAGE_NOT_SAVED = "Nothing under review was saved. Accept or reject the changes first.";
 export const SHOW_HUNK = "Show";
 export const toReview = (path: string, hunks: number) => `${path} · ${hunks} to review`;

@@ -16,6 +16,7 @@ import { ServerError } from "../server/state";
 import { findItem } from "../state/session";
 import type { Store } from "../state/store";
 import type { Answer, Attachments, Exits, MentionReader, PromptContext } from "./host";
+import type { KeptDrafts } from "./kept_drafts";
 import { promptContent, type Extras } from "./prompt_content";
 import { PromptQueue } from "./prompt_queue";
 import { Rewinds } from "./rewinds";
@@ -32,6 +33,8 @@ export interface Parts {
   readonly context: PromptContext;
   readonly exits: Exits;
   readonly attachments: Attachments;
+  /** Undefined where pages keep drafts safely by themselves. */
+  readonly drafts?: KeptDrafts;
 }
 
 export interface Stage {
@@ -46,6 +49,8 @@ export interface Stage {
 }
 
 export class PanelActions {
+  /** The session that is begun for whoever is about to write. */
+  private preparing: Promise<string> | undefined;
   private readonly queue: PromptQueue;
   private readonly rewinds: Rewinds;
 
@@ -70,6 +75,7 @@ export class PanelActions {
     const { conversations, approvals, inquiries, reviews, checkpoints } = this.parts;
     switch (message.type) {
       case "ready":
+        if (this.parts.drafts?.all) answer({ type: "drafts", ...this.parts.drafts.all });
         this.front.welcome(answer);
         return answer({ type: "context", context: this.parts.context.shown });
       case "prompt":
@@ -112,6 +118,9 @@ export class PanelActions {
     switch (message.type) {
       case "new":
         this.front.select(await this.begin());
+        return true;
+      case "prepare":
+        await this.prepare();
         return true;
       case "select":
         this.front.select(message.sessionId);
@@ -161,6 +170,9 @@ export class PanelActions {
         return true;
       case "attach":
         await this.parts.attachments.pick(answer);
+        return true;
+      case "draft":
+        this.parts.drafts?.take(message);
         return true;
       case "dropped":
         await this.parts.attachments.drop(message.uris, answer);
@@ -218,6 +230,22 @@ export class PanelActions {
     return id;
   }
 
+  /** Begin the first session before there is a prompt: what can be chosen for a prompt is known only then. */
+  async prepare(): Promise<void> {
+    if (this.parts.store.all().length > 0) return;
+    this.preparing ??= this.begin().finally(() => (this.preparing = undefined));
+    const id = await this.preparing;
+    if (!this.front.shown) this.front.select(id);
+  }
+
+  /** Return a session that is open: the one that is named, or one begun for a page that knew of none. */
+  private async sessionFor(sessionId: string): Promise<string> {
+    const { store } = this.parts;
+    if (store.get(sessionId)) return sessionId;
+    if (this.preparing) return this.preparing;
+    return sessionId === "" && store.get(this.front.shown) ? this.front.shown : this.begin();
+  }
+
   /** Send a prompt to a session, or to a new one if none is named; only the agent sees the aside. */
   async prompt(
     sessionId: string,
@@ -226,7 +254,7 @@ export class PanelActions {
     pictures: readonly Picture[] = [],
     aside = "",
   ): Promise<void> {
-    const id = this.parts.store.get(sessionId) ? sessionId : await this.begin();
+    const id = await this.sessionFor(sessionId);
     this.front.select(id);
     await this.send(id, text, { mentions, pictures, aside });
   }

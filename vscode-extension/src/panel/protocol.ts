@@ -80,6 +80,18 @@ export interface Picture {
   readonly data: string;
 }
 
+/** What is being written, by session. */
+export interface PanelDrafts {
+  readonly drafts: Readonly<Record<string, string>>;
+  readonly mentions: Readonly<Record<string, readonly Mention[]>>;
+}
+/** A draft as it is now; what is missing stays as it was. */
+export interface DraftNews {
+  readonly sessionId: string;
+  readonly text?: string;
+  readonly mentions?: readonly Mention[];
+}
+
 export type ToView =
   | { readonly type: "shell"; readonly shell: Shell }
   | { readonly type: "session"; readonly session: Session }
@@ -102,12 +114,17 @@ export type ToView =
       readonly pictures: readonly Picture[];
     }
   | { readonly type: "focus" }
+  /** What was being written when the page was left; said before anything else. */
+  | ({ readonly type: "drafts" } & PanelDrafts)
   | { readonly type: "located"; readonly places: readonly string[] }
   | { readonly type: "showQuestion" }
   | { readonly type: "showPast" };
 
 export type ToHost =
   | { readonly type: "ready" }
+  | ({ readonly type: "draft" } & DraftNews)
+  /** Somebody is about to write, and there is no session yet. */
+  | { readonly type: "prepare" }
   | { readonly type: "focus"; readonly isFocused: boolean }
   | {
       readonly type: "prompt";

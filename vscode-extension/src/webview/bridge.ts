@@ -1,10 +1,10 @@
 /**
- * The wire to the host, and what this page keeps for itself over a reload: drafts.
+ * The wire to the host, and what is kept over a reload: drafts, by this page and, as pages may lose it, by the host too.
  *
  * Knows: posting, hearing, drafts by session. Does not know: what is said, who the host is.
  */
 
-import type { ToHost, ToView } from "../panel/protocol";
+import type { PanelDrafts, ToHost, ToView } from "../panel/protocol";
 import { handedOver, withDraft } from "./drafts";
 import type { KeptMentions, PageHost } from "./page_host";
 
@@ -26,12 +26,23 @@ export function listen(listener: (message: ToView) => void): void {
 export function draftOf(sessionId: string): string {
   const kept = host?.getState()?.drafts ?? {};
   const drafts = handedOver(kept, sessionId);
-  if (drafts !== kept) host?.setState({ ...host.getState(), drafts });
-  return drafts[sessionId] ?? "";
+  const text = drafts[sessionId] ?? "";
+  if (drafts !== kept) {
+    host?.setState({ ...host.getState(), drafts });
+    post({ type: "draft", sessionId: "", text: "" });
+    post({ type: "draft", sessionId, text });
+  }
+  return text;
 }
 
 export function keepDraft(sessionId: string, text: string): void {
   host?.setState({ ...host.getState(), drafts: withDraft(host.getState()?.drafts ?? {}, sessionId, text) });
+  post({ type: "draft", sessionId, text });
+}
+
+/** Go by what the host kept: it is newer than what this page did, or the same. */
+export function takeDrafts({ drafts, mentions }: PanelDrafts): void {
+  host?.setState({ ...host.getState(), drafts, mentions });
 }
 
 export function keptMentions(): KeptMentions {
@@ -39,5 +50,10 @@ export function keptMentions(): KeptMentions {
 }
 
 export function keepMentions(mentions: KeptMentions): void {
+  const before = keptMentions();
   host?.setState({ ...host.getState(), mentions });
+  for (const sessionId of new Set([...Object.keys(before), ...Object.keys(mentions)])) {
+    const [had, has] = [before[sessionId] ?? [], mentions[sessionId] ?? []];
+    if (had !== has && had.length + has.length > 0) post({ type: "draft", sessionId, mentions: has });
+  }
 }

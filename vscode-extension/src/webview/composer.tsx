@@ -58,9 +58,7 @@ export function Composer({ shell, session, found, inserted, context, refill, foc
     setCaret(at);
     if (option.mention) draft.mention(option.mention);
   };
-  const send = () => {
-    if (shell.hasFolder) draft.send();
-  };
+  const send = () => shell.hasFolder && draft.send();
   const cancel = isWorking ? () => post({ type: "cancel", sessionId: id }) : undefined;
   const onKeyDown = (event: KeyboardEvent) => {
     if (isDone(event, { options, menu, setMenu, take, send, cancel })) event.preventDefault();
@@ -79,6 +77,7 @@ export function Composer({ shell, session, found, inserted, context, refill, foc
           isWorking={isWorking}
           onWrite={write}
           onCaret={() => setCaret(area.current?.selectionStart ?? 0)}
+          onEnter={() => prepare(shell, session)}
           onLeave={() => setMenu({ chosen: 0, isClosed: true })}
           onKeyDown={onKeyDown}
         />
@@ -92,6 +91,11 @@ export function Composer({ shell, session, found, inserted, context, refill, foc
       </div>
     </div>
   );
+}
+
+/** Have a session begun for whoever is about to write: only then it is known what can be chosen. */
+function prepare({ hasFolder, server }: Shell, session: Session | undefined): void {
+  if (!session && hasFolder && server !== "failed") post({ type: "prepare" });
 }
 
 /** Give the prompt the focus each time somebody asks for it; a page that is only shown leaves the keys where they are. */
@@ -145,6 +149,7 @@ interface FieldProps {
   readonly isWorking: boolean;
   readonly onWrite: (text: string) => void;
   readonly onCaret: () => void;
+  readonly onEnter: () => void;
   readonly onLeave: () => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
 }
@@ -168,6 +173,7 @@ function Field(props: FieldProps) {
       }}
       onKeyUp={onCaret}
       onClick={onCaret}
+      onFocus={props.onEnter}
       onBlur={props.onLeave}
       onKeyDown={props.onKeyDown}
       onPaste={(event) => {

@@ -77,6 +77,7 @@ export function fold(model: Model, message: ToView): Model {
     case "passages":
       return { ...model, passages: { query: message.query, found: message.passages } };
     case "located":
+    case "drafts":
       return model;
     case "mentions":
       return { ...model, found: { query: message.query, mentions: message.mentions } };

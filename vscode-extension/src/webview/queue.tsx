@@ -4,7 +4,7 @@
  * Knows: what can be done with each of them. Does not know: when they are sent.
  */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import * as messages from "../messages/panel";
 import type { Session } from "../state/session";
@@ -97,7 +97,7 @@ const Action = ({ icon, label, title, onClick }: ActionProps) => (
 function Editor({ text, onEnd }: { text: string; onEnd: (text: string | undefined) => void }) {
   const area = useRef<HTMLTextAreaElement>(null);
   const isOver = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     area.current?.focus();
     area.current?.setSelectionRange(text.length, text.length);
   }, []);

@@ -8,7 +8,7 @@ import type { ComponentChildren } from "preact";
 import { render } from "preact";
 
 import { App } from "./app";
-import { listen, post, useHost } from "./bridge";
+import { listen, post, takeDrafts, useHost } from "./bridge";
 import { Screen, type Model } from "./model";
 import type { PageHost } from "./page_host";
 import { takeLocated } from "./places";
@@ -30,7 +30,11 @@ export function start(
   const screen: Screen = new Screen((model) => {
     render(frame(<App model={model} onPast={showPast} />, model, showPast), root);
   });
-  listen((message) => (message.type === "located" ? takeLocated(message.places) : screen.take(message)));
+  listen((message) => {
+    if (message.type === "located") takeLocated(message.places);
+    else if (message.type === "drafts") takeDrafts(message);
+    else screen.take(message);
+  });
   const tellFocus = () => post({ type: "focus", isFocused: document.hasFocus() });
   for (const change of ["focus", "blur"]) window.addEventListener(change, tellFocus);
   post({ type: "ready" });

@@ -24,6 +24,12 @@ describe("keys", () => {
     ]);
   });
 
+  it("of undo and save mean a review's page only there", () => {
+    const keys = contributes.keybindings.filter(({ key }) => key === "ctrl+z" || key === "ctrl+s");
+    expect(keys.map(({ command }) => command)).toEqual(["hermes.edits.save", "hermes.edits.undo"]);
+    for (const { when } of keys) expect(when).toContain("resourceScheme == hermes-review");
+  });
+
   it("of the inline command depend on the cursor alone: what the window says of a file comes later than the file", () => {
     const inline = contributes.keybindings.find(({ command }) => command === "hermes.editInline");
     expect(inline?.when?.match(/\w+/g)?.sort()).toEqual(["editorReadonly", "editorTextFocus"]);

@@ -1,0 +1,52 @@
+/**
+ * The drafts of the panel, kept beside its pages: what a page keeps for itself may be lost when the window is reloaded.
+ *
+ * Knows: words and mentions by session. Does not know: pages, who writes. "" is where words stand until there is a session.
+ */
+
+import type { KeptValues } from "./host";
+import type { DraftNews, PanelDrafts } from "./protocol";
+
+const KEPT = "drafts";
+/** Somebody types; what was typed is written down this often. */
+const KEEP_MS = 150;
+
+export class KeptDrafts {
+  private drafts: PanelDrafts | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly memory: KeptValues) {
+    this.drafts = memory.get<PanelDrafts>(KEPT);
+  }
+
+  /** Return all drafts; undefined where nobody has written any here, and pages go by what they kept themselves. */
+  get all(): PanelDrafts | undefined {
+    return this.drafts;
+  }
+
+  take({ sessionId, text, mentions }: DraftNews): void {
+    const { drafts = {}, mentions: named = {} } = this.drafts ?? {};
+    this.drafts = {
+      drafts: text === undefined ? drafts : withValue(drafts, sessionId, text || undefined),
+      mentions:
+        mentions === undefined ? named : withValue(named, sessionId, mentions.length > 0 ? mentions : undefined),
+    };
+    this.timer ??= setTimeout(() => this.keep(), KEEP_MS);
+  }
+
+  /** Write down what was not yet: the window closes. */
+  dispose(): void {
+    if (this.timer !== undefined) this.keep();
+  }
+
+  private keep(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.memory.set(KEPT, this.drafts);
+  }
+}
+
+function withValue<T>(all: Readonly<Record<string, T>>, id: string, value: T | undefined): Readonly<Record<string, T>> {
+  const { [id]: _, ...others } = all;
+  return value === undefined ? others : { ...others, [id]: value };
+}
