@@ -14,10 +14,13 @@ from hermes_acp.core.errors import BadRequest, ModelError, StorageError
 from hermes_acp.core.ports.embedding_ports import Embedder
 from hermes_acp.core.ports.recall_ports import Recall, RecallQuery, SearchHit, SearchResults
 from hermes_acp.storage.search.passage_index import PassageIndex
+from hermes_acp.storage.search.search_window import window_of
 from hermes_acp.storage.search.vector_store import VectorStore
 
 RRF_CONSTANT: Final = 60
 NEIGHBOURS: Final = 60
+NEIGHBOURS_OF_ANY_TIME: Final = 1_000
+"""How many are compared if only those within a span of time count."""
 MAX_PER_SESSION: Final = 3
 SEARCH_TIMEOUT_S: Final = 15.0
 
@@ -45,10 +48,12 @@ class SemanticSearch:
     async def search(self, asked: RecallQuery) -> list[SearchHit]:
         """Find passages, nearest first. Raises ModelError, StorageError."""
         (vector,) = await self._embedder.embed([asked.text], "query")
-        near = await self._vectors.nearest("session", vector, NEIGHBOURS, asked.cwd)
+        window = window_of(asked)
+        most = NEIGHBOURS_OF_ANY_TIME if window else NEIGHBOURS
+        near = await self._vectors.nearest("session", vector, most, asked.cwd)
         places = [(each.source, each.position) for each in near if each.source != asked.excluded]
-        finds = await self._words.finds(places)
-        return [finds[place] for place in places if place in finds]
+        finds = await self._words.finds(places, window)
+        return [finds[place] for place in places if place in finds][:NEIGHBOURS]
 
 
 class HybridSearch:
@@ -60,6 +65,8 @@ class HybridSearch:
 
     async def search(self, asked: RecallQuery) -> SearchResults:
         """Find passages. Raises BadRequest for an empty query, StorageError."""
+        if asked.has_dates and not asked.text.strip():
+            return await self._words.search(asked)
         meaning = self._meaning() if asked.by_meaning else None
         if meaning is None:
             finds = await self._words.search(asked)

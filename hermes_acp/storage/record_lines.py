@@ -9,6 +9,7 @@ The event's object ends with the field `at_ms`: when it was written, in millisec
 wrote none, and ignore it.
 """
 
+import re
 from binascii import crc32
 from collections.abc import Iterator
 from typing import Final
@@ -19,6 +20,9 @@ from hermes_acp.core.events import Event
 
 MULTIPLIER: Final = 0x9E3779B1
 """An odd number, so that two different chains stay different after the same line."""
+MAX_TIME_BYTES: Final = 40
+_TIME = re.compile(rb'"at_ms":(\d{1,16})\}\}\n\Z')
+"""The end of a line. Exactly two braces: the field belongs to the event and not to a value inside it."""
 
 
 class _Summed(msgspec.Struct, gc=False):
@@ -28,10 +32,6 @@ class _Summed(msgspec.Struct, gc=False):
 
 class _Line(_Summed, gc=False, forbid_unknown_fields=True):
     chain: int | None = None
-
-
-class _Time(msgspec.Struct, gc=False):
-    at_ms: int | None = None
 
 
 class ValidLines(msgspec.Struct):
@@ -72,12 +72,14 @@ def decode_timed(content: bytes) -> Iterator[tuple[Event, float | None]]:
 
     Stop at the first bad line.
     """
-    read_line, read_time = msgspec.json.Decoder(_Line).decode, msgspec.json.Decoder(_Time).decode
-    start = 0
     for event, end in decode_lines(content):
-        at_ms = read_time(read_line(content[start : end - 1]).event).at_ms
-        yield event, None if at_ms is None else at_ms / 1000
-        start = end
+        yield event, time_before(content, end)
+
+
+def time_before(content: bytes, end: int) -> float | None:
+    """Return the time of the event whose line ends at `end`, in seconds since the epoch; None if it has none."""
+    found = _TIME.search(content, max(0, end - MAX_TIME_BYTES), end)
+    return int(found[1]) / 1000 if found else None
 
 
 def decode_lines(content: bytes, before: int | None = 0) -> Iterator[tuple[Event, int]]:

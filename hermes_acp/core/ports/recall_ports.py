@@ -10,6 +10,8 @@ from hermes_acp.core.event_types import Speaker
 class RecallQuery(Struct, frozen=True):
     """A search in earlier sessions. Syntax: words that must all occur, "phrases", prefix*, either OR other.
 
+    `since` and `until` limit it to what was said from and before these times, in seconds since the epoch; with one of
+    them, `text` can be empty, which finds what the user asked for then, newest first.
     `cwd` limits the search to the sessions of one working directory; `excluded` leaves out one session. Text written
     since the last search is indexed first, for at most `max_wait_s` seconds, or completely if None. `by_meaning` also
     finds similar texts, if there is an embedding model.
@@ -21,13 +23,20 @@ class RecallQuery(Struct, frozen=True):
     limit: int = 20
     max_wait_s: float | None = None
     by_meaning: bool = False
+    since: float | None = None
+    until: float | None = None
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether the search is limited to a span of time."""
+        return self.since is not None or self.until is not None
 
 
 class SearchHit(Struct, frozen=True):
     """A matching passage: its session, its position, and an excerpt around the match.
 
-    In the snippet, each match is between the characters 0x02 and 0x03. `updated_at` is the session's, in seconds since
-    the epoch.
+    In the snippet, each match is between the characters 0x02 and 0x03. `updated_at` is the session's, and `at` the
+    passage's time, in seconds since the epoch; `at` is None in records of versions that recorded no times.
     """
 
     session_id: str
@@ -37,6 +46,7 @@ class SearchHit(Struct, frozen=True):
     position: int
     speaker: Speaker
     snippet: str
+    at: float | None = None
 
 
 class SearchResults(Struct, frozen=True):
@@ -54,5 +64,5 @@ class Recall(Protocol):
     """Search in the sessions of one home."""
 
     async def search(self, asked: RecallQuery) -> SearchResults:
-        """Find passages. Raises BadRequest for a query without words, and StorageError."""
+        """Find passages. Raises BadRequest for a query with neither words nor dates, and StorageError."""
         ...

@@ -5,42 +5,59 @@ To limit reading, only the sessions with the rarest word are searched for the ot
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hermes_acp.storage.search.search_queries import SearchExpression
+from hermes_acp.storage.search.search_window import IS_WITHIN, SearchWindow
 
 if TYPE_CHECKING:
     import sqlite3
 
 OCCURRENCES: Final = 200
 MAX_SESSIONS_SCANNED: Final = 40
+IN_WINDOW: Final = f""" AND EXISTS (SELECT 1 FROM passages JOIN records ON number = key >> :bits
+    WHERE key = words.rowid AND {IS_WITHIN})"""
 
 
 class SearchSpan:
-    """The passages to search: those of a place, or all, excluding one session."""
+    """The passages to search: those of a place, or all, excluding one session; of any time, or within a window."""
 
-    def __init__(self, place: str, left_out: int, position_bits: int) -> None:
+    def __init__(
+        self, place: str, left_out: int, position_bits: int, window: SearchWindow | None = None
+    ) -> None:
         self._place = f'"{place}" AND ' if place else ""
         self._left_out = left_out
         self._bits = position_bits
+        self._window = window
 
     def newest(self, connection: "sqlite3.Connection", expression: str, most: int) -> list[int]:
         """Return the keys of matching passages, newest first."""
-        rows = connection.execute(
-            """SELECT rowid FROM words
-               WHERE words MATCH ? AND rowid NOT BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?""",
-            (self._place + expression, *self._keys_of(self._left_out), most),
-        )
-        return [row[0] for row in rows]
+        first, last = self._keys_of(self._left_out)
+        values: dict[str, Any] = {"first": first, "last": last, "most": most}
+        condition = "rowid NOT BETWEEN :first AND :last"
+        if self._window:
+            condition += " AND rowid <= :newest"
+            values["newest"] = self._keys_of(self._window.last_number(connection))[1]
+        return self._select(connection, expression, condition, values)
 
     def first_in(self, connection: "sqlite3.Connection", expression: str, number: int) -> int:
         """Return the key of a session's newest matching passage, or -1 if there is none."""
-        row = connection.execute(
-            """SELECT rowid FROM words
-               WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT 1""",
-            (self._place + expression, *self._keys_of(number)),
-        ).fetchone()
-        return row[0] if row else -1
+        first, last = self._keys_of(number)
+        values: dict[str, Any] = {"first": first, "last": last, "most": 1}
+        rows = self._select(connection, expression, "rowid BETWEEN :first AND :last", values)
+        return rows[0] if rows else -1
+
+    def _select(
+        self, connection: "sqlite3.Connection", expression: str, condition: str, values: dict[str, Any]
+    ) -> list[int]:
+        if self._window:
+            condition += IN_WINDOW
+            values |= {"bits": self._bits, "since": self._window.since, "until": self._window.until}
+        rows = connection.execute(
+            f"SELECT rowid FROM words WHERE words MATCH :match AND {condition} ORDER BY rowid DESC LIMIT :most",
+            {"match": self._place + expression, **values},
+        )
+        return [row[0] for row in rows]
 
     def _keys_of(self, number: int) -> tuple[int, int]:
         return number << self._bits, (number + 1 << self._bits) - 1

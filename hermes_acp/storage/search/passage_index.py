@@ -1,7 +1,7 @@
 """Read the passages of sessions from the full-text index."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -9,13 +9,14 @@ from hermes_acp.core.event_types import Speaker
 from hermes_acp.core.ports.recall_ports import SearchHit
 from hermes_acp.core.record.passages import Passage
 from hermes_acp.storage.search.search_index import SearchIndex
-from hermes_acp.storage.search.search_queries import SEAM, SNIPPET_CHARACTERS
+from hermes_acp.storage.search.search_queries import SEAM, excerpt
 from hermes_acp.storage.search.search_tables import LAST_POSITION, POSITION_BITS
+from hermes_acp.storage.search.search_window import END_OF_TIME, IS_WITHIN, SearchWindow
 
 if TYPE_CHECKING:
     import sqlite3
 
-MAX_SNIPPET_CHARACTERS: Final = SNIPPET_CHARACTERS
+ANY_TIME = SearchWindow(-END_OF_TIME, END_OF_TIME)
 
 
 class IndexedSession(Struct, frozen=True):
@@ -62,12 +63,15 @@ class PassageIndex:
 
         return await self._index.database.read(select)
 
-    async def finds(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], SearchHit]:
-        """Return passages, each given by session and position, as search results. Raises StorageError."""
+    async def finds(
+        self, places: Iterable[tuple[str, int]], window: SearchWindow | None = None
+    ) -> dict[tuple[str, int], SearchHit]:
+        """Return the passages within a window, given by session and position, as hits. Raises StorageError."""
         wanted = tuple(places)
+        within = window or ANY_TIME
 
         def select(connection: "sqlite3.Connection") -> dict[tuple[str, int], SearchHit]:
-            found = ((place, _find(connection, *place)) for place in wanted)
+            found = ((place, _find(connection, *place, within)) for place in wanted)
             return {place: find for place, find in found if find}
 
         return await self._index.database.read(select)
@@ -77,15 +81,21 @@ def _passage(key: int, speaker: Speaker, text: str) -> Passage:
     return Passage(key & LAST_POSITION, speaker, text.replace(SEAM, ""))
 
 
-def _find(connection: "sqlite3.Connection", session_id: str, position: int) -> SearchHit | None:
+def _find(
+    connection: "sqlite3.Connection", session_id: str, position: int, within: SearchWindow
+) -> SearchHit | None:
     row = connection.execute(
-        """SELECT speaker, text, title, cwd, updated_at FROM records
-           JOIN passages ON key = (number << ?) + ? WHERE id = ?""",
-        (POSITION_BITS, position, session_id),
+        f"""SELECT speaker, text, title, cwd, updated_at, at FROM records
+            JOIN passages ON key = (number << :bits) + :position WHERE id = :id AND {IS_WITHIN}""",
+        {
+            "bits": POSITION_BITS,
+            "position": position,
+            "id": session_id,
+            "since": within.since,
+            "until": within.until,
+        },
     ).fetchone()
     if row is None:
         return None
-    speaker, text, title, cwd, updated_at = row
-    plain = " ".join(text.replace(SEAM, "").split())
-    told = plain if len(plain) <= MAX_SNIPPET_CHARACTERS else f"{plain[: MAX_SNIPPET_CHARACTERS - 1]}…"
-    return SearchHit(session_id, title, cwd, updated_at, position, speaker, told)
+    speaker, text, title, cwd, updated_at, at = row
+    return SearchHit(session_id, title, cwd, updated_at, position, speaker, excerpt(text), at)

@@ -19,7 +19,7 @@ from hermes_acp.core.event_types import Speaker
 from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit, SearchResults
 from hermes_acp.storage.search.cross_passage_search import SearchSpan, find_across_passages
 from hermes_acp.storage.search.database import Database, DatabaseDamaged
-from hermes_acp.storage.search.search_queries import SearchExpression, parse, snippet
+from hermes_acp.storage.search.search_queries import SearchExpression, excerpt, parse, snippet
 from hermes_acp.storage.search.search_ranking import relevances
 from hermes_acp.storage.search.search_tables import (
     LAST_POSITION,
@@ -31,6 +31,7 @@ from hermes_acp.storage.search.search_tables import (
     place_of,
     read_records,
 )
+from hermes_acp.storage.search.search_window import requests_within, window_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -58,19 +59,21 @@ class SearchIndex:
     async def search(self, asked: RecallQuery) -> SearchResults:
         """Find passages, best first, after indexing new content for at most `asked.max_wait_s` seconds.
 
-        Raises BadRequest for a query without words, StorageError.
+        Raises BadRequest for a query with neither words nor dates, StorageError.
         """
-        query = parse(asked.text)
+        query = None if asked.has_dates and not asked.text.strip() else parse(asked.text)
         try:
             return await self._search(asked, query)
         except DatabaseDamaged:
             self.forget()
             return await self._search(asked, query)
 
-    async def _search(self, asked: RecallQuery, query: SearchExpression) -> SearchResults:
+    async def _search(self, asked: RecallQuery, query: SearchExpression | None) -> SearchResults:
         unread = await self.catch_up(asked.max_wait_s)
         now = time.time()
-        finds = await self.database.read(lambda connection: _select(connection, asked, query, now))
+        finds = await self.database.read(
+            lambda connection: _select(connection, asked, query, now) if query else _list(connection, asked)
+        )
         return SearchResults(tuple(finds), unread)
 
     async def catch_up(self, max_wait_s: float | None = None) -> int:
@@ -167,12 +170,19 @@ class SearchIndex:
         self.database.close()
 
 
+def _list(connection: "sqlite3.Connection", asked: RecallQuery) -> list[SearchHit]:
+    """Return what happened within a window, for a query without words."""
+    window = window_of(asked)
+    keys = requests_within(connection, window, asked, POSITION_BITS) if window else []
+    return [_find(connection, key, None) for key in keys]
+
+
 def _select(
     connection: "sqlite3.Connection", asked: RecallQuery, query: SearchExpression, now: float
 ) -> list[SearchHit]:
     left_out = connection.execute("SELECT number FROM records WHERE id = ?", (asked.excluded,)).fetchone()
     place = "" if asked.cwd is None else place_of(asked.cwd)
-    span = SearchSpan(place, left_out[0] if left_out else -1, POSITION_BITS)
+    span = SearchSpan(place, left_out[0] if left_out else -1, POSITION_BITS, window_of(asked))
     keys = span.newest(connection, query.expression(), CANDIDATES)
     sessions = _sessions_of(connection, {key >> POSITION_BITS for key in keys})
     ranked: list[tuple[float, int]] = []
@@ -216,12 +226,13 @@ def _best(ranked: list[tuple[float, int]], limit: int) -> list[int]:
     return best
 
 
-def _find(connection: "sqlite3.Connection", key: int, query: SearchExpression) -> SearchHit:
+def _find(connection: "sqlite3.Connection", key: int, query: SearchExpression | None) -> SearchHit:
     speaker: Speaker
-    speaker, text, session_id, title, cwd, updated_at = connection.execute(
-        """SELECT speaker, text, id, title, cwd, updated_at FROM passages JOIN records ON number = ?
+    speaker, text, at, session_id, title, cwd, updated_at = connection.execute(
+        """SELECT speaker, text, at, id, title, cwd, updated_at FROM passages JOIN records ON number = ?
            WHERE key = ?""",
         (key >> POSITION_BITS, key),
     ).fetchone()
     position = key & LAST_POSITION
-    return SearchHit(session_id, title, cwd, updated_at, position, speaker, snippet(text, query))
+    shown = snippet(text, query) if query else excerpt(text)
+    return SearchHit(session_id, title, cwd, updated_at, position, speaker, shown, at)

@@ -140,6 +140,12 @@ def snippet(text: str, query: SearchExpression) -> str:
     return " ".join("".join(pieces).split())
 
 
+def excerpt(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    plain = " ".join(text.replace(SEAM, "").replace(OPEN, "").replace(CLOSE, "").split())
+    return plain if len(plain) <= SNIPPET_CHARACTERS else f"{plain[: SNIPPET_CHARACTERS - 1]}…"
+
+
 def _window(text: str, finds: list[tuple[int, int]]) -> tuple[int, int]:
     """Return the span with the most matches, starting at a word boundary slightly before the first one."""
     best, most = 0, 0

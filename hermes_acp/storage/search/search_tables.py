@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from hermes_acp.core.events import ArchiveChanged, Event, SessionOpened, TitleChanged
 from hermes_acp.core.record.passages import Passage, PassageReader
-from hermes_acp.storage.record_lines import decode_lines
+from hermes_acp.storage.record_lines import decode_lines, time_before
 from hermes_acp.storage.search.search_queries import spaced
 
 if TYPE_CHECKING:
@@ -34,6 +34,12 @@ MIGRATIONS = (
         text, place, content = 'passages', content_rowid = 'key', prefix = '2 3 4',
         tokenize = 'unicode61 remove_diacritics 2'
     )""",
+    # The time of each passage. Everything is dropped, so that the records are read again.
+    """ALTER TABLE passages ADD COLUMN at REAL;
+    CREATE INDEX passages_at ON passages (at);
+    INSERT INTO words (words) VALUES ('delete-all');
+    DELETE FROM passages;
+    DELETE FROM records""",
 )
 POSITION_BITS: Final = 24
 LAST_POSITION: Final = (1 << POSITION_BITS) - 1
@@ -146,7 +152,7 @@ def _advance(
     settled_bytes, settled_position = standing.settled_bytes, standing.settled_position
     event: Event
     for event, end in decode_lines(content, before=None):
-        reader.take(event)
+        reader.take(event, time_before(content, end))
         if isinstance(event, TitleChanged):
             title = event.title
         elif isinstance(event, ArchiveChanged):
@@ -169,16 +175,18 @@ def _advance(
 
 
 def _add(connection: "sqlite3.Connection", number: int, place: str, passages: list[Passage]) -> None:
-    rows: list[tuple[int, str, str, str]] = []
+    rows: list[tuple[int, str, str, str, float | None]] = []
     for passage in sorted(passages, key=lambda passage: passage.position):
         longest = OUTCOME_CHARACTERS if passage.speaker == "tool" else WORDS_CHARACTERS
         if passage.text and passage.position <= LAST_POSITION:
             key = number << POSITION_BITS | passage.position
-            rows.append((key, passage.speaker, place, spaced(passage.text[:longest])))
-    connection.executemany("INSERT INTO passages VALUES (?, ?, ?, ?)", rows)
+            rows.append((key, passage.speaker, place, spaced(passage.text[:longest]), passage.at))
+    connection.executemany(
+        "INSERT INTO passages (key, speaker, place, text, at) VALUES (?, ?, ?, ?, ?)", rows
+    )
     connection.executemany(
         "INSERT INTO words (rowid, text, place) VALUES (?, ?, ?)",
-        [(key, text, place) for key, _, place, text in rows],
+        [(key, text, place) for key, _, place, text, _ in rows],
     )
 
 

@@ -3,12 +3,13 @@
 The current session is left out: the model already has its text.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Final
 
+from anyio.to_thread import run_sync
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.errors import InternalError, StorageError
+from hermes_acp.core.errors import BadRequest, InternalError, StorageError
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.flow_labels import EARLIER_SESSIONS
 from hermes_acp.core.messages import ToolSchema
@@ -16,6 +17,7 @@ from hermes_acp.core.ports.recall_ports import Recall, RecallQuery, SearchHit, S
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Recalls, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.natural_dates import read_range
 from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
@@ -29,8 +31,22 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    query: Annotated[str, Field(min_length=1, description='Words that all occur; "phrase", begin*, a OR b')]
-    """Words that must all occur; also `\"a phrase\"`, `begin*`, `a OR b`."""
+    query: Annotated[
+        str,
+        Field(
+            description='Words that all occur; "phrase", begin*, a OR b; empty with since or until: what was asked then'
+        ),
+    ] = ""
+    """Words that must all occur; also `\"a phrase\"`, `begin*`, `a OR b`. Empty with `since` or `until`: what the user
+    asked for then, newest first."""
+    since: Annotated[
+        str, Field(description="From when: 2026-03-04, 3 weeks ago, yesterday, last Tuesday, last month")
+    ] = ""
+    """Only what was said since then: an ISO date, `2d`, `3 weeks ago`, `yesterday`, `last Tuesday`, `last month`."""
+    until: Annotated[
+        str, Field(description="To the end of this day, week or month; the same as since for just that one")
+    ] = ""
+    """Only what was said up to the end of this day, week or month, in the same forms."""
     everywhere: Annotated[bool, Field(description="Search all working directories")] = False
     """Search the sessions of other folders too."""
     by_meaning: Annotated[
@@ -73,6 +89,10 @@ class SessionSearch:
         """Propose a call; searching beyond this working directory needs the user's permission."""
 
         async def search(progress: Progress) -> Result:
+            try:  # in a thread: the first phrase loads a library
+                since, until = await run_sync(read_range, arguments.since, arguments.until)
+            except BadRequest as error:
+                return Result(error.sentence(), is_error=True)
             asked = RecallQuery(
                 arguments.query,
                 cwd=None if arguments.everywhere else workspace.cwd,
@@ -80,24 +100,37 @@ class SessionSearch:
                 limit=arguments.limit,
                 max_wait_s=SEARCH_TIMEOUT_S,
                 by_meaning=arguments.by_meaning,
+                since=since,
+                until=until,
             )
             try:
                 finds = await self._recall.search(asked)
-            except StorageError as error:  # only the index failed: the session's own record is unaffected
+            except (
+                BadRequest,
+                StorageError,
+            ) as error:  # only the index failed: the session's own record is unaffected
                 return Result(error.sentence(), is_error=True)
-            return Result(_told(finds, arguments))
+            return Result(_told(finds, arguments, asked))
 
         effects = (Recalls(),) if arguments.everywhere else ()
         where = "all earlier sessions" if arguments.everywhere else "earlier sessions here"
-        return Proposal(f"Search {where} for {escape_invisible(arguments.query)}", self.kind, search, effects)
+        return Proposal(f"Search {where}{_sought(arguments)}", self.kind, search, effects)
 
 
-def _told(finds: SearchResults, arguments: Arguments) -> str:
+def _sought(arguments: Arguments) -> str:
+    """Return what is searched for, for the title of the call."""
+    named = {"for": arguments.query, "since": arguments.since, "until": arguments.until}
+    return "".join(f" {word} {escape_invisible(text)}" for word, text in named.items() if text.strip())
+
+
+def _told(finds: SearchResults, arguments: Arguments, asked: RecallQuery) -> str:
     pieces = [_line(find, everywhere=arguments.everywhere) for find in finds.found]
-    if not pieces:
+    if asked.has_dates:
+        pieces.insert(0, _range(asked))
+    if not finds.found:
         wider = "" if arguments.everywhere else " in this working directory; everywhere=true searches all"
         pieces.append(f"Nothing was found{wider}.")
-    elif len(pieces) == arguments.limit:
+    elif len(finds.found) == arguments.limit:
         pieces.append("[there may be more; add words, or raise limit]")
     if finds.unread_sessions:
         pieces.append(
@@ -108,8 +141,22 @@ def _told(finds: SearchResults, arguments: Arguments) -> str:
     return "\n\n".join(pieces)
 
 
+def _range(asked: RecallQuery) -> str:
+    """Return the dates that were searched and today's, so that the model can tell how they were read."""
+    first = "the beginning" if asked.since is None else _local(asked.since)
+    last = "now" if asked.until is None else _local(asked.until)
+    return f"[from {first} until {last}, local time; today is {datetime.now().strftime('%A, %Y-%m-%d')}]"
+
+
+def _local(at: float) -> str:
+    return datetime.fromtimestamp(at).strftime("%A, %Y-%m-%d %H:%M")
+
+
 def _line(find: SearchHit, *, everywhere: bool) -> str:
-    day = datetime.fromtimestamp(find.updated_at, UTC).date().isoformat()
+    if find.at is None:
+        day = datetime.fromtimestamp(find.updated_at).date().isoformat()
+    else:
+        day = datetime.fromtimestamp(find.at).strftime("%Y-%m-%d %H:%M")
     where = f" in {escape_invisible(find.cwd)}" if everywhere else ""
     found = find.snippet.replace("\x02", "**").replace("\x03", "**")
     head = (

@@ -78,6 +78,22 @@ def test_search_as_json_is_for_scripts(run: Run) -> None:
     assert json.loads(run("sessions", "search", "teapot", "--json")[1]) == []
 
 
+def test_search_and_list_are_limited_to_dates(run: Run) -> None:
+    code, out, _ = run("sessions", "search", "--since", "1d", "--json")
+    assert code == 0
+    assert sorted(find["snippet"] for find in json.loads(out)) == ["Where is kettle 0?", "Where is kettle 1?"]
+    assert all(find["at"] for find in json.loads(out))
+    assert run("sessions", "search", "kettle", "--until", "2024-01-01")[0] == 1
+    assert len(json.loads(run("sessions", "list", "--since", "2023-11", "--json")[1])) == 2
+    code, out, err = run("sessions", "list", "--until", "2023-01")
+    assert (code, out) == (0, "")
+    assert "no sessions from that time" in err
+    code, _, err = run("sessions", "search", "kettle", "--since", "03/04/2026")
+    assert code == 2
+    assert "Examples: 2026-03-04" in err
+    assert run("sessions", "search")[0] == 2, "neither words nor dates"
+
+
 def test_list_and_show(run: Run) -> None:
     code, out, _ = run("sessions", "list", "--workspace", "/projects/a")
     assert code == 0

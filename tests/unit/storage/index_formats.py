@@ -39,7 +39,34 @@ def _format_4(connection: sqlite3.Connection) -> None:
 LIST_FORMATS: Mapping[int, Builder] = MappingProxyType(
     {1: _format_1, 2: _format_2, 3: _format_3, 4: _format_4}
 )
-SEARCH_FORMATS: Mapping[int, Builder] = MappingProxyType({})
+
+
+def _search_format_1(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        """CREATE TABLE records (
+        number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, cwd TEXT NOT NULL, title TEXT NOT NULL,
+        is_archived INTEGER NOT NULL, created_at REAL NOT NULL, updated_at REAL NOT NULL,
+        seen_bytes INTEGER NOT NULL, settled_bytes INTEGER NOT NULL, settled_position INTEGER NOT NULL
+    ) STRICT"""
+    )
+    connection.execute(
+        """CREATE TABLE passages (
+        key INTEGER PRIMARY KEY, speaker TEXT NOT NULL, place TEXT NOT NULL, text TEXT NOT NULL
+    ) STRICT"""
+    )
+    connection.execute(
+        """CREATE VIRTUAL TABLE words USING fts5(
+        text, place, content = 'passages', content_rowid = 'key', prefix = '2 3 4',
+        tokenize = 'unicode61 remove_diacritics 2'
+    )"""
+    )
+    key = 7 << 24 | 1
+    connection.execute("INSERT INTO records VALUES (7, 'ses_gone', '/p', '', 0, 7.0, 7.0, 10, 10, 1)")
+    connection.execute("INSERT INTO passages VALUES (?, 'user', 'qz', 'kettle')", (key,))
+    connection.execute("INSERT INTO words (rowid, text, place) VALUES (?, 'kettle', 'qz')", (key,))
+
+
+SEARCH_FORMATS: Mapping[int, Builder] = MappingProxyType({1: _search_format_1})
 
 
 def write_format(path: Path, formats: Mapping[int, Builder], version: int) -> None:

@@ -98,7 +98,9 @@ async def test_everybodys_words_are_found_with_their_place(index: SearchIndex, t
         ("ses_a", 3, "tool"),
     ]
     (find,) = await finds(index, "blue")
-    assert find == SearchHit("ses_a", "Tea", "/project", NOW, 2, "agent", "The kettle is \x02blue\x03.")
+    text = "The kettle is \x02blue\x03."
+    assert find == SearchHit("ses_a", "Tea", "/project", NOW, 2, "agent", text, find.at)
+    assert find.at, "when it was said"
     assert await places(index, "tea") == [("ses_a", 0, "title")]
     with pytest.raises(BadRequest):
         await finds(index, "***")
@@ -321,7 +323,7 @@ async def test_many_sessions_of_one_second_are_numbered_without_asking_for_each_
     written = [write(tmp_path, f"ses_{number:03}", said(f"kettle{number}")) for number in range(200)]
     asked: list[str] = []
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        for statement in MIGRATIONS[0].split(";\n"):
+        for statement in ";\n".join(MIGRATIONS).split(";\n"):
             connection.execute(statement)
         read_records(connection, written[:1])  # of an earlier transaction
         connection.set_trace_callback(asked.append)

@@ -1,6 +1,9 @@
 """The tool that searches earlier sessions: what it asks for, and how finds read."""
 
+from datetime import datetime
+
 import pytest
+from msgspec import structs
 
 from hermes_acp.core.errors import InternalError
 from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit
@@ -39,6 +42,24 @@ async def test_finds_say_who_when_and_where() -> None:
     assert "there may be more" in text
     assert "7 older sessions are not indexed yet" in text
     assert "everywhere=true" in await perform(AnsweringRecall(), query="kettle")
+
+
+async def test_dates_limit_the_search_and_the_answer_says_how_they_were_read() -> None:
+    said = AnsweringRecall(FIND)
+    text = await perform(said, since="2026-03-04", until="2026-03-04")
+    (asked,) = said.asked
+    since, until = (datetime(2026, 3, day).timestamp() for day in (4, 5))
+    assert (asked.text, asked.since, asked.until) == ("", since, until)
+    assert text.startswith(
+        "[from Wednesday, 2026-03-04 00:00 until Thursday, 2026-03-05 00:00, local time; today is "
+    )
+    assert "1970-01-02" in text
+    timed = structs.replace(FIND, at=since + 60)
+    assert "(agent, 2026-03-04 00:01, " in await perform(AnsweringRecall(timed), query="kettle")
+    wrong = await perform(said, since="banana")
+    assert wrong.startswith("'banana' is not a date that can be read. Examples: 2026-03-04")
+    proposal = await TOOL.propose(Arguments(query="tea", since="2d", until="1d"), MemoryWorkspace())
+    assert proposal.title == "Search earlier sessions here for tea since 2d until 1d"
 
 
 async def test_an_unbound_tool_is_a_fault_of_ours() -> None:

@@ -8,8 +8,13 @@ from hermes_acp.frontends.cli.messages.word_forms import counted
 SEARCH_HELP: Final = "search the text of all sessions"
 SEARCH_EPILOG: Final = (
     'Every word must occur in a session. Use quotes for "a phrase", a star for the start of a word (begin*), '
-    "and a OR b for either."
+    "and a OR b for either. Without words, --since or --until list what you asked for then, newest first."
 )
+SINCE_HELP: Final = (
+    'from this date on: 2026-03-04, 2d, "3 weeks ago", yesterday, "last Tuesday", "last month"'
+)
+UNTIL_HELP: Final = "up to the end of this date; the same date as --since for just that day, week or month"
+NO_SESSIONS_THEN: Final = "There are no sessions from that time."
 QUERY_HELP: Final = "words to search for"
 BY_MEANING_HELP: Final = "also find text with a similar meaning, if `recall.embeddings` is set"
 LIST_HELP: Final = "list the sessions, newest first (the default)"

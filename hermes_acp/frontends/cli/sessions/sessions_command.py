@@ -22,13 +22,13 @@ Command = Callable[[SessionStore, argparse.Namespace], Awaitable[int]]
 def add_sessions(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands and their flags."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
-    parser.set_defaults(action="list", archived=False, workspace=None, json=False)
+    parser.set_defaults(action="list", archived=False, workspace=None, json=False, since="", until="")
     search = actions.add_parser(
         "search",
         help=session_messages.SEARCH_HELP,
         epilog=session_messages.SEARCH_EPILOG,
     )
-    search.add_argument("query", nargs="+", metavar="QUERY", help=session_messages.QUERY_HELP)
+    search.add_argument("query", nargs="*", metavar="QUERY", help=session_messages.QUERY_HELP)
     search.add_argument(
         "--by-meaning",
         action="store_true",
@@ -45,6 +45,8 @@ def add_sessions(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--archived", action="store_true", help=session_messages.ARCHIVED_HELP)
     for narrowed in (search, listing):
         narrowed.add_argument("--workspace", metavar="DIR", help=session_messages.WORKSPACE_HELP)
+        narrowed.add_argument("--since", default="", metavar="DATE", help=session_messages.SINCE_HELP)
+        narrowed.add_argument("--until", default="", metavar="DATE", help=session_messages.UNTIL_HELP)
     show = actions.add_parser("show", help=session_messages.SHOW_HELP)
     show.add_argument("id", metavar="ID", help=session_messages.ID_HELP)
     _add_changes(actions.add_parser)

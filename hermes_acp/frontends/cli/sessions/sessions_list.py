@@ -16,13 +16,16 @@ from hermes_acp.frontends.cli.cli_output import (
 )
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.frontends.cli.sessions.session_facts import about, usage_line
+from hermes_acp.natural_dates import read_range
 from hermes_acp.storage.session_rows import SessionRow
 from hermes_acp.storage.session_store import PAGE, SessionStore
 
 
 async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int:
     """Print the sessions, newest first; return the exit code."""
-    rows = _rows(store, folder_named(options.workspace), with_archived=options.archived)
+    since, until = read_range(options.since, options.until)
+    pages = _rows(store, folder_named(options.workspace), with_archived=options.archived)
+    rows = _within(pages, since, until)
     if options.json:
         print_json([about(row) async for row in rows])
         return 0
@@ -35,8 +38,19 @@ async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int
         used = f"  {usage_line(row.usage)}" if row.usage else ""
         print(f"  {escaped(row.cwd)}{used}")
     if is_empty:
-        note(session_messages.NO_SESSIONS)
+        note(session_messages.NO_SESSIONS if since is until is None else session_messages.NO_SESSIONS_THEN)
     return 0
+
+
+async def _within(
+    rows: AsyncIterator[SessionRow], since: float | None, until: float | None
+) -> AsyncIterator[SessionRow]:
+    """Yield the sessions that began before the end of a span of time and were last used after its beginning."""
+    async for row in rows:
+        if since is not None and row.updated_at < since:
+            return  # the newest come first
+        if until is None or row.created_at < until:
+            yield row
 
 
 async def _rows(store: SessionStore, cwd: str | None, *, with_archived: bool) -> AsyncIterator[SessionRow]:

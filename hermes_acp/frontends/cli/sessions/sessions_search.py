@@ -19,6 +19,7 @@ from hermes_acp.frontends.cli.cli_output import (
     print_json,
 )
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
+from hermes_acp.natural_dates import read_range
 from hermes_acp.storage.session_store import SessionStore
 
 CATCH_UP_S: Final = 20.0
@@ -26,9 +27,15 @@ FOUND = re.compile("\x02([^\x03]*)\x03")
 
 
 async def search_sessions(store: SessionStore, options: argparse.Namespace) -> int:
-    """Print the results, best first; return the exit code: 1 if there are none."""
+    """Print the results, best first; return the exit code: 1 if there are none.
+
+    Raises BadRequest for a query with neither words nor dates, or with a date that cannot be read; StorageError.
+    """
     words, cwd = " ".join(options.query), folder_named(options.workspace)
-    asked = RecallQuery(words, cwd, limit=options.limit, by_meaning=options.by_meaning)
+    since, until = read_range(options.since, options.until)
+    asked = RecallQuery(
+        words, cwd, limit=options.limit, by_meaning=options.by_meaning, since=since, until=until
+    )
     finds = await _search(store, asked)
     if finds.note:
         note(finds.note)
@@ -42,7 +49,8 @@ async def search_sessions(store: SessionStore, options: argparse.Namespace) -> i
         for find in finds.found:
             head = f"{find.session_id} #{find.position} {find.speaker}"
             print(
-                f"{bold(head)}  {local_time(find.updated_at)}  {escaped(find.title)}  ({escaped(find.cwd)})"
+                f"{bold(head)}  {local_time(find.at or find.updated_at)}"
+                f"  {escaped(find.title)}  ({escaped(find.cwd)})"
             )
             pieces = FOUND.split(find.snippet)
             shown = (
@@ -78,5 +86,6 @@ def _entry(find: SearchHit) -> dict[str, object]:
         "highlights": highlights,
         "title": find.title,
         "cwd": find.cwd,
+        "at": exact_time(find.at) if find.at else None,
         "updated_at": exact_time(find.updated_at),
     }

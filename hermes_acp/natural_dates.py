@@ -1,0 +1,145 @@
+"""Read dates as people write them: "2026-03-04", "2d", "3 weeks ago", "yesterday", "last Tuesday", "last month".
+
+A date names a span of time in the reader's time zone: a day from midnight to midnight, a week from Monday, a month,
+a year, or one moment if a time of day is given. Phrases are read by dateparser, which takes half a second to load and
+is imported with the first phrase; ISO dates and counts such as "2d" do not need it.
+"""
+
+import re
+import time
+from datetime import date, datetime, timedelta
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, Final
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+
+MAX_CHARACTERS: Final = 80
+PART_OF_DAY: Final = timedelta(hours=6)
+EXAMPLES: Final = (
+    'Examples: 2026-03-04, "2026-03-04 17:30", 2d, "3 weeks ago", yesterday, "last Tuesday", "last month".'
+)
+_COUNT = re.compile(
+    r"(\d{1,6})\s*(m|min|mins|minutes?|h|hours?|d|days?|w|weeks?|mo|months?|y|years?)(?:\s+ago)?",
+    re.IGNORECASE,
+)
+_ISO_MONTH = re.compile(r"(\d{4})-(\d{2})")
+_YEAR = re.compile(r"(?:19|20)\d{2}")
+_LETTER = re.compile(r"[^\W\d_]")
+_PAST = re.compile(r"\b(?:past|previous)\b", re.IGNORECASE)
+_UNITS: Final = MappingProxyType(
+    {
+        "m": timedelta(minutes=1),
+        "h": timedelta(hours=1),
+        "d": timedelta(days=1),
+        "w": timedelta(weeks=1),
+        "mo": timedelta(days=30),
+        "y": timedelta(days=365),
+    }
+)
+
+
+class TimeSpan(Struct, frozen=True):
+    """A span of time, in seconds since the epoch; `end` is not part of it."""
+
+    start: float
+    end: float
+
+
+def read_date(text: str, now: float | None = None) -> TimeSpan:
+    """Return the span that a date names, seen from `now` (default: the present). Raises BadRequest.
+
+    The first phrase blocks for about half a second.
+    """
+    plain = " ".join(text.split())
+    today = datetime.fromtimestamp(time.time() if now is None else now)
+    try:
+        span = _span(plain, today) if 0 < len(plain) <= MAX_CHARACTERS else None
+        if span is not None:
+            return TimeSpan(span[0].timestamp(), span[1].timestamp())
+    except (ValueError, OverflowError, OSError):  # a date that the calendar or the system does not have
+        pass
+    raise BadRequest(f"{plain[:MAX_CHARACTERS]!r} is not a date that can be read.", hint=EXAMPLES)
+
+
+def read_range(since: str, until: str, now: float | None = None) -> tuple[float | None, float | None]:
+    """Return the beginning of `since` and the end of `until`; None for an empty one. Raises BadRequest."""
+    first = read_date(since, now).start if since.strip() else None
+    last = read_date(until, now).end if until.strip() else None
+    if first is not None and last is not None and last <= first:
+        raise BadRequest(f"The range is empty: {until!r} is before {since!r}.", hint="Swap the two dates.")
+    return first, last
+
+
+def _span(text: str, now: datetime) -> tuple[datetime, datetime] | None:
+    if found := _COUNT.fullmatch(text):
+        return _counted(int(found[1]), found[2].lower(), now)
+    if found := _ISO_MONTH.fullmatch(text):
+        return _period(datetime(int(found[1]), int(found[2]), 1), "month")
+    if _YEAR.fullmatch(text):
+        return _period(datetime(int(text), 1, 1), "year")
+    if span := _iso(text):
+        return span
+    # 03/04/2026 is March to some and April to others
+    return _phrase(text, now) if _LETTER.search(text) else None
+
+
+def _counted(count: int, unit: str, now: datetime) -> tuple[datetime, datetime]:
+    """Return the moment so many hours or minutes ago, or the whole day so many days ago."""
+    name = "mo" if unit.startswith("mo") else unit[0]
+    moment = now - count * _UNITS[name]
+    return _period(moment, "moment" if name in "mh" else "day")
+
+
+def _iso(text: str) -> tuple[datetime, datetime] | None:
+    try:
+        return _period(datetime.combine(date.fromisoformat(text), datetime.min.time()), "day")
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return _period(moment.astimezone().replace(tzinfo=None) if moment.tzinfo else moment, "moment")
+
+
+def _phrase(text: str, now: datetime) -> tuple[datetime, datetime] | None:
+    reader: Any = import_module("dateparser.date").DateDataParser(
+        languages=["en"],
+        settings={
+            "RELATIVE_BASE": now,
+            "PREFER_DATES_FROM": "past",
+            "RETURN_AS_TIMEZONE_AWARE": False,
+            "RETURN_TIME_AS_PERIOD": True,
+        },
+    )
+    found: Any = reader.get_date_data(_PAST.sub("last", text))
+    moment: datetime | None = found.date_obj
+    if moment is None:
+        return None
+    period: str = found.period
+    if period in ("week", "month", "year") and text.lower().endswith(" ago"):
+        period = "day"
+    return _period(moment, period)
+
+
+def _period(moment: datetime, period: str) -> tuple[datetime, datetime]:
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    match period:
+        case "day":
+            return midnight, midnight + timedelta(days=1)
+        case "week":
+            monday = midnight - timedelta(days=midnight.weekday())
+            return monday, monday + timedelta(weeks=1)
+        case "month":
+            first = midnight.replace(day=1)
+            return first, (first + timedelta(days=31)).replace(day=1)
+        case "year":
+            first = midnight.replace(month=1, day=1)
+            return first, first.replace(year=first.year + 1)
+        case "part_of_day":
+            return moment, moment + PART_OF_DAY
+        case _:
+            return moment, moment
