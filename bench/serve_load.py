@@ -1,0 +1,202 @@
+"""`hermes-acp serve` under load: many connected sessions that rest, and many that stream at once.
+
+Run: python -m bench.serve_load [--idle SESSIONS] [--streaming SESSIONS] [--seconds S] [--profile FILE]
+The clients, the model and the server are processes of their own; memory and processor time of the server are read from
+/proc. The floor is a bare asyncio relay that sends the same deltas through the same sockets. Every text is compared.
+"""
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.agents import ROOT, prepare, surroundings
+from bench.serving.steady_model import words
+from hermes_acp.storage.descriptor_limit import raise_limit
+
+TOKEN = "a-token-of-the-benchmark"
+DELTAS_PER_S = 50
+SETTLE_S = 4.0
+GOAL_IDLE_MIB, GOAL_IDLE_CPU, GOAL_STREAM_CPU = 450, 0.01, 0.70
+
+
+class Watched:
+    """A server's process and what /proc says about it."""
+
+    def __init__(self, process: "subprocess.Popen[str]", port: int) -> None:
+        self.process = process
+        self.port = port
+
+    def cpu_s(self) -> float:
+        """Return the processor time used so far, user and system."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def rss_mib(self) -> float:
+        """Return the resident memory now."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1]) / 1024
+
+    def descriptors(self) -> int:
+        """Return how many files it has open."""
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def share_of_core(self, seconds: float) -> float:
+        """Return the share of one core that it uses over some time."""
+        cpu_s, started_s = self.cpu_s(), time.perf_counter()
+        time.sleep(seconds)
+        return (self.cpu_s() - cpu_s) / (time.perf_counter() - started_s)
+
+
+class Clients:
+    """The process of the clients."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def order(self, line: str) -> dict[str, Any]:
+        """Give an order and wait for what came of it."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+        seen = self._process.stdout.readline()
+        if not seen:
+            raise RuntimeError(f"the clients ended at: {line}")
+        return json.loads(seen)
+
+
+@contextmanager
+def started(*command: str, **options: Any) -> "Generator[subprocess.Popen[str]]":
+    """Yield a process with pipes; its input is closed at the end."""
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, **options
+    )
+    assert process.stdin
+    try:
+        yield process
+    finally:
+        process.stdin.close()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def model(deltas: int) -> Generator[int]:
+    """Yield the port of the model."""
+    script = str(ROOT / "bench/serving/steady_model.py")
+    with started(sys.executable, script, str(deltas), str(1 / DELTAS_PER_S)) as process:
+        assert process.stdout
+        yield int(process.stdout.readline())
+
+
+@contextmanager
+def relay(model_port: int) -> Generator[Watched]:
+    """Yield the floor."""
+    with started(sys.executable, str(ROOT / "bench/serving/floor_relay.py"), str(model_port)) as process:
+        assert process.stdout
+        yield Watched(process, int(process.stdout.readline()))
+
+
+@contextmanager
+def server(model_port: int, profile: str | None) -> Generator[Watched]:
+    """Yield `hermes-acp serve` with a fresh home."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{model_port}/v1"
+    variables = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "sk-bench", "HERMES_MODEL": "m"}
+    with surroundings(**variables, HERMES_SERVE_TOKEN=TOKEN) as (environment, _):
+        profiled = ("-m", "cProfile", "-o", profile) if profile else ()
+        command = (sys.executable, *profiled, "-m", "hermes_acp", "serve", "--listen", f"127.0.0.1:{port}")
+        with started(*command, env=environment, stderr=subprocess.PIPE) as process:
+            assert process.stderr
+            process.stderr.readline()
+            yield Watched(process, port)
+            process.terminate()
+            process.wait(30)
+
+
+@contextmanager
+def clients(watched: Watched) -> Generator[Clients]:
+    """Yield the clients of a server, in an empty workspace."""
+    with surroundings() as (_, workspace):
+        script = str(ROOT / "bench/serving/socket_clients.py")
+        with started(sys.executable, script, str(watched.port), TOKEN, workspace) as process:
+            yield Clients(process)
+
+
+def measure_idle(watched: Watched, sessions: int, seconds: float, name: str) -> None:
+    """Connect sessions that do nothing."""
+    before_mib = watched.rss_mib()
+    with clients(watched) as driver:
+        wall_s = driver.order(f"open {sessions}")["wall_s"]
+        time.sleep(SETTLE_S)
+        share = watched.share_of_core(seconds)
+        mib = watched.rss_mib()
+        print(
+            f"{name:8} {sessions:5} idle sessions: RSS {mib:6.1f} MiB (before them {before_mib:.1f}; "
+            f"{(mib - before_mib) * 1024 / sessions:.0f} KiB each)  CPU {share:6.2%} of a core  "
+            f"descriptors {watched.descriptors()}  opened in {wall_s:.1f} s",
+            flush=True,
+        )
+
+
+def measure_streaming(watched: Watched, sessions: int, deltas: int, seconds: float, name: str) -> float:
+    """Let sessions stream at once; return the share of one core."""
+    with clients(watched) as driver:
+        driver.order(f"open {sessions}")
+        driver.order("prompt")
+        time.sleep(SETTLE_S / 2)
+        share = watched.share_of_core(seconds)
+        seen = driver.order("finish")
+    expected = {str(n): "".join(words(n, place) for place in range(deltas)) for n in range(sessions)}
+    if seen["stops"] != ["end_turn"] or seen["said"] != expected:
+        wrong = sum(seen["said"].get(n) != text for n, text in expected.items())
+        raise RuntimeError(f"{wrong} texts arrived changed; ends: {seen['stops']}")
+    print(
+        f"{name:8} {sessions:5} sessions streaming {DELTAS_PER_S} deltas/s each: CPU {share:6.1%} of a core  "
+        f"{share / sessions / DELTAS_PER_S * 1e6:5.1f} µs a delta  RSS {watched.rss_mib():.1f} MiB  "
+        f"{seen['frames'] / sessions / deltas:.2f} frames a delta, {seen['bytes'] / seen['frames']:.0f} bytes each",
+        flush=True,
+    )
+    return share
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--idle", type=int, default=1000)
+    parser.add_argument("--streaming", type=int, default=300)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--profile", metavar="FILE")
+    options = parser.parse_args()
+    raise_limit()
+    prepare()
+    deltas = round((options.seconds + SETTLE_S + 4) * DELTAS_PER_S)
+    print(
+        f"goals: idle ≤ {GOAL_IDLE_MIB} MiB, ≤ {GOAL_IDLE_CPU:.0%}; streaming ≤ {GOAL_STREAM_CPU:.0%} of a core"
+    )
+    with model(deltas) as model_port:
+        if options.idle:
+            with server(model_port, options.profile) as watched:
+                measure_idle(watched, options.idle, options.seconds, "ours")
+        if options.streaming:
+            with relay(model_port) as watched:
+                floor = measure_streaming(watched, options.streaming, deltas, options.seconds, "floor")
+            with server(model_port, options.profile) as watched:
+                ours = measure_streaming(watched, options.streaming, deltas, options.seconds, "ours")
+            print(f"streaming: ours/floor {ours / floor:.2f}")
+
+
+if __name__ == "__main__":
+    main()
