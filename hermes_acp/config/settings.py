@@ -13,15 +13,7 @@ from typing import Annotated, Any, Final, Literal, Self, cast
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.config.sections.backend_settings import (
-    BackendName,
-    DaytonaSettings,
-    DockerSettings,
-    ModalSettings,
-    SingularitySettings,
-    SshSettings,
-    VercelSettings,
-)
+from hermes_acp.config.sections.backend_settings import BackendsSettings
 from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
 from hermes_acp.config.sections.hook_settings import HookName, HookSettings
 from hermes_acp.config.sections.memory_settings import MemorySettings
@@ -30,6 +22,7 @@ from hermes_acp.config.sections.question_settings import QuestionSettings
 from hermes_acp.config.sections.recall_settings import RecallSettings
 from hermes_acp.config.sections.rule_settings import RuleSettings, with_lines
 from hermes_acp.config.sections.sandbox_settings import SandboxSettings
+from hermes_acp.config.sections.server_settings import ServerSettings
 from hermes_acp.config.sections.skill_settings import SkillSettings
 from hermes_acp.config.sections.web_settings import BrowserSettings, WebSettings
 from hermes_acp.config.settings_errors import describe_settings_errors
@@ -228,7 +221,7 @@ class ProjectSettings(Section):
     """Commands of your own that run at points of a session, by name."""
 
 
-class Settings(ProjectSettings, Section):
+class Settings(BackendsSettings, ProjectSettings, Section):
     """Everything in `config.yaml`."""
 
     provider: ProviderName | None = None
@@ -261,14 +254,6 @@ class Settings(ProjectSettings, Section):
     budget: BudgetSettings = BudgetSettings.defaults()
     compaction: CompactionSettings = CompactionSettings.defaults()
     delegation: DelegationSettings = DelegationSettings.defaults()
-    backend: BackendName = "local"
-    """Where commands run."""
-    daytona: DaytonaSettings = DaytonaSettings.defaults()
-    docker: DockerSettings = DockerSettings.defaults()
-    modal: ModalSettings = ModalSettings.defaults()
-    singularity: SingularitySettings = SingularitySettings.defaults()
-    ssh: SshSettings = SshSettings.defaults()
-    vercel: VercelSettings = VercelSettings.defaults()
     web: WebSettings = WebSettings.defaults()
     browser: BrowserSettings = BrowserSettings.defaults()
     sandbox: SandboxSettings = SandboxSettings.defaults()
@@ -277,6 +262,7 @@ class Settings(ProjectSettings, Section):
     memory: MemorySettings = MemorySettings.defaults()
     skills: SkillSettings = SkillSettings.defaults()
     recall: RecallSettings = RecallSettings.defaults()
+    serve: ServerSettings = ServerSettings.defaults()
 
     @field_validator("mode")
     @classmethod

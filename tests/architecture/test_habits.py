@@ -104,7 +104,9 @@ def test_print_belongs_to_the_command_line() -> None:
 
 
 def test_anyio_and_real_parts_only() -> None:
-    assert {name_of(path) for path in python_files() if FORBIDDEN_IMPORTS & set(imports(path))} == set()
+    found = {name_of(path) for path in python_files() if FORBIDDEN_IMPORTS & set(imports(path))}
+    # The floor of a load test is the event loop alone, and what drives it must not cost more than what it measures.
+    assert {name for name in found if not name.startswith("bench/serving/")} == set()
 
 
 def test_only_the_lsp_face_knows_that_protocol() -> None:

@@ -135,3 +135,16 @@ class VercelSettings(Section):
     """Number of virtual CPUs."""
     timeout_s: Annotated[int, Field(ge=60, le=86400)] = 1800
     """Maximum lifetime of the sandbox, in seconds."""
+
+
+class BackendsSettings(Section):
+    """Where commands run, and the settings of each backend."""
+
+    backend: BackendName = "local"
+    """Where commands run."""
+    daytona: DaytonaSettings = DaytonaSettings.defaults()
+    docker: DockerSettings = DockerSettings.defaults()
+    modal: ModalSettings = ModalSettings.defaults()
+    singularity: SingularitySettings = SingularitySettings.defaults()
+    ssh: SshSettings = SshSettings.defaults()
+    vercel: VercelSettings = VercelSettings.defaults()

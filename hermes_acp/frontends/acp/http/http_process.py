@@ -1,10 +1,12 @@
 """The serving process: its sockets, signals and shutdown.
 
-SIGTERM, SIGINT and SIGHUP end everything within a second.
+SIGTERM lets running turns end, for a limited time, and then ends everything in order. A second signal ends everything
+within a second, as SIGINT and SIGHUP do at once.
 """
 
 import os
 import secrets
+import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -20,8 +22,13 @@ from hermes_acp.app.app import App
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.frontends.acp.http.acp_endpoint import PATH, Endpoint
-from hermes_acp.frontends.acp.http.listener import Connections, Listener, default_bounds
-from hermes_acp.frontends.acp.http.remote_clients import RemoteClients
+from hermes_acp.frontends.acp.http.listener import (
+    Connections,
+    Listener,
+    default_bounds,
+    default_client_limit,
+)
+from hermes_acp.frontends.acp.http.remote_clients import RemoteClients, ServerLimits
 from hermes_acp.frontends.acp.http.request_admission import LOCAL_NAMES, AdmissionPolicy, host_name
 from hermes_acp.frontends.acp.http.serve_settings import ServeSettings
 from hermes_acp.frontends.acp.messages import serving
@@ -58,11 +65,11 @@ def run(environment: Environment, settings: ServeSettings, announce: Callable[[s
         origins=frozenset(settings.origins),
         takes_any_address=settings.is_remote,
     )
-    guard = ShutdownGuard()
+    guard = ShutdownGuard(drain_s=settings.drain_s)
     raise_limit()
     guard.start()
     guard.watch_signals()
-    return anyio.run(_serve, environment, policy, listener, guard)
+    return anyio.run(_serve, environment, settings, policy, listener, guard)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -91,22 +98,60 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 async def _serve(
-    environment: Environment, policy: AdmissionPolicy, listener: socket.socket, guard: ShutdownGuard
+    environment: Environment,
+    settings: ServeSettings,
+    policy: AdmissionPolicy,
+    listener: socket.socket,
+    guard: ShutdownGuard,
 ) -> int:
     app = App(environment)
+    code = 0
+    server_limits = ServerLimits(connections=settings.max_connections or default_client_limit())
     try:
-        async with background_tasks(app.run):
-            return await _serve_app(app, policy, listener, guard)
+        async with background_tasks(app.run), anyio.create_task_group() as tasks:
+            clients = RemoteClients(app, tasks, server_limits)
+            code = await _serve_clients(app, clients, policy, listener, _Ending(guard, settings.drain_s))
+            tasks.cancel_scope.cancel()
+        return code
     finally:
         with anyio.CancelScope(shield=True):
             await app.aclose()
 
 
-async def _serve_app(app: App, policy: AdmissionPolicy, listener: socket.socket, guard: ShutdownGuard) -> int:
+class _Ending:
+    """When this process ends, and with which exit code."""
+
+    def __init__(self, guard: ShutdownGuard, drain_s: float) -> None:
+        self._guard = guard
+        self._drain_s = drain_s
+
+    async def wait(self, clients: RemoteClients) -> int:
+        """Wait for a signal and, after SIGTERM, for running turns; return the exit code."""
+        number = await self._guard.stopped()
+        code = code_after(number)
+        if number != signal.SIGTERM:
+            return code
+        async with anyio.create_task_group() as tasks:
+
+            async def hurry() -> None:
+                nonlocal code
+                code = code_after(await self._guard.stopped())
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(hurry)
+            with anyio.move_on_after(self._drain_s):
+                await clients.drain()
+            tasks.cancel_scope.cancel()
+        self._guard.end_drain()
+        return code
+
+
+async def _serve_clients(
+    app: App, clients: RemoteClients, policy: AdmissionPolicy, listener: socket.socket, ending: _Ending
+) -> int:
     """Serve clients until a signal; return the exit code."""
     code = 0
     async with anyio.create_task_group() as tasks:
-        clients = RemoteClients(app, tasks)
         stopping, closed = anyio.Event(), anyio.Event()
 
         async def serve() -> None:
@@ -118,7 +163,7 @@ async def _serve_app(app: App, policy: AdmissionPolicy, listener: socket.socket,
             closed.set()
 
         tasks.start_soon(serve)
-        code = code_after(await guard.stopped())
+        code = await ending.wait(clients)
         with anyio.move_on_after(ENDING_S):
             await clients.stop()
         stopping.set()

@@ -15,7 +15,10 @@ from msgspec import Struct
 from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.storage.descriptor_limit import soft_limit
 
-MAX_SILENT: Final = 128
+MAX_SILENT: Final = 1024
+"""As many clients may reconnect at once, such as after a restart."""
+MAX_CLIENTS: Final = 4096
+DESCRIPTORS_PER_CLIENT: Final = 4
 MAX_CLOSING: Final = 16
 MIN_CONNECTIONS: Final = 16
 REFUSAL: Final = (
@@ -158,6 +161,14 @@ class Listener(socket.socket):
             raise ConnectionAbortedError(serving.TOO_MANY_CONNECTIONS)
         connection.counted_by = self.connections
         return connection, address
+
+
+def default_client_limit() -> int:
+    """Return how many clients fit this process's descriptor limit.
+
+    Each needs a socket, its session's record and, during a turn, a socket of a model and a file or two.
+    """
+    return max(MIN_CONNECTIONS, min(MAX_CLIENTS, soft_limit() // DESCRIPTORS_PER_CLIENT))
 
 
 def default_bounds() -> ConnectionLimits:

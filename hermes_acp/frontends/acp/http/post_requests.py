@@ -95,7 +95,7 @@ async def _greet(
     try:
         remote_client = clients.begin("http")
     except TooManyClients:
-        return refuse(AdmissionRefusal(503, serving.NO_ROOM))
+        return refuse(AdmissionRefusal(503, serving.STOPPING if clients.is_closed else serving.NO_ROOM))
     remote_client.routes.expect(message)
     answer: list[NumberedMessage] = []
     with anyio.move_on_after(HANDSHAKE_TIMEOUT_S):

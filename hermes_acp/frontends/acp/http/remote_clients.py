@@ -15,7 +15,7 @@ from hermes_acp.app.app import App
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection, ConnectionRegistry
 from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
 from hermes_acp.frontends.acp.connection_server import attend
-from hermes_acp.frontends.acp.http.detachable_transport import BufferLimits, DetachableTransport
+from hermes_acp.frontends.acp.http.detachable_transport import DetachableTransport
 from hermes_acp.frontends.acp.http.stream_routes import Routes
 from hermes_protocol.connection import Connection, Limits
 
@@ -39,7 +39,7 @@ class ServerLimits(Struct, frozen=True):
     stall_s: float = 30.0
     keepalive_s: float = 15.0
     body_s: float = 60.0
-    connections: int = 256
+    connections: int = 1024
     bodies_bytes: int = 256 << 20
 
 
@@ -82,13 +82,12 @@ class RemoteClient:
         app: App,
         registry: ConnectionRegistry,
         server_limits: ServerLimits,
-        room: BufferLimits,
         client_id: str | None = None,
     ) -> None:
         self.id = client_id or secrets.token_hex(16)
         self.kind: Kind = kind
         self.routes = Routes()
-        self.transport = DetachableTransport(self.routes if kind == "http" else None, room)
+        self.transport = DetachableTransport(self.routes if kind == "http" else None)
         self.client = ClientConnection(registry)
         self.may_resume = kind == "http"
         self.intake = SocketIntake(self.transport)
@@ -178,21 +177,29 @@ class RemoteClients:
         self.server_limits = server_limits or ServerLimits()
         self._app = app
         self._tasks = tasks
-        self._room = BufferLimits()
         self._registry = ConnectionRegistry()
         self._clients: dict[str, RemoteClient] = {}
+        self.is_draining = False
         self.is_stopping = False
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no new client is accepted any more."""
+        return self.is_stopping or self.is_draining
 
     def begin(self, kind: Kind, client_id: str | None = None) -> RemoteClient:
         """Start a new connection, under an ID that its client chose if it chose one. Raise TooManyClients."""
-        if self.is_stopping or len(self._clients) >= self.server_limits.connections:
+        if self.is_closed or len(self._clients) >= self.server_limits.connections:
             raise TooManyClients
-        remote_client = RemoteClient(
-            kind, self._app, self._registry, self.server_limits, self._room, client_id
-        )
+        remote_client = RemoteClient(kind, self._app, self._registry, self.server_limits, client_id)
         self._clients[remote_client.id] = remote_client
         self._tasks.start_soon(self._run, remote_client)
         return remote_client
+
+    async def drain(self) -> None:
+        """Refuse new clients and new turns, and wait until those turns that run have ended."""
+        self.is_draining = True
+        await self._app.turn_tasks.drain()
 
     def find(self, client_id: str) -> RemoteClient | None:
         """Return a connection that has not ended."""

@@ -60,7 +60,10 @@ def _server():
 
 
 def _settings(options: argparse.Namespace, environment: Environment) -> ServeSettings:
+    from hermes_acp.config.settings import load_settings
+
     host, port = read_address(options.listen, allow_remote=options.allow_remote)
+    written = load_settings(environment).serve
     return ServeSettings(
         host=host,
         port=port,
@@ -68,6 +71,8 @@ def _settings(options: argparse.Namespace, environment: Environment) -> ServeSet
         hosts=tuple(options.allow_host),
         origins=tuple(check_origin(origin) for origin in options.allow_origin),
         is_remote=options.allow_remote,
+        max_connections=written.max_connections,
+        drain_s=written.drain_seconds,
     )
 
 

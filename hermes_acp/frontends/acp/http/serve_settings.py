@@ -17,7 +17,10 @@ TOKEN_VARIABLE: Final = "HERMES_SERVE_TOKEN"
 
 
 class ServeSettings(Struct, frozen=True):
-    """Where to listen and for whom; if the token is empty, one is generated."""
+    """Where to listen and for whom; if the token is empty, one is generated.
+
+    Without `max_connections`, the limit of open files decides. Running turns get `drain_s` to end after SIGTERM.
+    """
 
     host: str
     port: int
@@ -25,6 +28,8 @@ class ServeSettings(Struct, frozen=True):
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     is_remote: bool = False
+    max_connections: int | None = None
+    drain_s: float = 20.0
 
 
 def read_address(listen: str, *, allow_remote: bool) -> tuple[str, int]:

@@ -65,7 +65,7 @@ def _attach(
         try:
             remote_client = clients.begin("websocket")
         except TooManyClients:
-            return AdmissionRefusal(503, serving.NO_ROOM)
+            return AdmissionRefusal(503, serving.STOPPING if clients.is_closed else serving.NO_ROOM)
         remote_client.may_resume = after == 0
         return remote_client, remote_client.transport.outbox(None).open(None)
     remote_client = clients.find(client_id)
