@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 from hermes_acp.agent.setup.configuration import Configuration
 from hermes_acp.agent.setup.turn_dependencies import TurnDependenciesFactory, TurnServices, skill_similarity
 from hermes_acp.app.confinement import confinement_inputs
-from hermes_acp.app.service_factories import build_mcp_manager, build_recall_service
+from hermes_acp.app.service_factories import build_mcp_manager, build_recall_service, build_run_service
 from hermes_acp.clock import SystemClock
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.provider_access import ProviderAccess
@@ -29,6 +29,7 @@ from hermes_acp.ids import RandomIds
 from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.memory.memory_notes import PendingNoteNotices
 from hermes_acp.policy.workspace_trust import WorkspaceTrust
+from hermes_acp.runs.run_service import RunService
 from hermes_acp.sessions.builtin_commands import CommandServices, builtin_commands
 from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.child_sessions import ChildSessions
@@ -112,6 +113,20 @@ class App:
         self.turn_tasks = TurnTasks(self._background.start, self.sessions, self.report_bug)
         self.session_admin = SessionAdmin(
             self._store, self.sessions, SessionCreator(self._store, clock, self.ids)
+        )
+
+        self.run_service = self._runs(clock)
+
+    def _runs(self, clock: Clock) -> RunService:
+        """Return the runs of the home, driven in the sessions of this process."""
+        return build_run_service(
+            self._environment,
+            (clock, self.ids),
+            self._store,
+            self.sessions,
+            self.configuration,
+            open_workspace=lambda _, cwd, roots: self.open_workspace(cwd, roots),
+            report_bug=self.report_bug,
         )
 
     def _hooks(self, confinement: ConfinementInputs) -> HookManager:
@@ -248,6 +263,7 @@ class App:
 
     async def aclose(self) -> None:
         """Close every session, the index and the model connections."""
+        await self.run_service.aclose()
         await self.sessions.close_all()
         await self.checkpoint_service.keeper.aclose()
         await self.mcp_manager.aclose()

@@ -8,16 +8,22 @@ import anyio
 from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
+from hermes_acp.core.ports.run_ports import Driver
+from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.mcp.server_manager import McpServerManager, SourceRunner
 from hermes_acp.recall.recall_service import RecallService
+from hermes_acp.runs.run_service import RunService
 from hermes_acp.storage.session_store import SessionStore
 
 if TYPE_CHECKING:
+    from hermes_acp.agent.setup.configuration import Configuration
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.ports.embedding_ports import Embedder
     from hermes_acp.hooks.hook_catalog import HookCatalog, ListedHook
     from hermes_acp.mcp.server_definitions import ServerProcessRegistry
+    from hermes_acp.runs.prompt_store import PromptStore
+    from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 
@@ -45,6 +51,30 @@ def build_mcp_manager(
 def build_recall_service(environment: Environment, store: SessionStore) -> RecallService:
     """Return the recall service for a store's sessions."""
     return RecallService(environment, store, _choose_embedder, _index_generic_prompts)
+
+
+def build_run_service(
+    environment: Environment,
+    services: tuple[Clock, Ids],
+    store: SessionStore,
+    sessions: "SessionManager",
+    configuration: "Configuration",
+    *,
+    open_workspace: "OpenWorkspace",
+    report_bug: Callable[[BaseException, str], None],
+) -> RunService:
+    """Return the runs of a home, driven in the sessions of this process."""
+    clock, ids = services
+
+    def make_driver(prompts: "PromptStore") -> Driver:
+        from hermes_acp.runs.session_driver import SessionDriver
+
+        def report(error: Exception) -> None:
+            report_bug(error, ids.fresh("trace"))
+
+        return SessionDriver(sessions, configuration, prompts, open_workspace, report)
+
+    return RunService(environment.home, clock, ids, make_driver, store.path_of)
 
 
 def _choose_embedder(

@@ -38,6 +38,7 @@ ExitReason = Literal[
     "model_trouble",
     "storage_trouble",
     "gave_up",
+    "input_required",
 ]
 
 

@@ -43,10 +43,7 @@ class RootsChanged(Struct, frozen=True, gc=False, tag="roots_changed"):
 
 
 class PromptFrozen(Struct, frozen=True, gc=False, tag="prompt_frozen"):
-    """The system prompt, most stable layers first. It stays the same for the whole session.
-
-    `began_at` is the time at which its assembly started. In the transcript only.
-    """
+    """The system prompt of the whole session, most stable layers first; its assembly started at `began_at`."""
 
     layers: tuple[str, ...]
     began_at: float = 0.0
@@ -84,10 +81,11 @@ class ArchiveChanged(Struct, frozen=True, gc=False, tag="archive_changed"):
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_started"):
-    """A prompt was accepted. `goes_on`: the last turn is resumed, with or without a new prompt."""
+    """A prompt was accepted, for a run if `run_id` is set. `goes_on`: the last turn is resumed."""
 
     turn_id: str
     goes_on: bool = False
+    run_id: str = ""
 
 
 class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
@@ -218,9 +216,11 @@ class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
 
 
 class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
-    """A call needs the user's approval."""
+    """A call needs the user's approval: the reason (`why`) and what the call would do (`effects`)."""
 
     call_id: str
+    why: str = ""
+    effects: tuple[CallEffect, ...] = ()
 
 
 class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered"):
@@ -253,8 +253,7 @@ class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
 
 
 class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
-    """The outcome of a call. Every call has exactly one. The model reads `text`, `parts` and `advice`; `advice` is
-    shown to nobody else.
+    """The outcome of a call; every call has exactly one. The model reads `text`, `parts` and, alone, `advice`.
 
     `exit_code` is the exit code of a command, `signal` the signal that killed it. The first `output_characters` of
     `text` are the command's own output; the remaining text says how it ended. `seen` are digests of the files as the

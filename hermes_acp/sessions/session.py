@@ -13,6 +13,7 @@ from msgspec import structs
 from hermes_acp.agent.background_tasks import joined_task
 from hermes_acp.agent.loop.turn_loop import run_turn
 from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending, to_turn_ended
+from hermes_acp.agent.turn.commissions import UNCOMMISSIONED, Commission, close_resting_calls
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.running_calls import RunningCalls
 from hermes_acp.agent.turn.turn import Turn, TurnCalls, TurnDependencies
@@ -119,6 +120,7 @@ class Session:
         place: anyio.CancelScope | None = None,
         *,
         steers: bool = False,
+        commission: Commission = UNCOMMISSIONED,
     ) -> TurnEnded:
         """Run one turn after those already queued, or steer the running one if `steers` or the options say so.
 
@@ -129,7 +131,9 @@ class Session:
         with place or self.enqueue() as scope:
             try:
                 await anyio.lowlevel.checkpoint_if_cancelled()
-                steers = steers or self.record.options.during_turn == "steer"
+                steers = (
+                    steers or self.record.options.during_turn == "steer"
+                ) and commission is UNCOMMISSIONED
                 if steers and not self.commands.lists(parts) and (end := await self._steer(turn_id, parts)):
                     return end
                 if self._turns.locked() and not self._is_ending and not self._has_told_to_wait:
@@ -137,12 +141,12 @@ class Session:
                     self.ledger.emit(Noticed("info", QUEUED_NOTICE))
                 async with self._turns:
                     self._is_ending = self._has_told_to_wait = False
-                    return await self._turn(turn_id, parts, gate)
+                    return await self._turn(turn_id, parts, gate, commission)
             finally:
                 self._scopes.discard(scope)
         return TurnEnded(turn_id, "cancelled")
 
-    async def go_on(self, gate: Gate) -> TurnEnded:
+    async def go_on(self, gate: Gate, commission: Commission = UNCOMMISSIONED) -> TurnEnded:
         """Resume the last turn where it stopped, without a prompt; it ends as `prompt` does.
 
         Raises BadRequest if the last turn was done.
@@ -157,7 +161,7 @@ class Session:
                             f"Session {self.id!r} has no turn that stopped before it was done.",
                             hint="Send a prompt.",
                         )
-                    return await self._run(turn_id, (), gate)
+                    return await self._run(turn_id, (), gate, commission=commission)
             finally:
                 self._scopes.discard(scope)
         return TurnEnded(turn_id, "cancelled")
@@ -180,7 +184,9 @@ class Session:
             inbox.take_back(message)
         return self._last_end if message.was_read else None
 
-    async def _turn(self, turn_id: str, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
+    async def _turn(
+        self, turn_id: str, parts: tuple[Part, ...], gate: Gate, commission: Commission
+    ) -> TurnEnded:
         text = words_in(parts)
         if command := self._services.commands.find(text):
             return self._answered(turn_id, text, await command.answer(self.record))
@@ -197,7 +203,7 @@ class Session:
                 return self._answered(turn_id, text, refusal.sentence())
             if fresh := self.record.exposure.missing(template.brings):
                 self.ledger.emit(SourcesRead(fresh))
-        return await self._run(turn_id, parts, gate)
+        return await self._run(turn_id, parts, gate, commission=commission)
 
     async def _run(
         self,
@@ -205,6 +211,7 @@ class Session:
         parts: tuple[Part, ...],
         gate: Gate,
         run: Callable[[Turn], Awaitable[Ending]] = run_turn,
+        commission: Commission = UNCOMMISSIONED,
     ) -> TurnEnded:
         """Run a turn that starts with the user's words, or that resumes the last one if there are none.
 
@@ -219,14 +226,19 @@ class Session:
         if checked.refusal:
             return checked.refusal
         news = self._services.backends.settle(self)
-        self.ledger.emit(TurnStarted(turn_id, goes_on=not parts or self.record.was_interrupted))
+        if parts:
+            close_resting_calls(self.ledger)
+        self.ledger.emit(
+            TurnStarted(turn_id, not parts or self.record.was_interrupted, run_id=commission.run_id)
+        )
         if parts:
             self.ledger.emit(UserSaid(self._services.ids.fresh("msg"), parts))
-        elif not isinstance(self.record.messages[-1], UserMessage):
+        elif not (isinstance(self.record.messages[-1], UserMessage) or self.record.calls.resting()):
             self.ledger.emit(NoteAdded(CONTINUE_NOTE))
         for note in filter(None, (news, *checked.notes)):
             self.ledger.emit(NoteAdded(note))
         turn = self._open(deps, turn_id, gate)
+        turn.limits = commission.limited(turn.limits)
         try:
             await self._equip(turn)
             ending = await run_to_ending(turn, run)

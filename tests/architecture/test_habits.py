@@ -13,6 +13,7 @@ CATCHES_EVERYTHING = frozenset(
         "hermes_acp/agent/calls/tool_calls.py",
         "hermes_acp/frontends/lsp/server/request_tasks.py",
         "hermes_acp/sessions/clients/turn_tasks.py",
+        "hermes_acp/runs/session_driver.py",
         "scanner/injection_scanner/scanner.py",
     }
 )

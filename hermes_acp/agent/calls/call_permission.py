@@ -78,7 +78,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
     grants = await _lasting_grants(turn, proposal)
     scope = _scope(grants, turn.record.cwd)
     question = await _question(turn, card, proposal, why)
-    turn.emit(PermissionAsked(card.call_id))
+    turn.emit(PermissionAsked(card.call_id, question.why, question.effects))
     await turn.ledger.drained()
     said: PermissionAnswer | PermissionResponse | None = None
     with anyio.move_on_after(turn.limits.question_timeout_s):

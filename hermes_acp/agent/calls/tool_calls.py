@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import anyio
-import msgspec
 from msgspec import Struct, structs
 
+from hermes_acp.agent.calls.call_cards import raw_input_of, show_card
 from hermes_acp.agent.calls.call_checkpoints import checkpoint_before
 from hermes_acp.agent.calls.call_filter import CallFilter, RejectedCall
 from hermes_acp.agent.calls.call_messages import (
@@ -38,6 +38,7 @@ from hermes_acp.core.event_types import CallStatus
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted
 from hermes_acp.core.flow_labels import Exposure
 from hermes_acp.core.messages import ToolCall
+from hermes_acp.core.ports.gate_ports import AnswerAwaited
 from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.proposals import Confinement, Proposal, Reads, Result
 from hermes_acp.core.untrusted_text import plain
@@ -69,6 +70,7 @@ async def run_tool_calls(
 ) -> tuple[CallOutcome, ...]:
     """Run a step's calls, concurrently unless they conflict; return the outcomes in the model's order.
 
+    Calls have none if the turn rests: those whose questions stay open (`turn.calls.awaiting`), and all behind them.
     On cancellation every open call gets its outcome first. If the answer was `truncated`, its last call does not run.
     Raises StorageError.
     """
@@ -85,7 +87,7 @@ async def run_tool_calls(
         raise
     except BaseExceptionGroup as group:
         raise first_error(group) from None
-    return tuple(step_calls.outcomes[number] for number in range(len(calls)))
+    return tuple(outcome for _, outcome in sorted(step_calls.outcomes.items()))
 
 
 async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
@@ -125,6 +127,8 @@ class _StepCalls:
             await self._order.wait_for_turn(number)
             self.outcomes[number] = await self._run(number)
             await self._turn.ledger.drained()
+        except AnswerAwaited:
+            self._turn.calls.awaiting.append(self._calls[number].id)
         finally:
             self._order.place(number).end()
 
@@ -174,8 +178,10 @@ class _StepCalls:
         proposal = await self._propose(number, understood)
         if isinstance(proposal, _CallResult):
             return proposal
+        if self._turn.calls.awaiting:
+            raise AnswerAwaited
         tool, place = understood.tool, self._order.place(number)
-        proposed = self._turn.emit(_card(self._turn, call, proposal, understood.plain))
+        proposed = show_card(self._turn, call, proposal, understood.plain)
         place.is_understood.set()
         clearance = self._fault_of(tool, proposal) or await self._permit(number, tool, proposed, proposal)
         if clearance.refusal:
@@ -239,10 +245,12 @@ class _StepCalls:
 
 def _end(turn: Turn, call: ToolCall, outcome: _CallResult) -> None:
     """Record a call's outcome; a call that was never proposed is shown first, so that it has a card."""
-    if not turn.record.calls.was_proposed(call.id):
+    if turn.record.calls.card(call.id) is None:
         kind = turn.deps.toolbox.kind_of(call)
         title = plain(call.name) or "unnamed tool"
-        turn.emit(CallProposed(call.id, call.name, title, kind, _raw_input(call), within=turn.origin.within))
+        turn.emit(
+            CallProposed(call.id, call.name, title, kind, raw_input_of(call), within=turn.origin.within)
+        )
         if outcome.status == "completed":
             turn.emit(CallStarted(call.id, is_repeatable=True))  # the call that it repeats was started
     result, clean = outcome.result, partial(turn.deps.redactor.clean, source=call.arguments)
@@ -361,25 +369,12 @@ async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: CallNote = C
     """Run an action; a failure becomes a result with text for the model. Raises StorageError."""
     try:
         return await act()
-    except StorageError:
+    except (StorageError, AnswerAwaited):
         raise
     except HermesError as error:
         return _error(note_of(error))
     except Exception as error:
         return _error(crashed.format(kind=type(error).__name__))
-
-
-def _card(turn: Turn, call: ToolCall, proposal: Proposal, raw_input: object) -> CallProposed:
-    return CallProposed(
-        call_id=call.id,
-        name=call.name,
-        title=proposal.title,
-        kind=proposal.kind,
-        raw_input=raw_input,
-        locations=proposal.locations,
-        diffs=proposal.diffs,
-        within=turn.origin.within,
-    )
 
 
 def _failed(why: CallNote) -> _CallResult:
@@ -388,10 +383,3 @@ def _failed(why: CallNote) -> _CallResult:
 
 def _error(note: CallNote) -> Result:
     return Result(note.text, is_error=True, advice=note.advice)
-
-
-def _raw_input(call: ToolCall) -> object:
-    try:
-        return msgspec.json.decode(call.arguments or "{}")
-    except (msgspec.DecodeError, RecursionError):
-        return {"text": call.arguments}

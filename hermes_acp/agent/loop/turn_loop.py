@@ -7,7 +7,7 @@ from hermes_acp.agent.calls.tool_calls import run_tool_calls
 from hermes_acp.agent.loop.final_reply import ending_for_reply
 from hermes_acp.agent.loop.model_step import run_step
 from hermes_acp.agent.turn.turn import Turn
-from hermes_acp.agent.turn.turn_endings import Ending
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.agent.turn.turn_step import TurnStep
 
 
@@ -17,15 +17,20 @@ async def run_turn(turn: Turn) -> Ending:
     for stage in stages.preflight:
         if ending := await stage(turn):
             return ending
-    while True:
+    if resting := turn.record.calls.resting():
+        await run_tool_calls(turn, resting, truncated=False)
+    while not turn.calls.awaiting:
         for stage in stages.before_step:
             if ending := await stage(turn):
                 return ending
         reply = await run_step(turn)
         calls = reply.message.tool_calls
         outcomes = await run_tool_calls(turn, calls, truncated=reply.finish == "length")
+        if turn.calls.awaiting:
+            break
         for check in stages.after_step:
             if ending := await check(turn, TurnStep(reply, outcomes)):
                 return ending
         if not calls and (ending := ending_for_reply(turn, reply)):
             return ending
+    return make_ending("input_required")

@@ -42,7 +42,8 @@ async def finalize(turn: Turn, ending: Ending) -> Ending:
     if ending.reason == "storage_trouble":
         return ending
     try:
-        close_open_calls(turn)
+        if ending.reason != "input_required":
+            close_open_calls(turn)
         with anyio.move_on_after(POSTFLIGHT_S, shield=True):
             for stage in turn.deps.stages.postflight:
                 await _close(stage, turn, ending)

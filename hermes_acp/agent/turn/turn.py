@@ -140,12 +140,13 @@ class TurnGuards(Struct):
 class TurnCalls(Struct):
     """What all calls of a turn share.
 
-    Code that asks a person holds `asking`, so there is one question at a time. `checkpoints` is None if nothing is
-    stored for an undo.
+    Code that asks a person holds `asking`, so there is one question at a time. `awaiting` are the calls whose questions
+    stay open, so that the turn rests. `checkpoints` is None if nothing is stored for an undo.
     """
 
     running: RunningCalls = field(default_factory=RunningCalls)
     asking: anyio.Lock = field(default_factory=anyio.Lock)
+    awaiting: list[str] = field(default_factory=list[str])
     checkpoints: TurnCheckpoints | None = None
 
 

@@ -33,10 +33,11 @@ SENTENCES: Final[Mapping[ExitReason, str]] = MappingProxyType(
         "empty": "Stopped because the model gave no answer, several times in a row.",
         "model_trouble": "The model could not be reached or failed.",
         "storage_trouble": "The session's record could not be written.",
+        "input_required": "The turn waits for an answer.",
         "gave_up": "The turn ended because of an internal error in the agent. Everything up to then is kept.",
     }
 )
-_WITHOUT_CODE: Final = frozenset({"done", "cancelled"})
+_WITHOUT_CODE: Final = frozenset({"done", "cancelled", "input_required"})
 
 
 def make_ending(reason: ExitReason, sentence: str = "", error_code: str = "") -> Ending:

@@ -37,8 +37,18 @@ class PermissionScope(Struct, frozen=True):
     manner: str = ""
 
 
+class AnswerAwaited(Exception):
+    """Raised by a gate instead of an answer: the question stays open in the record, and the turn rests.
+
+    Only for the model's own calls: whatever else asks cannot be resumed.
+    """
+
+
 class Gate(Protocol):
-    """A person who can be asked for permission, or for information that only they have."""
+    """A person who can be asked for permission, or for information that only they have.
+
+    Both methods may raise AnswerAwaited.
+    """
 
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope

@@ -24,7 +24,8 @@ class OpenCalls:
     def __init__(self) -> None:
         self._of_model: dict[str, ToolCall] = {}
         self._step: tuple[str, ...] = ()
-        self._proposed: set[str] = set()
+        self._cards: dict[str, CallProposed] = {}
+        self._resting: set[str] = set()
         self._started: dict[str, CallStarted] = {}
         self._inner: dict[str, CallProposed] = {}
         self._children: dict[str, ChildChanged] = {}
@@ -40,13 +41,18 @@ class OpenCalls:
 
     def propose(self, event: CallProposed) -> None:
         """Add a call that was proposed and shown."""
-        self._proposed.add(event.call_id)
+        self._cards[event.call_id] = event
         if event.within:
             self._inner[event.call_id] = event
 
     def start(self, event: CallStarted) -> None:
         """Mark a call as started."""
         self._started[event.call_id] = event
+        self._resting.discard(event.call_id)
+
+    def rest(self) -> None:
+        """Keep the calls without an outcome: their turn rests until questions about them are answered."""
+        self._resting = set(self._of_model)
 
     def change_child(self, event: ChildChanged) -> None:
         """Record the start or end of a child agent."""
@@ -57,15 +63,25 @@ class OpenCalls:
         self._of_model.pop(call_id, None)
         self._started.pop(call_id, None)
         self._inner.pop(call_id, None)
+        self._cards.pop(call_id, None)
+        self._resting.discard(call_id)
         for child in self.children_of(call_id):
             del self._children[child.child_id]
 
-    def ended_behind(self, call_id: str) -> int:
-        """Return how many later calls of the same step already have their outcome."""
+    def ended_before(self, call_id: str) -> int | None:
+        """Return how many earlier calls of the same step already have their outcome, or None for a call of no step."""
         if call_id not in self._step:
-            return 0
-        behind = self._step[self._step.index(call_id) + 1 :]
-        return sum(other not in self._of_model for other in behind)
+            return None
+        before = self._step[: self._step.index(call_id)]
+        return sum(other not in self._of_model for other in before)
+
+    def card(self, call_id: str) -> CallProposed | None:
+        """Return an open call as it was last shown, or None if it was not proposed."""
+        return self._cards.get(call_id)
+
+    def resting(self) -> tuple[ToolCall, ...]:
+        """List the calls that wait for answers, in order."""
+        return tuple(call for call in self._of_model.values() if call.id in self._resting)
 
     def of_model(self) -> tuple[ToolCall, ...]:
         """List the model's calls that have no outcome yet, in order."""
@@ -74,10 +90,6 @@ class OpenCalls:
     def is_inner(self, call_id: str) -> bool:
         """Return whether this call was made by another call and has no outcome yet."""
         return call_id in self._inner
-
-    def was_proposed(self, call_id: str) -> bool:
-        """Return whether a call was proposed and shown."""
-        return call_id in self._proposed
 
     def children(self) -> tuple[str, ...]:
         """List the IDs of the child agents whose call has no outcome yet."""
@@ -102,7 +114,9 @@ class OpenCalls:
             outcome = self._lost_outcome(card.call_id, accounts)
             ends.append(CallEnded(card.call_id, card.name, "failed", outcome, within=card.within))
         for call in self._of_model.values():
-            if call.id not in self._proposed:
+            if call.id in self._resting:
+                continue
+            if call.id not in self._cards:
                 ends.append(CallProposed(call.id, call.name, call.name, "other"))
             ends.append(CallEnded(call.id, call.name, "failed", self._lost_outcome(call.id, accounts)))
         return ends

@@ -211,7 +211,17 @@ class Record:
         failed = event.status != "completed"
         text = f"{event.text} {event.advice}" if event.advice else event.text
         outcome = ToolMessage(event.call_id, event.name, text, is_error=failed, parts=event.parts)
-        self.messages.insert(len(self.messages) - self.calls.ended_behind(event.call_id), outcome)
+        self.messages.insert(self._outcome_position(event.call_id), outcome)
+        self._was_answered = True
+
+    def _outcome_position(self, call_id: str) -> int:
+        """Return where an outcome belongs: behind its step and the earlier outcomes, before later notes."""
+        before = self.calls.ended_before(call_id)
+        for position in range(len(self.messages) - 1, -1, -1):
+            message = self.messages[position]
+            if isinstance(message, AssistantMessage) and message.tool_calls:
+                return len(self.messages) if before is None else position + 1 + before
+        return len(self.messages)
 
     def _say(self, message: AssistantMessage) -> None:
         self.messages.append(message)
@@ -241,6 +251,8 @@ class Record:
     def _close_turn(self, event: TurnEnded) -> None:
         self.open_turn = ""
         self.last_end = event
+        if event.reason == "input_required":
+            self.calls.rest()
         if self._words:
             self._close_step(StepFailed(event.turn_id, event.reason, retried=False))
         self.reviews.end_turn(was_answered=self._was_answered)

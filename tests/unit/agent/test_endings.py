@@ -23,7 +23,11 @@ def test_every_reason_is_mapped_everywhere() -> None:
 
 def test_a_failure_has_no_stop_reason_and_everything_else_has_one() -> None:
     assert {reason for reason, stop in STOP_REASONS.items() if stop is None} == FAILURES
-    assert {reason for reason, stop in STOP_REASONS.items() if stop == "end_turn"} == {"done", "denied"}
+    assert {reason for reason, stop in STOP_REASONS.items() if stop == "end_turn"} == {
+        "done",
+        "denied",
+        "input_required",
+    }
     assert [reason for reason, stop in STOP_REASONS.items() if stop == "cancelled"] == ["cancelled"]
     assert {reason for reason, code in EXIT_CODES.items() if code == 0} == {"done"}
 
@@ -32,7 +36,7 @@ def test_every_reason_but_done_has_a_sentence_and_failures_a_code() -> None:
     for reason in REASONS:
         ending = make_ending(reason)
         assert ending.sentence.endswith(".") is (reason != "done")
-        assert bool(ending.error_code) is (reason not in ("done", "cancelled"))
+        assert bool(ending.error_code) is (reason not in ("done", "cancelled", "input_required"))
         assert make_ending(reason, "Closer.", "code") == type(ending)(reason, "Closer.", "code")
 
 

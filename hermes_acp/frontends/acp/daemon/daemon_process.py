@@ -108,8 +108,9 @@ class ResidentProcess:
         self._app.turn_tasks.start(session, go_on)
 
     async def _ending(self) -> int:
-        """Wait for a signal and, after SIGTERM, for running turns; return the exit code."""
-        number = await self._guard.stopped()
+        """Drive runs until a signal, then wait for running turns after SIGTERM; return the exit code."""
+        async with background_tasks(self._app.run_service.work):
+            number = await self._guard.stopped()
         if number != signal.SIGTERM:
             return 128 + number
         code = 0

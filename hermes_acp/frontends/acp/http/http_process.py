@@ -9,7 +9,7 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 import anyio
@@ -110,7 +110,8 @@ async def _serve(
     try:
         async with background_tasks(app.run), anyio.create_task_group() as tasks:
             clients = RemoteClients(app, tasks, server_limits)
-            code = await _serve_clients(app, clients, policy, listener, _Ending(guard, settings.drain_s))
+            ending = _Ending(guard, settings.drain_s, app.run_service.work)
+            code = await _serve_clients(app, clients, policy, listener, ending)
             tasks.cancel_scope.cancel()
         return code
     finally:
@@ -121,13 +122,17 @@ async def _serve(
 class _Ending:
     """When this process ends, and with which exit code."""
 
-    def __init__(self, guard: ShutdownGuard, drain_s: float) -> None:
+    def __init__(
+        self, guard: ShutdownGuard, drain_s: float, drive_runs: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
         self._guard = guard
         self._drain_s = drain_s
+        self._drive_runs = drive_runs
 
     async def wait(self, clients: RemoteClients) -> int:
-        """Wait for a signal and, after SIGTERM, for running turns; return the exit code."""
-        number = await self._guard.stopped()
+        """Drive runs until a signal, then wait for running turns after SIGTERM; return the exit code."""
+        async with background_tasks(self._drive_runs):
+            number = await self._guard.stopped()
         code = code_after(number)
         if number != signal.SIGTERM:
             return code

@@ -24,6 +24,7 @@ STOP_REASONS: Final[Mapping[ExitReason, StopReason | None]] = MappingProxyType(
         "out_of_time": "max_turn_requests",
         "cancelled": "cancelled",
         "denied": "end_turn",
+        "input_required": "end_turn",
         "bad_calls": None,
         "looping": None,
         "empty": None,

@@ -48,6 +48,7 @@ EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
         "out_of_time": ExitCode.TIMED_OUT,
         "cancelled": ExitCode.INTERRUPTED,
         "denied": ExitCode.REFUSED,
+        "input_required": ExitCode.REFUSED,
         "bad_calls": ExitCode.FAILED,
         "looping": ExitCode.FAILED,
         "empty": ExitCode.FAILED,

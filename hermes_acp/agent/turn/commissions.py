@@ -1,0 +1,34 @@
+"""Turns that a run asks for, and what becomes of questions that nobody answered."""
+
+from typing import Final
+
+from msgspec import Struct, structs
+
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.core.events import CallEnded
+from hermes_acp.core.ports.run_ports import RunBudget
+
+NOT_ANSWERED: Final = "Not run: the question about this call was not answered."
+NEW_MESSAGE: Final = "The user sent a new message instead. This is not a refusal."
+
+
+class Commission(Struct, frozen=True):
+    """What a run wants of its turns: its ID in the record, and what they may still use."""
+
+    run_id: str = ""
+    budget: RunBudget = RunBudget()
+
+    def limited(self, limits: TurnLimits) -> TurnLimits:
+        """Return the limits of a turn with those of the run."""
+        own = {name: value for name, value in structs.asdict(self.budget).items() if value is not None}
+        return structs.replace(limits, **own)
+
+
+UNCOMMISSIONED: Final = Commission()
+
+
+def close_resting_calls(ledger: Ledger) -> None:
+    """Give an outcome to the calls whose turn rests: the conversation goes on without them. Raises StorageError."""
+    for call in ledger.record.calls.resting():
+        ledger.emit(CallEnded(call.id, call.name, "cancelled", NOT_ANSWERED, advice=NEW_MESSAGE))

@@ -1,0 +1,65 @@
+"""The questions of a run that rests: read from its session's record, as a person is to see them."""
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+
+import msgspec
+from msgspec import Struct, structs
+
+from hermes_acp.core.event_types import CallEffect
+from hermes_acp.core.events import CallProposed, Event, PermissionAsked
+
+ASK_USER = "ask_user"
+
+
+class AgentQuestion(Struct, frozen=True):
+    """What the agent itself asks, with the answers that it proposes."""
+
+    question: str
+    choices: tuple[str, ...] | None = None
+    url: str | None = None
+
+
+class OpenQuestion(Struct, frozen=True):
+    """A call with the question about it: why approval is needed and what the call would do.
+
+    `is_for_text`: the agent itself asks, and wants words instead of a permission.
+    """
+
+    card: CallProposed
+    why: str = ""
+    effects: tuple[CallEffect, ...] = ()
+
+    @property
+    def is_for_text(self) -> bool:
+        """Whether the agent asks for words."""
+        return self.card.name == ASK_USER
+
+    @property
+    def asks(self) -> AgentQuestion:
+        """The agent's own question."""
+        try:
+            return msgspec.convert(self.card.raw_input, AgentQuestion)
+        except msgspec.ValidationError:
+            return AgentQuestion(self.card.title)
+
+
+def questions_about(events: Iterable[Event], call_ids: Sequence[str]) -> tuple[OpenQuestion, ...]:
+    """Return the questions about these calls, as they were last asked."""
+    found: dict[str, OpenQuestion] = {}
+    for event in events:
+        match event:
+            case CallProposed() if event.call_id in call_ids:
+                found[event.call_id] = OpenQuestion(event)
+            case PermissionAsked() if event.call_id in found:
+                question = found[event.call_id]
+                found[event.call_id] = structs.replace(question, why=event.why, effects=event.effects)
+            case _:
+                pass
+    return tuple(found[call_id] for call_id in call_ids if call_id in found)
+
+
+def digest_of(card: CallProposed) -> str:
+    """Identify what a question showed, whoever shows it: what differs in any part is another question."""
+    shown = structs.replace(card, why="", effects=())
+    return sha256(msgspec.json.encode(shown, order="sorted")).hexdigest()

@@ -1,0 +1,49 @@
+"""The prompts of runs, one private file each, named after its content: an engine gets only the name."""
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.errors import StorageError
+from hermes_acp.storage.private_files import storage_error, write_private_text
+from hermes_acp.telemetry.redaction import Redactor
+
+NAME_CHARACTERS: Final = 32
+
+
+class PromptStore:
+    """The prompts of one home."""
+
+    def __init__(self, home: Path) -> None:
+        """Prepare; nothing is created yet."""
+        self._folder = home / "runs" / "prompts"
+
+    async def put(self, text: str) -> str:
+        """Store a prompt with secrets masked, and return its name. Raises StorageError."""
+        return await run_sync(self._put, text)
+
+    async def get(self, name: str) -> str:
+        """Return a prompt. Raises StorageError."""
+        return await run_sync(self._get, name)
+
+    def _put(self, text: str) -> str:
+        clean = Redactor(()).clean(text)
+        name = sha256(clean.encode("utf-8", "surrogatepass")).hexdigest()[:NAME_CHARACTERS]
+        path = self._path(name)
+        if not path.is_file():
+            write_private_text(path, clean)
+        return name
+
+    def _get(self, name: str) -> str:
+        path = self._path(name)
+        try:
+            return path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise storage_error("read the run's prompt", path, error) from error
+        except UnicodeDecodeError as error:
+            raise StorageError(f"The run's prompt {path} is damaged.") from error
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.txt"

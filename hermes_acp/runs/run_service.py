@@ -1,0 +1,155 @@
+"""The runs of a home, as frontends and tools use them: started, shown with their questions, answered and driven."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest, SessionNotFound
+from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.ports.run_ports import (
+    DEFAULT_PRIORITY,
+    Driver,
+    RunBudget,
+    RunMessage,
+    RunOrder,
+    Runs,
+    RunView,
+)
+from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.runs.engine_choice import open_engine
+
+if TYPE_CHECKING:
+    from hermes_acp.runs.open_questions import OpenQuestion
+    from hermes_acp.runs.prompt_store import PromptStore
+
+DEFAULT_SEATS = 4
+NOTHING_ASKED = "Run {run!r} does not wait for an answer."
+ANSWER_WITH_TEXT = "The agent asks for words, not for permission."
+ANSWER_HINT = 'Answer with text: hermes-acp runs answer {run} "…"'
+UNKNOWN_CALL = "Run {run!r} has no open question about {call!r}."
+
+
+class RunWish(Struct, frozen=True):
+    """A run that somebody wants: its prompt, where and how it works, and its limits.
+
+    Without `id`, a new one is chosen; with one, a second wish changes nothing. Without `session_id`, the run gets a
+    session of its own.
+    """
+
+    prompt: str
+    cwd: str
+    id: str = ""
+    session_id: str = ""
+    mode: str = ""
+    backend: str = ""
+    model: str = ""
+    budget: RunBudget = RunBudget()
+    priority: int = DEFAULT_PRIORITY
+    not_before: float = 0.0
+    chain: str = ""
+    origin: str = ""
+
+
+class RunService:
+    """Connects an engine with the sessions and prompts of a home."""
+
+    def __init__(
+        self,
+        home: Path,
+        clock: Clock,
+        ids: Ids,
+        make_driver: "Callable[[PromptStore], Driver]",
+        record_path: Callable[[str], Path],
+    ) -> None:
+        """Prepare; nothing is imported or opened yet. `record_path` returns where a session's record is."""
+        self._clock = clock
+        self._ids = ids
+        self._home = home
+        self._make_driver = make_driver
+        self._record_path = record_path
+        self.engine: Runs = open_engine(home, clock)
+
+    async def start(self, wish: RunWish) -> RunView:
+        """Start a run. Raises BadRequest, StorageError."""
+        if not wish.prompt.strip():
+            raise BadRequest("The prompt of a run is empty.")
+        if wish.id and (known := await self.engine.show(wish.id)):
+            return known
+        run_id = wish.id or self._ids.fresh("run")
+        return await self.engine.start(
+            RunOrder(
+                run_id,
+                wish.session_id or self._ids.fresh("ses"),
+                await self._prompts().put(wish.prompt),
+                wish.cwd,
+                mode=wish.mode,
+                backend=wish.backend,
+                model=wish.model,
+                budget=wish.budget,
+                priority=wish.priority,
+                not_before=wish.not_before,
+                chain=wish.chain,
+                origin=wish.origin,
+            )
+        )
+
+    async def known(self, run_id: str) -> RunView:
+        """Return a run by its ID, or by the beginning of one if only one begins so. Raises BadRequest."""
+        view = await self.engine.show(run_id)
+        if view is None:
+            raise BadRequest(f"There is no run {run_id!r}.", hint="List the runs: hermes-acp runs list --all")
+        return view
+
+    async def prompt_of(self, run: RunView) -> str:
+        """Return what a run was asked to do. Raises StorageError."""
+        return await self._prompts().get(run.order.prompt_ref)
+
+    async def questions_of(self, run: RunView) -> "tuple[OpenQuestion, ...]":
+        """Return the open questions of a run, from its session's record. Raises StorageError."""
+        from hermes_acp.runs.open_questions import questions_about
+        from hermes_acp.storage.transcript import Transcript
+
+        if not run.waits_for:
+            return ()
+        path = self._record_path(run.order.session_id)
+        try:
+            events = await run_sync(Transcript.read_events, path)
+        except SessionNotFound:
+            return ()
+        return questions_about(events, run.waits_for)
+
+    async def answer(
+        self, run_id: str, answer: PermissionAnswer, text: str = "", *, by: str, call_id: str = ""
+    ) -> RunView:
+        """Answer the open question of a run, or the one about a call. Raises BadRequest, StorageError."""
+        from hermes_acp.runs.open_questions import digest_of
+
+        run = await self.known(run_id)
+        questions = await self.questions_of(run)
+        if not questions:
+            raise BadRequest(NOTHING_ASKED.format(run=run_id), hint=f"It is {run.state.replace('_', ' ')}.")
+        asked = next((each for each in questions if call_id in ("", each.card.call_id)), None)
+        if asked is None:
+            raise BadRequest(UNKNOWN_CALL.format(run=run_id, call=call_id))
+        if asked.is_for_text and answer.startswith("allow") and not (text or asked.asks.url):
+            raise BadRequest(ANSWER_WITH_TEXT, hint=ANSWER_HINT.format(run=run_id))
+        message = RunMessage(
+            asked.card.call_id, answer, text, by=by, at=self._clock.now(), shown=digest_of(asked.card)
+        )
+        return await self.engine.signal(run_id, message)
+
+    async def work(self, *, only: str = "", seats: int = DEFAULT_SEATS) -> None:
+        """Drive runs until it is cancelled; with `only`, one run up to its next rest."""
+        await self.engine.work(self._make_driver(self._prompts()), only=only, seats=seats)
+
+    async def aclose(self) -> None:
+        """Close the engine."""
+        await self.engine.aclose()
+
+    def _prompts(self) -> "PromptStore":
+        from hermes_acp.runs.prompt_store import PromptStore
+
+        return PromptStore(self._home)

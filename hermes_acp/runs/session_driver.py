@@ -1,0 +1,185 @@
+"""Carry out runs in sessions: one drive is the crash-safe turn up to its next rest.
+
+What earlier drives have done is read from the session's record. So a prompt is said once, a call is carried out once,
+and a turn that was cut off is resumed, however often a run is driven.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from types import MappingProxyType
+from typing import Final
+
+import anyio
+from msgspec import structs
+
+from hermes_acp.agent.setup.configuration import Configuration
+from hermes_acp.agent.turn.commissions import Commission
+from hermes_acp.core.errors import BadRequest, Busy, HermesError, ModelError, StorageError, UserError
+from hermes_acp.core.event_types import ExitReason, Mode
+from hermes_acp.core.events import Event, TurnEnded
+from hermes_acp.core.messages import TextPart
+from hermes_acp.core.ports.run_ports import (
+    Done,
+    DriveOutcome,
+    Failed,
+    FailureKind,
+    Fenced,
+    InputRequired,
+    Lease,
+    RunOrder,
+)
+from hermes_acp.runs.prompt_store import PromptStore
+from hermes_acp.runs.record_gate import RecordGate
+from hermes_acp.runs.run_history import RunHistory, history_of
+from hermes_acp.sessions.session import Session
+from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
+
+MODES: Final[Mapping[str, Mode]] = MappingProxyType(
+    {mode: mode for mode in ("ask", "accept_edits", "plan", "auto", "bypass")}
+)
+FAILURES: Final[Mapping[ExitReason, FailureKind]] = MappingProxyType(
+    {
+        "out_of_steps": "budget",
+        "out_of_tokens": "budget",
+        "out_of_money": "budget",
+        "out_of_time": "budget",
+        "model_trouble": "model",
+        "storage_trouble": "storage",
+    }
+)
+BUDGET_USED_UP: Final = "The budget of the run is used up."
+CONTINUED_ELSEWHERE: Final = "Somebody else has continued the session."
+UNKNOWN_MODE: Final = "{mode!r} is not a mode."
+BYPASS_NOT_ALLOWED: Final = "The mode `bypass` is not allowed in the process that drives runs."
+BYPASS_HINT: Final = "Set `allow_bypass` in config.yaml, or choose another mode."
+
+
+class SessionDriver:
+    """Drives runs in the sessions of this process."""
+
+    def __init__(
+        self,
+        sessions: SessionManager,
+        configuration: Configuration,
+        prompts: PromptStore,
+        open_workspace: OpenWorkspace,
+        report_bug: Callable[[Exception], None],
+    ) -> None:
+        self._sessions = sessions
+        self._configuration = configuration
+        self._prompts = prompts
+        self._open_workspace = open_workspace
+        self._report_bug = report_bug
+
+    async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
+        """Work on a run until it rests. A bug in the agent ends this run and no other."""
+        try:
+            return await self._drive(order, lease)
+        except Busy:
+            return Failed("busy")
+        except HermesError as error:
+            return Failed(_kind_of(error), error.sentence())
+        except Exception as error:
+            self._report_bug(error)
+            return Failed("agent", f"An internal error ended the run ({type(error).__name__}).")
+
+    async def _drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
+        await self._configuration.deps()
+        async with self._opened(order) as (session, events):
+            if not await lease.confirm():
+                return Fenced()
+            history = history_of(events, order.id)
+            gate = RecordGate(session.record, lease.messages)
+            viewer = _ProgressViewer(lease)
+            session.ledger.admit(viewer)
+            try:
+                end = await self._advance(order, session, history, gate)
+            finally:
+                session.ledger.dismiss(viewer)
+        return end if isinstance(end, Failed) else _outcome_of(end, gate)
+
+    async def _advance(
+        self, order: RunOrder, session: Session, history: RunHistory, gate: RecordGate
+    ) -> TurnEnded | Failed:
+        """Say the prompt, resume the turn, or find out that it is done."""
+        if history.end and history.end.reason == "done":
+            return history.end
+        if history.is_prompted and not history.is_last:
+            return Failed("usage", CONTINUED_ELSEWHERE)
+        left = history.left_of(order.budget)
+        if left is None:
+            return Failed("budget", BUDGET_USED_UP)
+        commission = Commission(order.id, left)
+        if history.is_prompted:
+            return await session.go_on(gate, commission)
+        prompt = await self._prompts.get(order.prompt_ref)
+        self._prepare(session, order)
+        return await session.prompt((TextPart(prompt),), gate, commission=commission)
+
+    def _prepare(self, session: Session, order: RunOrder) -> None:
+        """Apply what the run wants of its session. Raises BadRequest."""
+        if order.mode:
+            mode = MODES.get(order.mode)
+            if mode is None:
+                raise BadRequest(UNKNOWN_MODE.format(mode=order.mode), hint=", ".join(MODES))
+            if mode == "bypass" and not session.offers.allows_bypass:
+                raise BadRequest(BYPASS_NOT_ALLOWED, hint=BYPASS_HINT)
+            session.set_mode(mode)
+        options = session.record.options
+        if order.model:
+            options = structs.replace(options, model=order.model)
+        if order.backend:
+            options = structs.replace(options, backend=order.backend)
+        session.set_options(options)
+
+    @asynccontextmanager
+    async def _opened(self, order: RunOrder) -> AsyncGenerator[tuple[Session, list[Event]]]:
+        """Open the run's session by its ID; close it again unless somebody else has opened it or watches it."""
+        sessions, session_id = self._sessions, order.session_id
+        was_open = sessions.get(session_id) is not None
+        if sessions.is_stored(session_id):
+            session, past = await sessions.load(session_id, None, self._open_workspace)
+            events = [*past.events, *past.news]
+        else:
+            session = await sessions.create(order.cwd, (), self._open_workspace, session_id)
+            events = []
+        try:
+            yield session, events
+        finally:
+            with anyio.CancelScope(shield=True):
+                if not (was_open or session.clients or session.has_work):
+                    await sessions.close(session_id)
+
+
+class _ProgressViewer:
+    """Reports each event of a session as progress of its run."""
+
+    def __init__(self, lease: Lease) -> None:
+        self._lease = lease
+
+    def show(self, event: Event) -> None:
+        """Note that something happened."""
+        self._lease.note_progress()
+
+    async def drained(self) -> None:
+        """Return at once: nothing is stored."""
+
+
+def _kind_of(error: HermesError) -> FailureKind:
+    match error:
+        case ModelError():
+            return "model"
+        case StorageError():
+            return "storage"
+        case UserError():
+            return "usage"
+        case _:
+            return "agent"
+
+
+def _outcome_of(end: TurnEnded, gate: RecordGate) -> DriveOutcome:
+    if end.reason == "done":
+        return Done()
+    if end.reason == "input_required":
+        return InputRequired(tuple(gate.asked))
+    return Failed(FAILURES.get(end.reason, "agent"), end.sentence)
