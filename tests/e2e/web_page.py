@@ -16,15 +16,22 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from hermes_acp.frontends.web.page_files import BUILT
-from tests.e2e.agent_process import agent_environment
+from tests.e2e.agent_process import agent_environment, configure
 from tests.e2e.http_serving import TOKEN, Serving, serving
 from tests.e2e.vscode_editor import BUILD_WAIT_S, EXTENSION, ROOT, RUN, environment, run_node
 from tests.model_server import ModelServer, Reply, serve
 
-WAIT_MS = 15_000
+WAIT_MS = 60_000
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
 DESKTOP = {"width": 900, "height": 800}
 PHONE = {"width": 390, "height": 780}
+AXE = """async () => {
+    const rules = {"target-size": {enabled: true}};
+    const {passes, violations} = await window.axe.run(document, {resultTypes: ["violations"], rules});
+    if (passes.length === 0) throw new Error("axe looked at nothing");
+    const told = ({html, any}) => `${html.slice(0, 160)} ${any[0]?.message ?? ""}`;
+    return violations.flatMap(({id, nodes}) => nodes.map((node) => `${id}: ${told(node)}`));
+}"""
 
 
 def build_page(browser: str) -> None:
@@ -99,6 +106,13 @@ class Visit:
             self.complaints.append(text)
 
 
+async def findings(page: Page) -> list[str]:
+    """Return what axe finds in the page as it stands."""
+    if not await page.evaluate("'axe' in window"):
+        await page.evaluate((EXTENSION / "node_modules" / "axe-core" / "axe.min.js").read_text())
+    return await page.evaluate(AXE)
+
+
 async def ask(page: Page, words: str) -> None:
     """Send a prompt."""
     await page.get_by_label("Prompt", exact=True).fill(words)
@@ -107,18 +121,20 @@ async def ask(page: Page, words: str) -> None:
 
 @asynccontextmanager
 async def visiting(
-    tmp_path: Path, browser: str, *replies: Reply, flags: tuple[str, ...] = (), **options: Any
+    tmp_path: Path, browser: str, *replies: Reply, config: str = "", **options: Any
 ) -> AsyncGenerator[Visit]:
-    """Yield a visit; `options` are those of the browser's context."""
+    """Yield a visit; `config` is the settings file, `options` are those of the browser's context."""
     workspace, home = tmp_path / "workspace", tmp_path / "home"
     workspace.mkdir()
     home.mkdir()
     (workspace / "a.py").write_text("x = 1\ny = 2\nz = 3\n")
+    if config:
+        configure(home, config)
     build_page(browser)
     variables: dict[str, Any] = {"viewport": DESKTOP} | options
     async with (
         serve(list(replies)) as model,
-        serving(agent_environment(home, model), tmp_path, *flags) as server,
+        serving(agent_environment(home, model), tmp_path) as server,
         async_playwright() as driver,
     ):
         chromium: Browser = await driver.chromium.launch(executable_path=browser, args=ARGUMENTS)

@@ -51,6 +51,22 @@ def test_origins() -> None:
         assert judge(origin=origin) == 403
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1:8722", "localhost:8722", "[::1]:8722", "agent.example"])
+def test_the_page_of_this_very_address_is_admitted_and_no_page_beside_it(host: str) -> None:
+    for scheme in ("http", "https"):
+        assert judge(host=host, origin=f"{scheme}://{host}") == 0
+    for origin in (
+        f"http://{host}1",
+        f"http://{host}.evil",
+        "http://127.0.0.1:9",
+        f"ftp://{host}",
+        host,
+        "http://",
+    ):
+        assert judge(host=host, origin=origin) == 403
+    assert judge(host="evil.example:8722", origin="http://evil.example:8722") == 421
+
+
 @pytest.mark.parametrize(
     ("line", "status"),
     [

@@ -24,10 +24,19 @@ const ENDPOINT = "/acp";
 const TICK_MS = 5_000;
 const SLEPT_MS = 20_000;
 
+followScheme();
 const access = new AccessToken({ location, history, storage: sessionStorage });
 const token = access.take();
 if (token) open(token);
 else signIn(false);
+
+/** Let what is drawn by scripts know whether the page is dark, as VS Code does. */
+function followScheme(): void {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const follow = () => document.body.classList.toggle("vscode-dark", dark.matches);
+  dark.addEventListener("change", follow);
+  follow();
+}
 
 function signIn(isRefused: boolean): void {
   const root = document.getElementById("root");
