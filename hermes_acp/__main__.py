@@ -30,6 +30,10 @@ def main() -> None:
     """Serve an editor over stdio or clients over HTTP, or run the given subcommand."""
     if sys.getfilesystemencoding() != "utf-8":
         _start_again_in_utf8()
+    if any(word.partition("=")[0] == "--profile" for word in sys.argv[1:]):
+        from hermes_acp.frontends.command_line.profile_flag import take_profile
+
+        sys.argv[1:] = take_profile(sys.argv[1:])
     if sys.argv[1:2] == ["help"]:
         sys.argv[1:] = [*sys.argv[2:], "--help"]
     if all(word == "--allow-bypass" for word in sys.argv[1:]) and _is_at_a_terminal():

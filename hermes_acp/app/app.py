@@ -109,11 +109,10 @@ class App:
             admits=self.context.admits_skill_file,
         )
         self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(clock), clock, self.ids)
-        self.sessions = SessionManager(self._store, self._services(), clock)
+        self.session_creator = SessionCreator(self._store, clock, self.ids, environment.is_foreign)
+        self.sessions = SessionManager(self._store, self._services(), clock, self.session_creator)
         self.turn_tasks = TurnTasks(self._background.start, self.sessions, self.report_bug)
-        self.session_admin = SessionAdmin(
-            self._store, self.sessions, SessionCreator(self._store, clock, self.ids)
-        )
+        self.session_admin = SessionAdmin(self._store, self.sessions, self.session_creator)
 
         self.run_service = self._runs(clock)
 

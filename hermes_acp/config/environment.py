@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import ConfigError
 
@@ -37,18 +37,30 @@ MODEL_VARIABLES: Final = (
 """Any one of these chooses a provider; a test compares them with `presets.toml`, which is not read here."""
 
 
+PROFILE_VARIABLE: Final = "HERMES_PROFILE"
+MAX_PROFILE_CHARACTERS: Final = 32
+PROFILE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 SWITCHES: Final = ("HERMES_ACP_DRAFT_V2", "HERMES_ACP_UNSTABLE")
+
+
+DEFAULT_PROFILE: Final = "default"
+PROFILES_FOLDER: Final = "profiles"
+KEYS_FROM: Final = "keys-from"
+"""The file of a profile that names another one, whose keys it may use."""
 
 
 class Environment(Struct, frozen=True):
     """The variables the process was started with, and the home folder they name.
 
-    `allows_bypass` is set on the command line: the user may choose a mode that never asks.
+    `allows_bypass` is set on the command line: the user may choose a mode that never asks. The home of a `profile`
+    other than the default one is below `base_path`, the default one's home.
     """
 
     variables: Mapping[str, str]
     home_path: str
     allows_bypass: bool = False
+    profile: str = DEFAULT_PROFILE
+    base_path: str = ""
 
     @property
     def home(self) -> "Path":
@@ -56,6 +68,38 @@ class Environment(Struct, frozen=True):
         from pathlib import Path
 
         return Path(self.home_path)
+
+    @property
+    def private_folder(self) -> "Path":
+        """The folder with the homes of all profiles; nothing in it is for a session's tools and commands."""
+        from pathlib import Path
+
+        return Path(self.base_path or self.home_path)
+
+    def is_foreign(self, path: str) -> bool:
+        """Return whether a path leads into the home of another profile. Blocks."""
+        base, is_default = self.private_folder, self.profile == DEFAULT_PROFILE
+        if is_default:
+            return _leads_into(path, os.path.join(base, PROFILES_FOLDER))
+        return _leads_into(path, str(base)) and not _leads_into(path, self.home_path)
+
+    @property
+    def keys_profile(self) -> str:
+        """The profile whose keys this one may use too, or an empty string."""
+        if self.profile == DEFAULT_PROFILE:
+            return ""
+        try:
+            with open(os.path.join(self.home_path, KEYS_FROM), encoding="utf-8") as file:
+                name = file.read(MAX_PROFILE_CHARACTERS + 2).strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
+        return name if is_profile_name(name) and name != self.profile else ""
+
+    @property
+    def linked_secrets_file(self) -> "Path | None":
+        """The file for keys of the profile whose keys this one may use, if any."""
+        name = self.keys_profile
+        return self.private_folder.joinpath(*profile_parts(name), ".env") if name else None
 
     @property
     def config_file(self) -> "Path":
@@ -85,13 +129,14 @@ class Environment(Struct, frozen=True):
     def without(self, name: str) -> "Environment":
         """Return the environment without a variable that inner layers need not see."""
         kept = {key: value for key, value in self.variables.items() if key != name}
-        return Environment(MappingProxyType(kept), self.home_path, self.allows_bypass)
+        return structs.replace(self, variables=MappingProxyType(kept))
 
     def mentions_a_model(self) -> bool:
         """Return, without parsing anything, whether a model seems to be configured; mistakes show up later."""
         if any(self.variables.get(name) for name in MODEL_VARIABLES):
             return True
-        return self.config_file.is_file() or self.secrets_file.is_file()
+        linked = self.linked_secrets_file
+        return self.config_file.is_file() or self.secrets_file.is_file() or bool(linked and linked.is_file())
 
 
 def read_environment() -> Environment:
@@ -99,15 +144,99 @@ def read_environment() -> Environment:
     return environment_of(os.environ)
 
 
+def use_profile(name: str) -> None:
+    """Use a profile in this process and those that it starts; `read_environment` checks the name."""
+    os.environ[PROFILE_VARIABLE] = name
+
+
+def current_profile() -> str:
+    """Return the name of the profile in use, whether or not it exists."""
+    return os.environ.get(PROFILE_VARIABLE) or DEFAULT_PROFILE
+
+
+def base_environment() -> Environment:
+    """Return the environment of the default profile, whichever is in use. Raises ConfigError."""
+    return environment_of_profile(DEFAULT_PROFILE)
+
+
+def environment_of_profile(name: str) -> Environment:
+    """Return the environment of a profile, whichever is in use. Raises ConfigError."""
+    return environment_of({**os.environ, PROFILE_VARIABLE: name})
+
+
 def environment_of(variables: Mapping[str, str]) -> Environment:
     """Build an environment from variables; the home folder is HERMES_HOME, else `.hermes` in the user's home.
 
-    Raises ConfigError for a relative HERMES_HOME, which would depend on the process's working directory.
+    A profile's home is below that. Raises ConfigError for a profile that does not exist, and for a relative
+    HERMES_HOME, which would depend on the process's working directory.
     """
     named = variables.get("HERMES_HOME")
     home = os.path.expanduser(named or os.path.join(variables.get("HOME") or "~", ".hermes"))
     if named and not os.path.isabs(home):
         raise ConfigError(f"HERMES_HOME is {named!r}.", hint="Give an absolute path.")
-    return Environment(
-        MappingProxyType(dict(variables)), home if os.path.isabs(home) else os.path.abspath(home)
+    home = home if os.path.isabs(home) else os.path.abspath(home)
+    profile = variables.get(PROFILE_VARIABLE) or DEFAULT_PROFILE
+    if profile == DEFAULT_PROFILE:
+        return Environment(MappingProxyType(dict(variables)), home)
+    own = profile_home(home, profile)
+    return Environment(MappingProxyType(dict(variables)), own, profile=profile, base_path=home)
+
+
+def is_profile_name(name: str) -> bool:
+    """Return whether a text can be a profile's name: it is a folder's name on every system."""
+    return (
+        0 < len(name) <= MAX_PROFILE_CHARACTERS and name[0] not in "-_" and not set(name) - PROFILE_CHARACTERS
     )
+
+
+def profile_names(base: str) -> list[str]:
+    """Return the names of all profiles except the default one."""
+    try:
+        with os.scandir(os.path.join(base, PROFILES_FOLDER)) as entries:
+            return sorted(
+                entry.name
+                for entry in entries
+                if is_profile_name(entry.name) and entry.is_dir(follow_symlinks=False)
+            )
+    except OSError:
+        return []
+
+
+def profile_home(base: str, name: str) -> str:
+    """Return the home of a profile that exists. Raises ConfigError."""
+    from hermes_acp.config.profile_errors import bad_profile_name, linked_profile, missing_profile
+
+    if not is_profile_name(name):
+        raise bad_profile_name(name)
+    if name == DEFAULT_PROFILE:
+        return base
+    home = os.path.join(base, PROFILES_FOLDER, name)
+    if os.path.realpath(home) != os.path.join(os.path.realpath(base), PROFILES_FOLDER, name):
+        raise linked_profile(home)
+    if not os.path.isdir(home):
+        raise missing_profile(name, (DEFAULT_PROFILE, *profile_names(base)))
+    return home
+
+
+def profile_parts(name: str) -> tuple[str, ...]:
+    """Return where the home of a profile is, below the home of the default one."""
+    return () if name == DEFAULT_PROFILE else (PROFILES_FOLDER, name)
+
+
+def _leads_into(path: str, folder: str) -> bool:
+    """Return whether a path is a folder or is in it, by whatever name: through links, mounts, or in another case."""
+    try:
+        target = os.stat(folder)
+    except OSError:
+        return False
+    path = os.path.realpath(path)
+    while True:
+        try:
+            if os.path.samestat(os.stat(path), target):
+                return True
+        except (OSError, ValueError):
+            pass
+        above = os.path.dirname(path)
+        if above == path:
+            return False
+        path = above

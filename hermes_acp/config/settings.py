@@ -327,8 +327,12 @@ def _checked(plain: Mapping[str, Any], source: str, content: str = "") -> Settin
 
 
 def load_variables(environment: Environment) -> Mapping[str, str]:
-    """Return the variables from `.env`, overridden by the real environment. Raises ConfigError."""
-    content = read_text(environment.secrets_file)
+    """Return the variables from `.env`, overridden by the real environment. Raises ConfigError.
+
+    Keys of a linked profile count where the own ones do not name them.
+    """
+    linked = environment.linked_secrets_file
+    content = "\n".join((read_text(linked) if linked else "", read_text(environment.secrets_file)))
     if not content.strip():
         return environment.variables
     from io import StringIO

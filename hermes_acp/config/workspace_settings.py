@@ -68,7 +68,7 @@ class WorkspaceSettings(Struct, frozen=True):
 def read_workspace(cwd: str, home: str) -> WorkspaceSettings:
     """Read the settings of a working directory; blocks on the disk. Invalid ones are skipped, with a notice.
 
-    `home` is the agent's own folder, whose files belong to no workspace.
+    `home` is the folder with the homes of all profiles, whose files belong to no workspace.
     """
     reader = _Reader(cwd, home)
     for file in OWN_FILES:
@@ -90,7 +90,7 @@ class _Reader:
     def read_own(self, file: str) -> None:
         """Read one of the agent's own files."""
         path = self._cwd / file
-        if os.path.realpath(path.parent) == self._home:
+        if self._is_private(path):
             return
         try:
             content = read_text(path)
@@ -112,6 +112,10 @@ class _Reader:
         for name, server in own.mcp_servers.items():
             self._take(file, name, server)
 
+    def _is_private(self, path: Path) -> bool:
+        real = os.path.realpath(path)
+        return real.startswith(self._home.rstrip("/") + "/")
+
     def _read_hooks(self, file: str, written: object) -> None:
         """Read the hooks of a file, each by itself, so that a wrong one takes no rule out of force."""
         if written is not None and not isinstance(written, dict):
@@ -132,6 +136,8 @@ class _Reader:
     def read_servers(self, file: str, key: str) -> None:
         """Read a file that editors use to configure MCP servers."""
         if (self._cwd / file).is_dir():  # a placeholder while a sandbox runs, or nothing readable
+            return
+        if self._is_private(self._cwd / file):
             return
         try:
             content = read_text(self._cwd / file)

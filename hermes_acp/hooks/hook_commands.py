@@ -40,7 +40,7 @@ def surroundings_of(
     """Return the surroundings of a home's hooks; `settings` returns the settings once they are loaded."""
     return HookSurroundings(
         {**environment.variables, HOOK_VARIABLE: "1"},
-        str(environment.home.resolve()),
+        str(environment.private_folder.resolve()),
         lambda: sandbox_setup(settings, confinement),
     )
 

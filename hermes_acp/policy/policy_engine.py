@@ -54,11 +54,14 @@ class Policy:
         rules: Sequence[Rule] = (),
         policy_store: WorkspacePolicyStore | None = None,
         imports: Callable[[str], Mapping[str, str]] | None = None,
+        foreign: Sequence[DeniedPath] = (),
     ) -> None:
         """Take what applies everywhere.
 
-        `imports` returns the files that a place's context files import, with the importers' names.
+        `imports` returns the files that a place's context files import, with the importers' names. `foreign` are the
+        homes of other profiles.
         """
+        self._foreign = tuple(foreign)
         self._home = home
         self._user_home = user_home
         self._search_path = tuple(search_path)
@@ -152,8 +155,9 @@ class Policy:
         return self._case("auto", (), "", place, folder).rulebook.denied_paths(tools)
 
     def unread(self, place: str) -> tuple[DeniedPath, ...]:
-        """Return the paths in a place whose reading rules deny or ask about."""
-        return tuple(each for each in self.denied_paths(place, ("read_file",)) if each.hides)
+        """Return the paths in a place whose reading rules deny or ask about, and the homes of other profiles."""
+        by_rules = (each for each in self.denied_paths(place, ("read_file",)) if each.hides)
+        return (*self._foreign, *by_rules)
 
     def imports(self, place: str) -> Mapping[str, str]:
         """Return the files that context files in a place import, as a map from real path to the importer's name."""

@@ -1,10 +1,11 @@
 """Build policies from the environment and the settings."""
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hermes_acp.config.environment import Environment
+from hermes_acp.config.environment import DEFAULT_PROFILE, PROFILES_FOLDER, Environment
 from hermes_acp.core.denied_paths import DeniedPath, DeniedPathLookup
 from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
 
@@ -31,13 +32,24 @@ def build_policy(
     user_home = variables.get("HOME") or os.path.expanduser("~")
     file = str(environment.config_file)
     return Policy(
-        str(environment.home.resolve()),
+        str(environment.private_folder.resolve()),
         user_home,
         [folder or "." for folder in folders],
         [rule.rule(file, is_users=True) for rule in rules],
         policy_store,
         imports,
+        (foreign_homes(environment),),
     )
+
+
+def foreign_homes(environment: Environment) -> DeniedPath:
+    """Return the paths in the homes of all other profiles."""
+    base = os.path.realpath(environment.private_folder).casefold()
+    below = re.escape(PROFILES_FOLDER)
+    if environment.profile == DEFAULT_PROFILE:
+        return DeniedPath(f"{re.escape(base)}/{below}/.+", f"{base}/{PROFILES_FOLDER}")
+    own = f"{below}/{re.escape(environment.profile)}"
+    return DeniedPath(f"{re.escape(base)}/(?!{below}$|{own}(?:/|$)).+", base)
 
 
 def denied_path_lookup(

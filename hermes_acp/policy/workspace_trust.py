@@ -66,7 +66,7 @@ class WorkspaceTrust:
         """
         self._brings = brings
         home = environment.home
-        self._home = home
+        self._private = environment.private_folder
         self._ids = ids
         self.trusted = WorkspaceEntries(home / "trust.json", TrustedItem)
         self.answers = WorkspaceEntries(home / "permissions.json", Grant)
@@ -122,7 +122,7 @@ class WorkspaceTrust:
             return before[1]
         from hermes_acp.config.workspace_settings import read_workspace
 
-        found = read_workspace(place, str(self._home.resolve()))
+        found = read_workspace(place, str(self._private.resolve()))
         self._found[place] = (marks, found)
         return found
 

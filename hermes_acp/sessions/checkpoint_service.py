@@ -95,7 +95,7 @@ def checkpoint_setup(environment: Environment, section: "CheckpointSettings") ->
     from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
 
     bounds = SnapshotLimits(section.largest_file_bytes, holds_keys=is_sensitive)
-    return StoreSetup(environment.home, environment.variables, bounds)
+    return StoreSetup(environment.home, environment.variables, bounds, environment.private_folder)
 
 
 def checkpoint_retention(section: "CheckpointSettings") -> "RetentionPolicy":

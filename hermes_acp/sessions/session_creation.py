@@ -4,7 +4,7 @@ Needs no event loop, so a session can be created before there is one.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,7 +30,11 @@ class CreatedSession(Struct, frozen=True):
 class SessionCreator:
     """Create sessions in one home folder."""
 
-    def __init__(self, store: SessionStore, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self, store: SessionStore, clock: Clock, ids: Ids, is_foreign: Callable[[str], bool] | None = None
+    ) -> None:
+        """Take the store; `is_foreign` returns whether a folder belongs to another profile."""
+        self._is_foreign = is_foreign
         self._store = store
         self._clock = clock
         self._ids = ids
@@ -55,7 +59,7 @@ class SessionCreator:
                 f"{session_id[:80]!r} is not a valid session ID.",
                 hint="Use 1 to 128 letters, digits, - and _.",
             )
-        roots = checked_roots(os.path.normpath(cwd) if cwd else cwd, more_roots)
+        roots = self.checked_roots(os.path.normpath(cwd) if cwd else cwd, more_roots)
         session_id = session_id or self._ids.fresh("ses")
         transcript, record = self._store.create(session_id), Record()
         has_past = False
@@ -74,19 +78,23 @@ class SessionCreator:
             raise
         return CreatedSession(transcript, record, has_past)
 
+    def checked_roots(self, cwd: str, more_roots: Sequence[str]) -> tuple[str, ...]:
+        """Return a session's folders, the working directory first.
 
-def checked_roots(cwd: str, more_roots: Sequence[str]) -> tuple[str, ...]:
-    """Return a session's folders, the working directory first. Raises BadRequest for an unusable folder."""
-    for path in (cwd, *more_roots):
-        if "\0" in path or not Path(path).is_absolute():
-            raise BadRequest(
-                f"{path!r} is not an absolute path.", hint="Send the absolute path of the folder."
-            )
-        try:
-            is_folder = Path(path).is_dir()
-        except (OSError, ValueError) as error:
-            raise BadRequest(f"{path!r} cannot be used: {error}.") from error
-        if not is_folder:
-            there = "is not a folder" if Path(path).exists() else "does not exist"
-            raise BadRequest(f"{path!r} {there}.", hint="Open an existing folder.")
-    return tuple(dict.fromkeys((cwd, *more_roots)))
+        Raises BadRequest for an unusable folder, and for one that belongs to another profile.
+        """
+        for path in (cwd, *more_roots):
+            if "\0" in path or not Path(path).is_absolute():
+                raise BadRequest(
+                    f"{path!r} is not an absolute path.", hint="Send the absolute path of the folder."
+                )
+            try:
+                is_folder = Path(path).is_dir()
+            except (OSError, ValueError) as error:
+                raise BadRequest(f"{path!r} cannot be used: {error}.") from error
+            if not is_folder:
+                there = "is not a folder" if Path(path).exists() else "does not exist"
+                raise BadRequest(f"{path!r} {there}.", hint="Open an existing folder.")
+            if self._is_foreign is not None and self._is_foreign(path):
+                raise BadRequest(f"{path!r} belongs to another profile.", hint="Open another folder.")
+        return tuple(dict.fromkeys((cwd, *more_roots)))

@@ -14,7 +14,7 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import fold_events
 from hermes_acp.sessions.child_sessions import close_child, events_to_close, read_only
 from hermes_acp.sessions.session import Session
-from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator, checked_roots
+from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator
 from hermes_acp.sessions.session_listing import ListingAudience, SessionListing
 from hermes_acp.sessions.session_services import SessionServices
 from hermes_acp.storage.session_rows import SessionRow
@@ -60,10 +60,12 @@ def _note(session: Session, event: Event) -> None:
 class SessionManager:
     """Create, load, list and close sessions."""
 
-    def __init__(self, store: SessionStore, services: SessionServices, clock: Clock) -> None:
+    def __init__(
+        self, store: SessionStore, services: SessionServices, clock: Clock, creator: SessionCreator
+    ) -> None:
         self._store = store
         self._services = services
-        self._creator = SessionCreator(store, clock, services.ids)
+        self._creator = creator
         self._open: dict[str, Session] = {}
         self._loading: set[str] = set()
         self._closing: dict[str, anyio.Event] = {}
@@ -183,7 +185,7 @@ class SessionManager:
         record = await anyio.to_thread.run_sync(fold_events, events)
         place = record.cwd if cwd is None else cwd
         more = record.roots[1:] if more_roots is None else more_roots
-        roots = await anyio.to_thread.run_sync(checked_roots, place, more)
+        roots = await anyio.to_thread.run_sync(self._creator.checked_roots, place, more)
         ends = await anyio.to_thread.run_sync(events_to_close, record, transcript.path)
         workspace = open_workspace(record.session_id, place, roots)
         return Session(transcript, record, workspace, self._services), ends
@@ -195,7 +197,7 @@ class SessionManager:
         record = session.record
         if more_roots is None or tuple(more_roots) == record.roots[1:]:
             return
-        roots = await anyio.to_thread.run_sync(checked_roots, record.cwd, more_roots)
+        roots = await anyio.to_thread.run_sync(self._creator.checked_roots, record.cwd, more_roots)
         if self._open.get(session.id) is session:
             session.move(open_workspace(session.id, record.cwd, roots))
             _note_roots(session, more_roots)

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -147,12 +147,18 @@ class SkillReader:
     `allowed` are digests of texts that the user allows (`allowed_texts`).
     """
 
-    def __init__(self, allowed: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, allowed: frozenset[str] = frozenset(), is_foreign: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        """Read nothing yet; `is_foreign` tells whether a path belongs to another profile."""
         self.allowed = allowed
+        self._is_foreign = is_foreign
         self._known: dict[tuple[str, str], tuple[tuple[int, int, int], Skill | UnusableSkill]] = {}
 
     def read(self, folder: Path, skill_folder: SkillFolder, label: str) -> Skill | UnusableSkill:
         """Return a folder's current skill. Blocks."""
+        if skill_folder.scope != "builtin" and self._is_foreign(str(folder / FILE)):
+            return UnusableSkill(label, "It belongs to another profile.")
         try:
             about = (folder / FILE).stat()
         except OSError:

@@ -149,6 +149,10 @@ class SkillEditor:
                 hint="Create it for the user instead.",
             )
         place = Path(os.path.realpath(Path(cwd) / WORKSPACE_FOLDER))
+        if self._library.is_foreign(str(place.parent)):
+            raise BadRequest(
+                f"{place.parent} belongs to another profile.", hint="Create the skill for the user instead."
+            )
         if not place.is_relative_to(os.path.realpath(cwd)):
             raise BadRequest(
                 f"{WORKSPACE_FOLDER} leads out of this workspace.", hint="Create it for the user instead."

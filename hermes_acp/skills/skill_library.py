@@ -55,11 +55,14 @@ class SkillLibrary:
         user_home: Path,
         is_elsewhere: Callable[[Workspace], bool] = lambda _: False,
         admits: Callable[[str, Skill, Path], bool] | None = None,
+        is_foreign: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """Read nothing yet; `is_elsewhere` tells whether a workspace's files are on another machine.
 
-        `admits` tells whether the `skill` tool may show a file of a workspace skill in a place.
+        `admits` tells whether the `skill` tool may show a file of a workspace skill in a place, `is_foreign` whether a
+        path belongs to another profile.
         """
+        self.is_foreign = is_foreign
         self._is_elsewhere = is_elsewhere
         self._admits = admits
         self._written: dict[Path, str] = {}
@@ -67,7 +70,7 @@ class SkillLibrary:
         self._user_home = user_home
         self._tools: frozenset[str] = frozenset()
         self._read: dict[str, _Read] = {}
-        self._reading = SkillReader()
+        self._reading = SkillReader(is_foreign=is_foreign)
         self.records = ScanRecords(home)
 
     def know_tools(self, names: Iterable[str]) -> None:
@@ -80,7 +83,8 @@ class SkillLibrary:
 
     def shelves(self, cwd: str) -> tuple[SkillFolder, ...]:
         """Return a place's skill folders. Blocks."""
-        return shelves(cwd, self._home, self._user_home)
+        found = shelves(cwd, self._home, self._user_home)
+        return tuple(each for each in found if each.scope == "builtin" or not self.is_foreign(str(each.path)))
 
     def parents(self, cwd: str) -> frozenset[Path]:
         """Return the folders where a skills folder may be created. Blocks."""
@@ -91,7 +95,7 @@ class SkillLibrary:
         places = self.shelves(cwd)
         mark, allowed = fingerprint(places), read_allowed(self._home)
         if allowed != self._reading.allowed:
-            self._reading, self._read = SkillReader(allowed), {}
+            self._reading, self._read = SkillReader(allowed, self.is_foreign), {}
         kept = self._read.get(cwd)
         if kept is None or (kept.mark, kept.tools) != (mark, self._tools):
             kept = self._read[cwd] = _Read(

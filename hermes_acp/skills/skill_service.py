@@ -67,8 +67,14 @@ class SkillService:
         """The skill library; created in a worker thread, since it imports the scanner."""
         from hermes_acp.skills.skill_library import SkillLibrary
 
-        user_home = self._environment.variables.get("HOME") or str(self._environment.home.parent)
-        return SkillLibrary(self._environment.home, Path(user_home), self._is_elsewhere, self._admits)
+        user_home = self._environment.variables.get("HOME") or str(self._environment.private_folder.parent)
+        return SkillLibrary(
+            self._environment.home,
+            Path(user_home),
+            self._is_elsewhere,
+            self._admits,
+            self._environment.is_foreign,
+        )
 
     @cached_property
     def _watcher(self) -> "FolderWatcher":

@@ -126,7 +126,7 @@ class BackendSelector:
         backend = plugin_folder.open(opened.backend)
         settings = self._settings()
         section = getattr(settings, opened.backend, None) if settings else None
-        private = str(self._environment.home.resolve())
+        private = str(self._environment.private_folder.resolve())
         more = () if section is None else (section,)
         if opened.backend == LOCAL:
             more = (sandbox_setup(self._settings, self._confinement),)

@@ -83,7 +83,9 @@ def _begin(client: ClientConnection, environment: Environment, read: bytes, out_
     from hermes_acp.sessions.session_creation import SessionCreator
     from hermes_acp.storage.session_store import SessionStore
 
-    creator = SessionCreator(SessionStore(environment.home), SystemClock(), RandomIds())
+    creator = SessionCreator(
+        SessionStore(environment.home), SystemClock(), RandomIds(), environment.is_foreign
+    )
     try:
         params = salvage.decode(v1.NewSessionRequest, call.params, is_stable=not client.offers_unstable)
         if (params.system_prompt and client.offers_unstable) or is_distrusted(client, params.meta):

@@ -36,6 +36,7 @@ class ChatAssembly:
         self, launch: AgentLauncher, cwd: str, layout: TranscriptLayout, *, is_sequential: bool
     ) -> None:
         self.cwd = cwd
+        self._is_foreign = launch.environment.is_foreign
         self.layout = layout
         self.events = EventQueue()
         self.session_status = SessionStatus()
@@ -72,7 +73,13 @@ class ChatAssembly:
         """Connect the parts to a screen; return what commands work with."""
         self.presenter.attach_screen(screen)
         context = CommandContext(
-            screen, self.layout, self.session_renderer, self.session_status, self.link, self.cwd
+            screen,
+            self.layout,
+            self.session_renderer,
+            self.session_status,
+            self.link,
+            self.cwd,
+            self._is_foreign,
         )
         self._chat = Chat(context, self.events, self.presenter, self._prompts, initial, questions_screen)
         return context

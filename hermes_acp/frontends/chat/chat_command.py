@@ -16,6 +16,7 @@ from hermes_acp.core.errors import BadRequest, ConfigError, HermesError
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.command_line.deleted_folder import explain_deleted_folder
+from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 
 PROGRAM: Final = "hermes-acp chat"
 NEEDED: Final = ("rich", "prompt_toolkit")
@@ -65,6 +66,7 @@ def _require_packages(*, is_full: bool) -> None:
 def _parser() -> CommandParser:
     parser = CommandParser(prog=PROGRAM, description=messages.COMMAND_DESCRIPTION)
     parser.add_argument("prompt", nargs="*", metavar="PROMPT", help=messages.FLAG_PROMPT)
+    add_profile_flag(parser)
     parser.add_argument("--cwd", default=".", help=messages.FLAG_CWD)
     parser.add_argument("--model", default="", help=messages.FLAG_MODEL)
     parser.add_argument(

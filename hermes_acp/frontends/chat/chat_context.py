@@ -29,7 +29,10 @@ class CommandContext:
         session_status: SessionStatus,
         link: AgentLink,
         cwd: str,
+        is_foreign: Callable[[str], bool],
     ) -> None:
+        """Take the parts; `is_foreign` returns whether a path belongs to another profile."""
+        self.is_foreign = is_foreign
         self.screen = screen
         self.layout = layout
         self.session_renderer = session_renderer

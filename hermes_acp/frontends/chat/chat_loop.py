@@ -299,7 +299,9 @@ class Chat:
         screen, link = self._context.screen, self._context.link
         capabilities = link.prompt_capabilities if screen.can_ask else v1.PromptCapabilities()
         typed = screen.without_pasted(line)
-        attached = await anyio.to_thread.run_sync(attachments_of, typed, self._context.cwd, capabilities)
+        attached = await anyio.to_thread.run_sync(
+            attachments_of, typed, self._context.cwd, capabilities, self._context.is_foreign
+        )
         for remark in attached.remarks:
             self._events.put(Remark(remark, "yellow"))
         return [v1.TextContent(text=line), *attached.blocks]

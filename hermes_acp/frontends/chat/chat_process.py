@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from hermes_acp.config.environment import Environment
+from hermes_acp.config.environment import DEFAULT_PROFILE, Environment
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
@@ -168,7 +168,8 @@ def _columns() -> int:
 def _banner(layout: TranscriptLayout, cwd: str, environment: Environment) -> str:
     home = environment.variables.get("HOME", "")
     place = f"~{cwd.removeprefix(home)}" if home and (cwd == home or cwd.startswith(f"{home}/")) else cwd
-    return layout.greeting(sanitize_line(place))
+    profile = "" if environment.profile == DEFAULT_PROFILE else environment.profile
+    return layout.greeting(sanitize_line(place), profile)
 
 
 def _report_end(link: AgentLink, layout: TranscriptLayout, *, is_terminal_attached: bool) -> None:

@@ -64,6 +64,11 @@ QUIT_HINT: Final = "Press Ctrl+C again, or Ctrl+D, to quit."
 STOPPING_HINT: Final = "Stopping… Press Ctrl+C again to quit."
 
 
+def profile_in_use(name: str) -> str:
+    """Name the profile at the start of a chat."""
+    return f"profile {name}"
+
+
 def resumed(session: str) -> str:
     """Report that an earlier session is open."""
     return f"Resumed session {session}."
@@ -115,6 +120,11 @@ def missing_file(name: str) -> str:
 def linked_only(name: str, size_bytes: int) -> str:
     """Report a file that is too large to be sent with the prompt."""
     return f"{name} is too large to send ({size_bytes:,} bytes). The prompt links it instead."
+
+
+def of_another_profile(name: str) -> str:
+    """Report a file that is not sent because another profile owns it."""
+    return f"{name} belongs to another profile. It is not sent."
 
 
 def not_readable(name: str, reason: str) -> str:

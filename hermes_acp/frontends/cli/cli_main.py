@@ -20,6 +20,7 @@ from hermes_acp.frontends.cli.mcp_command import add_mcp
 from hermes_acp.frontends.cli.memory_command import add_memory
 from hermes_acp.frontends.cli.messages import command_messages
 from hermes_acp.frontends.cli.policy.policy_command import add_policy
+from hermes_acp.frontends.cli.profiles_command import add_profiles
 from hermes_acp.frontends.cli.run.run_flags import add_run
 from hermes_acp.frontends.cli.sessions.sessions_command import add_sessions
 from hermes_acp.frontends.cli.setup.setup_command import add_setup
@@ -28,6 +29,7 @@ from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.command_line.deleted_folder import explain_deleted_folder
+from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -104,6 +106,10 @@ def _run(options: argparse.Namespace) -> int:
         from hermes_acp.frontends.cli.checkpoints_command import run_checkpoints
 
         return run_checkpoints(options)
+    if options.command == "profiles":
+        from hermes_acp.frontends.cli.profiles_command import run_profiles
+
+        return run_profiles(options)
     if options.command == "doctor":
         from hermes_acp.frontends.cli.doctor.doctor_command import run_doctor
 
@@ -118,6 +124,7 @@ def _parser() -> CommandParser:
         prog="hermes-acp", description=command_messages.DESCRIPTION, epilog=command_messages.EPILOG
     )
     parser.add_argument("--version", action="version", version=f"hermes-acp {__version__}")
+    add_profile_flag(parser)
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", parser_class=CommandParser
     )
@@ -136,6 +143,7 @@ OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = Mappin
         "checkpoints": add_checkpoints,
         "undo": add_undo,
         "doctor": add_doctor,
+        "profiles": add_profiles,
         "policy": add_policy,
         "trust": add_trust,
         "skills": add_skills,

@@ -24,12 +24,21 @@ BYPASS_HINT: Final = (
 )
 FOLDER_DELETED: Final = "The current folder was deleted."
 FOLDER_DELETED_HINT: Final = "Change to an existing folder, or name one with --cwd."
+PROFILE_HELP: Final = (
+    "use the profile NAME, with a home of its own (any command, also by HERMES_PROFILE; see `profiles`)"
+)
+PROFILE_HINT: Final = "`hermes-acp profiles list` shows the names."
 RUN_HINT: Final = 'To run it as a prompt: hermes-acp run "…"'
 
 
 def exit_codes() -> str:
     """Return the table of exit codes for the end of a help text."""
     return "\n".join(["exit codes:", *(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items())])
+
+
+def several_profiles(names: Sequence[str]) -> str:
+    """Return the error for several different profiles."""
+    return f"--profile was given more than once: {', '.join(names)}. Name one."
 
 
 def usage(message: str) -> str:

@@ -12,6 +12,7 @@ from msgspec import structs
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest, ConfigError
 from hermes_acp.frontends.command_line.command_parser import CommandParser
+from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 from hermes_acp.frontends.lsp import messages
 from hermes_protocol.descriptors import claim
 
@@ -46,6 +47,7 @@ def lsp_command(arguments: Sequence[str]) -> int:
 
 def _parser() -> CommandParser:
     parser = CommandParser(prog=PROGRAM, description=messages.COMMAND_DESCRIPTION)
+    add_profile_flag(parser)
     parser.add_argument("--stdio", action="store_true", help=messages.FLAG_STDIO)
     parser.add_argument("--allow-bypass", action="store_true", help=messages.FLAG_ALLOW_BYPASS)
     return parser

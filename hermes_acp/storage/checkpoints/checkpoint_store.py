@@ -47,6 +47,8 @@ class StoreSetup(Struct, frozen=True):
     home: Path
     variables: Mapping[str, str]
     bounds: SnapshotLimits
+    private: Path | None = None
+    """The folder with the homes of all profiles, or None if it is the home folder."""
 
     @property
     def shelf(self) -> Path:
@@ -66,7 +68,7 @@ class CheckpointStore:
     def shadow(self, root: str, name: str = "") -> Shadow:
         """Return a folder's shadow; `name` is the one it had when a checkpoint was taken."""
         program = find_git(self.setup.variables, (root,))
-        home = str(self.setup.home.resolve())
+        home = str((self.setup.private or self.setup.home).resolve())
         self._check_place(root, home)
         shadow = Shadow(self.setup.shelf, root, program, self.setup.bounds, home)
         if name and name != shadow.name:

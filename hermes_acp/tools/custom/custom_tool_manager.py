@@ -63,7 +63,7 @@ class CustomToolManager:
         """The folders that contain tools."""
         from hermes_acp.tools.custom.tool_folders import ToolFolders
 
-        return ToolFolders(self._environment.home)
+        return ToolFolders(self._environment.home, self._environment.is_foreign)
 
     @cached_property
     def tool_failures(self) -> "ToolFailureLog":
@@ -87,7 +87,7 @@ class CustomToolManager:
         from hermes_acp.workspaces.sandbox_setup import sandbox_bounds
 
         variables = command_environment(self._environment.variables)
-        private = str(self._environment.home.resolve())
+        private = str(self._environment.private_folder.resolve())
         return ToolSandboxes(
             variables,
             lambda: sandbox_bounds(self._settings(), self._confinement.guarded()),

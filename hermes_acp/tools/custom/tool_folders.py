@@ -5,6 +5,7 @@ Each file is read once: the bytes that were checked, shown and trusted are the b
 
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports.custom_tool_ports import ToolScope
 from hermes_acp.core.ports.tool_ports import Tool
@@ -55,29 +57,41 @@ class ToolFile(Struct, frozen=True):
 class ToolFolders:
     """The tool folders of one user and of their workspaces; unchanged files are not read again."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, is_foreign: Callable[[str], bool] = lambda _: False) -> None:
+        """Read nothing yet; `is_foreign` tells whether a path belongs to another profile."""
         self._home = home
+        self._is_foreign = is_foreign
         self._read: dict[Path, tuple[tuple[int, int, int], ToolFile]] = {}
 
     def folder(self, scope: ToolScope, cwd: str) -> Path:
-        """Return the tool folder of a scope for sessions in `cwd`, with links resolved."""
+        """Return the tool folder of a scope for sessions in `cwd`, with links resolved.
+
+        Raises BadRequest if it belongs to another profile.
+        """
         place = self._home / "tools" if scope == "user" else Path(cwd) / WORKSPACE_FOLDER
-        return Path(os.path.realpath(place))
+        folder = Path(os.path.realpath(place))
+        if self._is_foreign(str(folder.parent)):
+            raise BadRequest(
+                f"{folder.parent} belongs to another profile.", hint="Write the tool for the user instead."
+            )
+        return folder
 
     def files(self, scope: ToolScope, cwd: str) -> tuple[ToolFile, ...]:
         """Return the checked files of a scope, sorted by name. Blocks."""
-        folder = self.folder(scope, cwd)
         try:
+            folder = self.folder(scope, cwd)
             names = sorted(
                 name for name in os.listdir(folder) if name.endswith(".py") and name[0] not in "._"
             )
-        except OSError:
+        except (OSError, BadRequest):
             return ()
         found = (self._file(folder, name.removesuffix(".py"), scope) for name in names[:MAX_TOOLS])
         return tuple(file for file in found if file is not None)
 
     def _file(self, folder: Path, name: str, scope: ToolScope) -> ToolFile | None:
         path = folder / f"{name}.py"
+        if path.is_symlink() and self._is_foreign(str(path)):
+            return None
         with suppress(OSError):
             about = os.lstat(path)
             mark = (about.st_mtime_ns, about.st_size, about.st_ino)

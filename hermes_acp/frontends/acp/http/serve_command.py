@@ -20,6 +20,7 @@ from hermes_acp.frontends.acp.http.serve_settings import (
 )
 from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.frontends.command_line.command_parser import CommandParser
+from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 
 EXTRA: Final = frozenset({"hypercorn", "starlette", "h2", "h11", "wsproto", "priority"})
 
@@ -82,6 +83,7 @@ def _parser() -> CommandParser:
         description=serving.DESCRIPTION,
         epilog=serving.epilog(TOKEN_VARIABLE),
     )
+    add_profile_flag(parser)
     parser.add_argument(
         "--listen",
         metavar="HOST:PORT",

@@ -12,7 +12,6 @@ from hermes_acp.core.token_estimates import TOKEN_BYTES
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.messages import overviews
-from hermes_acp.sessions.session_creation import checked_roots
 from hermes_protocol import own
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ async def list_context(client: ClientConnection, params: own.ContextListParams) 
     from hermes_acp.sessions.context_overview import folder_context, session_context
 
     roots = params.roots if isinstance(params.roots, list) else []
-    cwd, *more = await run_sync(checked_roots, params.cwd, roots)
+    cwd, *more = await run_sync(client.app.session_creator.checked_roots, params.cwd, roots)
     home = client.app.configuration.access.environment.home
     unread = await _unread(client, cwd)
     if params.session_id is UNSET:

@@ -12,7 +12,6 @@ from hermes_acp.frontends.acp.connection.client_connection import ClientConnecti
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.messages import overviews
 from hermes_acp.mcp.server_overview import ServerOverview, server_overviews
-from hermes_acp.sessions.session_creation import checked_roots
 from hermes_protocol import own
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ FIRST_WAIT_S = 2.0
 
 async def list_servers(client: ClientConnection, params: own.McpListParams) -> own.McpListResult:
     """List the servers and their state, after waiting a moment for new connections. Raise BadRequest, ConfigError."""
-    await run_sync(checked_roots, params.cwd, ())
+    await run_sync(client.app.session_creator.checked_roots, params.cwd, ())
     app = client.app
     settings = await run_sync(load_settings, app.configuration.access.environment)
     await app.mcp_manager.share(settings)

@@ -5,13 +5,12 @@ from anyio.to_thread import run_sync
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.policy.grants import describe_grant
-from hermes_acp.sessions.session_creation import checked_roots
 from hermes_protocol import own
 
 
 async def list_trust(client: ClientConnection, params: own.TrustListParams) -> own.TrustListResult:
     """List the folder's items and answers. Raise BadRequest."""
-    await run_sync(checked_roots, params.cwd, ())
+    await run_sync(client.app.session_creator.checked_roots, params.cwd, ())
     return await run_sync(_listed, client, params.cwd)
 
 

@@ -7,13 +7,12 @@ from anyio.to_thread import run_sync
 from hermes_acp.core.event_types import Grant
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
-from hermes_acp.sessions.session_creation import checked_roots
 from hermes_protocol import own
 
 
 async def revoke_trust(client: ClientConnection, params: own.TrustRevokeParams) -> own.TrustRevokeResult:
     """Revoke or forget. Raise BadRequest, StorageError."""
-    await run_sync(checked_roots, params.cwd, ())
+    await run_sync(client.app.session_creator.checked_roots, params.cwd, ())
     trust = client.app.workspace_trust
     if params.what == "items":
         await run_sync(trust.revoke, params.cwd)

@@ -16,6 +16,7 @@ class AgentLauncher:
 
     def __init__(self, flags: Sequence[str], environment: Environment) -> None:
         """Start the first agent at once, so that it loads while the chat does."""
+        self.environment = environment
         self._command = [sys.executable, "-m", "hermes_acp", *flags]
         # Copying sessions belongs to the protocol's unstable half.
         self._variables = {**environment.variables, "HERMES_ACP_UNSTABLE": "1"}

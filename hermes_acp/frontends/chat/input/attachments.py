@@ -2,7 +2,7 @@
 
 import base64
 import mimetypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -26,13 +26,24 @@ class Attachments(Struct, frozen=True):
     remarks: Sequence[str] = ()
 
 
-def attachments_of(prompt: str, cwd: str, capabilities: v1.PromptCapabilities) -> Attachments:
-    """Read the files that a prompt mentions, as far as the agent takes their kind and they are small enough. Blocks."""
+def attachments_of(
+    prompt: str,
+    cwd: str,
+    capabilities: v1.PromptCapabilities,
+    is_foreign: Callable[[str], bool] = lambda _: False,
+) -> Attachments:
+    """Read the files that a prompt mentions, as far as the agent takes their kind and they are small enough. Blocks.
+
+    What `is_foreign` says of a path keeps it out: it belongs to another profile.
+    """
     blocks: list[v1.ContentBlock] = []
     remarks: list[str] = []
     room = MAX_ALL_TEXT_BYTES
     for path in mentioned_paths(prompt, cwd):
         block: v1.ContentBlock | None = None
+        if is_foreign(str(path)):
+            remarks.append(messages.of_another_profile(path.name))
+            continue
         try:
             if path.is_file():
                 size = path.stat().st_size

@@ -30,11 +30,12 @@ class TranscriptLayout:
         """Whether the terminal takes lines of text and nothing else."""
         return self._renderer.style.is_plain
 
-    def greeting(self, folder: str) -> str:
-        """Return the first line of all."""
+    def greeting(self, folder: str, profile: str = "") -> str:
+        """Return the first line of all; it names a profile that is not the default one."""
         title = (
             Text(f"{messages.PRODUCT} ", style="bold cyan")
             .append(folder)
+            .append(f"  {messages.profile_in_use(profile)}" if profile else "", style="yellow")
             .append(f"  {messages.GREETING_HINT}", style="dim")
         )
         return self.entry("remark", title)

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.config.environment import DEFAULT_PROFILE, Environment, read_environment
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note
 from hermes_acp.frontends.cli.doctor.hook_check import check_hooks
 from hermes_acp.frontends.cli.doctor.model_check import check_model
@@ -84,6 +84,8 @@ async def _run(options: argparse.Namespace) -> int:
             for sentence in store.news():
                 note(sentence)
             store.close()
+    if environment.profile != DEFAULT_PROFILE:
+        _print_finding("fine", doctor_messages.profile_in_use(environment.profile, environment.keys_profile))
     about_model = await check_model(environment, is_online=options.online)
     for finding in about_model:
         _print_finding(finding.level, escaped(finding.text))

@@ -23,6 +23,7 @@ COMMANDS: Final = MappingProxyType(
         "sessions": "list, search, show, rename, archive, export and delete stored sessions",
         "checkpoints": "show which files each turn changed; undo one turn",
         "undo": "undo the file changes of the last turns",
+        "profiles": "list, create, show and remove profiles, each with a home of its own",
         "doctor": "check the stored data; rebuild the indexes",
         "policy": "show how commands are checked and which answers are remembered",
         "trust": "trust what a folder contains; list or revoke that trust",

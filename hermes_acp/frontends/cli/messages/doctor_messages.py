@@ -14,6 +14,11 @@ LEVELS: Final = MappingProxyType({"fine": "ok", "note": "note", "problem": "PROB
 SANDBOXED: Final = "Commands that nobody approved run in a sandbox (bubblewrap)."
 
 
+def profile_in_use(name: str, keys_from: str) -> str:
+    """Return which profile is checked, and whose keys it may use."""
+    return f"This is the profile {name}." + (f" It may use the keys of {keys_from}." if keys_from else "")
+
+
 def not_embedded(reason: str) -> str:
     """Return the note on a failed rebuild of the index by meaning."""
     return f"The index by meaning was not rebuilt: {reason}"

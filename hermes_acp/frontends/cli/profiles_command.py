@@ -1,0 +1,127 @@
+"""The `hermes-acp profiles` command: separate homes of one user."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from hermes_acp.config.environment import (
+    DEFAULT_PROFILE,
+    KEYS_FROM,
+    Environment,
+    base_environment,
+    current_profile,
+    environment_of_profile,
+    profile_home,
+    profile_names,
+)
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.frontends.cli.cli_output import escaped, print_json
+from hermes_acp.frontends.cli.messages import command_messages, profile_messages
+
+
+def add_profiles(parser: argparse.ArgumentParser) -> None:
+    """Describe the subcommands."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help=profile_messages.LIST_HELP)
+    show = actions.add_parser("show", help=profile_messages.SHOW_HELP)
+    show.add_argument("name", nargs="?", metavar="NAME", help=profile_messages.SHOWN_HELP)
+    create = actions.add_parser("create", help=profile_messages.CREATE_HELP)
+    create.add_argument("name", metavar="NAME", help=profile_messages.NAME_HELP)
+    create.add_argument("--keys-from", metavar="PROFILE", default="", help=profile_messages.KEYS_FROM_HELP)
+    link = actions.add_parser("link-keys", help=profile_messages.LINK_HELP)
+    link.add_argument("name", metavar="NAME", help=profile_messages.NAME_HELP)
+    source = link.add_mutually_exclusive_group()
+    source.add_argument(
+        "--from", dest="source", metavar="PROFILE", default=DEFAULT_PROFILE, help=profile_messages.FROM_HELP
+    )
+    source.add_argument("--remove", action="store_true", help=profile_messages.UNLINK_HELP)
+    remove = actions.add_parser("remove", help=profile_messages.REMOVE_HELP)
+    remove.add_argument("name", metavar="NAME", help=profile_messages.NAME_HELP)
+    remove.add_argument("--yes", action="store_true", help=profile_messages.YES_HELP)
+    for action in (listing, show):
+        action.add_argument("--json", action="store_true", help=command_messages.JSON_HELP)
+
+
+def run_profiles(options: argparse.Namespace) -> int:
+    """Run the subcommand; return the exit code. Raises ConfigError, BadRequest, Busy, StorageError."""
+    from hermes_acp.storage.profile_folders import create_profile, link_keys
+
+    base = base_environment().home
+    match options.action:
+        case "list":
+            return _list(base, options)
+        case "show":
+            return _show(base, options)
+        case "create":
+            home = create_profile(base, options.name, options.keys_from)
+            print(profile_messages.created(options.name, str(home)))
+            print(profile_messages.next_step(options.name, has_keys=bool(options.keys_from)))
+        case "link-keys":
+            link_keys(base, options.name, "" if options.remove else options.source)
+            told = profile_messages.unlinked if options.remove else profile_messages.linked
+            print(told(options.name, options.source))
+        case _:
+            return _remove(base, options)
+    return 0
+
+
+def _list(base: Path, options: argparse.Namespace) -> int:
+    facts = [_facts(environment_of_profile(name)) for name in (DEFAULT_PROFILE, *profile_names(str(base)))]
+    if options.json:
+        print_json(facts)
+        return 0
+    current = current_profile()
+    for each in facts:
+        mark = "*" if each["name"] == current else " "
+        print(
+            f"{mark} {each['name']:<20}  {profile_messages.sessions(each['sessions'])}  {escaped(each['home'])}"
+        )
+    return 0
+
+
+def _show(base: Path, options: argparse.Namespace) -> int:
+    name = options.name or current_profile()
+    profile_home(str(base), name)
+    facts = _facts(environment_of_profile(name))
+    if options.json:
+        print_json(facts)
+        return 0
+    keys = profile_messages.keys(facts["keys_from"], facts["link"], has_own=facts["keys"])
+    settings = "config.yaml" if facts["settings"] else profile_messages.NONE
+    values = (name, facts["home"], settings, keys, str(facts["sessions"]))
+    for label, value in zip(profile_messages.LABELS, values, strict=True):
+        print(f"{label + ':':<10} {escaped(value)}")
+    return 0
+
+
+def _remove(base: Path, options: argparse.Namespace) -> int:
+    """Remove a profile once the user agrees; return the exit code, 1 if they do not."""
+    from hermes_acp.storage.profile_folders import remove_profile
+
+    home = profile_home(str(base), options.name)
+    if not options.yes and options.name != DEFAULT_PROFILE:
+        if not sys.stdin.isatty():
+            raise BadRequest(profile_messages.REMOVE_NEEDS_YES, hint=profile_messages.REMOVE_HINT)
+        count = _facts(environment_of_profile(options.name))["sessions"]
+        answer = input(profile_messages.may_remove(options.name, count, home))
+        if answer.strip().lower() not in ("y", "yes"):
+            print(profile_messages.NOTHING_REMOVED)
+            return 1
+    remove_profile(base, options.name)
+    print(profile_messages.removed(options.name))
+    return 0
+
+
+def _facts(environment: Environment) -> dict[str, Any]:
+    """Return what is shown of a profile: where it is and what it has, never a key."""
+    home = environment.home
+    return {
+        "name": environment.profile,
+        "home": str(home),
+        "sessions": sum(1 for _ in (home / "sessions").glob("*.jsonl")),
+        "settings": environment.config_file.is_file(),
+        "keys": environment.secrets_file.is_file(),
+        "keys_from": environment.keys_profile,
+        "link": str(home / KEYS_FROM) if environment.keys_profile else "",
+    }

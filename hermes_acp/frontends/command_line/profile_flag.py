@@ -1,0 +1,44 @@
+"""Take `--profile NAME` out of a command line, wherever it stands before `--`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from hermes_acp.config.environment import use_profile
+from hermes_acp.core.exit_codes import ExitCode
+from hermes_acp.frontends.command_line import messages
+
+FLAG: Final = "--profile"
+
+
+def take_profile(arguments: Sequence[str]) -> list[str]:
+    """Use the profile that the arguments name; return the other arguments. Raises SystemExit for wrong usage."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    named: list[str] = []
+    kept: list[str] = []
+    words = iter(arguments[:end])
+    for word in words:
+        flag, equals, value = word.partition("=")
+        if flag != FLAG:
+            kept.append(word)
+            continue
+        value = value if equals else next(words, "")
+        if not value or value.startswith("-"):
+            _refuse(f"{messages.value_missing(FLAG)} {messages.PROFILE_HINT}")
+        named.append(value)
+    if len(set(named)) > 1:
+        _refuse(messages.several_profiles(named))
+    if named:
+        use_profile(named[0])
+    return [*kept, *arguments[end:]]
+
+
+def add_profile_flag(parser: argparse.ArgumentParser) -> None:
+    """Show the flag in the help; `take_profile` has taken it by the time the parser runs."""
+    parser.add_argument(FLAG, metavar="NAME", help=messages.PROFILE_HELP)
+
+
+def _refuse(reason: str) -> None:
+    sys.stderr.write(f"hermes-acp: {reason}\n")
+    sys.exit(ExitCode.USAGE)

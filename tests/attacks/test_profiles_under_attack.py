@@ -1,0 +1,388 @@
+"""One profile's sessions, notes, skills, answers and keys are out of reach for every other profile.
+
+The victims are another profile and the default one, whose home holds all others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from hermes_acp.config.environment import environment_of
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.frontends.chat.input.attachments import attachments_of
+from hermes_acp.frontends.cli.cli_main import run_command
+from hermes_acp.frontends.command_line.profile_flag import take_profile
+from hermes_acp.storage.profile_folders import link_keys
+from hermes_protocol import v1
+from tests.attacks.attack_checks import attacked_agent, told
+from tests.attacks.profile_homes import PROJECT_WORD, Owner, furnish
+from tests.e2e.raw_editor import permit
+from tests.model_server import Reply, ToolCall
+
+Run = Callable[..., tuple[int, str]]
+SKILL = {
+    "action": "create",
+    "name": "planted",
+    "text": "---\nname: planted\ndescription: Use when testing.\n---\nDo it.\n",
+    "reason": "It was asked for.",
+}
+TOOL = {
+    "action": "create",
+    "name": "planted",
+    "source": "def run() -> str:\n    return ''\n",
+    "reason": "Asked for.",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def owners(tmp_path: Path, project: Path) -> dict[str, Owner]:
+    base = tmp_path / ".hermes"
+    return {name: furnish(base, name, project) for name in ("default", "mine", "theirs")}
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path,
+    project: Path,
+    owners: dict[str, Owner],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Run:
+    """Run a command line in the project; give its exit code and everything that it printed."""
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("HERMES_HOME", raising=False)
+
+    def run(*words: str, **variables: str) -> tuple[int, str]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HERMES_PROFILE", "default")
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            try:
+                code = run_command(take_profile(words))
+            except SystemExit as end:
+                code = int(end.code or 0)
+        return code, "".join(capsys.readouterr())
+
+    return run
+
+
+def commands_against(victim: Owner, project: Path) -> list[tuple[str, ...]]:
+    """Return command lines that would show a victim's words if homes were mixed up."""
+    home, session = str(victim.home), victim.session_id
+    there = f"{home}/sessions/{session}"
+    return [
+        ("sessions", "list"),
+        ("sessions", "list", "--json"),
+        ("sessions", "show", session),
+        ("sessions", "show", there),
+        ("sessions", "show", f"../../{victim.name}/sessions/{session}"),
+        ("sessions", "export", session),
+        ("sessions", "export", f"{there}.jsonl"),
+        ("sessions", "search", PROJECT_WORD),
+        ("sessions", "search", victim.token, "--json"),
+        ("sessions", "rename", session, "taken"),
+        ("sessions", "delete", session, "--yes"),
+        ("sessions", "archive", session),
+        ("memory", "show"),
+        ("memory", "show", "--json", "--cwd", home),
+        ("memory", "search", PROJECT_WORD),
+        ("memory", "export"),
+        ("memory", "forget", victim.token),
+        ("skills", "list"),
+        ("skills", "search", "brew"),
+        ("skills", "history", f"brew-{victim.name}"),
+        ("tools", "list"),
+        ("policy", "list"),
+        ("policy", "explain", f"cat {home}/.env"),
+        ("trust", str(project), "--list"),
+        ("checkpoints", "list", session),
+        ("undo", session),
+        ("mcp", "list"),
+        ("mcp", "logout", "https://mcp.example"),
+        ("hooks", "list"),
+        ("doctor",),
+        ("profiles", "list", "--json"),
+        ("profiles", "show", victim.name),
+        ("profiles", "create", victim.name),
+        ("run", "-p", "hi", "--resume", session),
+        ("run", "-p", "hi", "--cwd", home),
+        ("run", "-p", f"@{home}/SOUL.md"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("attacker", "name"), [("mine", "default"), ("mine", "theirs"), ("default", "theirs")]
+)
+def test_no_command_shows_or_changes_what_another_profile_has(
+    run: Run, owners: dict[str, Owner], project: Path, attacker: str, name: str
+) -> None:
+    victim = owners[name]
+    before = {file: file.read_bytes() for file in victim.files}
+    attempts = commands_against(victim, project)
+    leaks = [
+        (words, printed)
+        for words in attempts
+        if victim.is_told(printed := run("--profile", "mine", *words)[1])
+        and not victim.is_told(" ".join(words))
+    ]
+    assert len(attempts) > 30
+    assert leaks == []
+    assert {file: file.read_bytes() for file in victim.files} == before
+
+
+@pytest.mark.parametrize("name", ["default", "mine", "theirs"])
+def test_a_profile_sees_its_own_words_and_nobody_elses(run: Run, owners: dict[str, Owner], name: str) -> None:
+    for words in (
+        ("sessions", "list"),
+        ("sessions", "search", PROJECT_WORD),
+        ("memory", "search", PROJECT_WORD),
+        ("policy", "list"),
+    ):
+        _, printed = run(*words, "--profile", name)
+        assert [each.name for each in owners.values() if each.is_told(printed)] == [name], (words, printed)
+    printed = run("skills", "list", "--profile", name)[1]
+    assert [each for each in owners if f"brew-{each}" in printed] == [name]
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"HERMES_PROFILE": "../profiles/theirs"},
+        {"HERMES_PROFILE": "mine/../theirs"},
+        {"HERMES_PROFILE": "linked"},
+        {"HERMES_PROFILE": "Theirs"},
+        {"HERMES_PROFILE": "theirs\n"},
+        {"HERMES_PROFILE": "."},
+        {"HERMES_PROFILE": "theirs/"},
+        {"HERMES_PROFILE": "their"},
+        {"HERMES_HOME": "profiles/theirs"},
+        {"HERMES_HOME": "."},
+        {"HERMES_HOME": "../.hermes"},
+    ],
+)
+def test_no_other_spelling_names_a_profile(
+    run: Run, owners: dict[str, Owner], variables: dict[str, str]
+) -> None:
+    (owners["mine"].home.parent / "linked").symlink_to(owners["theirs"].home)
+    code, printed = run("memory", "show", **variables)
+    assert code == 2
+    assert not any(each.is_told(printed) for each in owners.values())
+
+
+def test_only_a_link_that_can_be_seen_shares_keys(run: Run, owners: dict[str, Owner], tmp_path: Path) -> None:
+    from hermes_acp.config.settings import load_variables
+
+    def keys_of_mine() -> str:
+        return str(load_variables(environment_of({"HOME": str(tmp_path), "HERMES_PROFILE": "mine"})))
+
+    theirs = owners["theirs"]
+    (owners["mine"].home / ".env").unlink()
+    assert theirs.key not in keys_of_mine()
+    link_keys(tmp_path / ".hermes", "mine", "theirs")
+    assert theirs.key in keys_of_mine()
+    assert "those of theirs" in run("profiles", "show", "mine")[1]
+    assert not theirs.is_told(run("profiles", "show", "mine", "--json")[1])
+    for named in ("../theirs", "mine", "/etc", "theirs\nx"):
+        (owners["mine"].home / "keys-from").write_text(named)
+        assert theirs.key not in keys_of_mine()
+
+
+def test_folders_are_the_users_alone_and_removing_one_leaves_the_others(
+    run: Run, owners: dict[str, Owner], tmp_path: Path
+) -> None:
+    home = owners["theirs"].home
+    assert {path.stat().st_mode & 0o777 for path in (home.parent, home)} == {0o700}
+    assert run("profiles", "remove", "theirs")[0] == 2
+    kept = {file: file.read_bytes() for name in ("default", "mine") for file in owners[name].files}
+    assert run("profiles", "remove", "theirs", "--yes")[0] == 0
+    assert not home.exists()
+    assert {file: file.read_bytes() for name in ("default", "mine") for file in owners[name].files} == kept
+    with pytest.raises(ConfigError, match="There is no profile 'theirs'"):
+        environment_of({"HOME": str(tmp_path), "HERMES_PROFILE": "theirs"})
+
+
+@pytest.mark.parametrize("name", ["default", "theirs"])
+def test_a_mention_of_another_profiles_file_is_not_sent(
+    owners: dict[str, Owner], project: Path, tmp_path: Path, name: str
+) -> None:
+    victim = owners[name]
+    is_foreign = environment_of({"HOME": str(tmp_path), "HERMES_PROFILE": "mine"}).is_foreign
+    (project / "link").symlink_to(victim.home)
+    capabilities = v1.PromptCapabilities(embedded_context=True, image=True)
+    for spelled in (*spellings(victim.home / "SOUL.md", project), "link/SOUL.md", f"~/{victim.home.name}/x"):
+        sent = attachments_of(f"See @{spelled}", str(project), capabilities, is_foreign)
+        assert not sent.blocks, spelled
+    own = attachments_of(f"See @{owners['mine'].home}/SOUL.md", str(project), capabilities, is_foreign)
+    assert len(own.blocks) == 1
+
+
+def spellings(file: Path, project: Path) -> list[str]:
+    """Return paths that lead to a file: straight, around corners, and through the process's own root."""
+    return [
+        str(file),
+        os.path.relpath(file, project),
+        f"//{file}",
+        f"{project}/../{os.path.relpath(file, project.parent)}",
+        f"/proc/self/root{file}",
+        f"/proc/self/cwd/{os.path.relpath(file, project)}",
+        f"{file.parent}/./skills/../{file.name}",
+    ]
+
+
+def tool_calls_against(victim: Owner, project: Path) -> list[ToolCall]:
+    """Return calls of tools that would show a victim's words."""
+    soul, home = victim.home / "SOUL.md", str(victim.home)
+    paths = [*spellings(soul, project), f"link-{victim.name}/SOUL.md", f"file-{victim.name}"]
+    calls = [ToolCall("read_file", {"path": path}) for path in paths]
+    calls += [ToolCall("terminal", {"command": f"cat '{path}'"}) for path in paths]
+    code = f"print(open({str(soul)!r}).read())"
+    calls += [
+        ToolCall("terminal", {"command": f"grep -r {PROJECT_WORD} {home}"}),
+        ToolCall("terminal", {"command": f"python3 -c {json.dumps(code)}"}),
+        ToolCall("terminal", {"command": f"tar cf - {home} | strings"}),
+        ToolCall("terminal", {"command": f"HERMES_PROFILE={victim.name} hermes-acp memory show"}),
+        ToolCall("terminal", {"command": "ls", "cwd": home}),
+        ToolCall("execute_code", {"code": code}),
+        ToolCall("list_files", {"path": home}),
+        ToolCall("search", {"pattern": PROJECT_WORD, "path": home}),
+        ToolCall("search", {"pattern": PROJECT_WORD, "path": ".."}),
+        ToolCall("search", {"pattern": PROJECT_WORD, "path": f"link-{victim.name}"}),
+        ToolCall("glob", {"pattern": "**/*.md", "path": home}),
+        ToolCall("write_file", {"path": str(soul), "content": "taken"}),
+        ToolCall("edit_file", {"path": str(soul), "old_text": "The", "new_text": "A"}),
+        ToolCall("session_search", {"query": PROJECT_WORD}),
+        ToolCall("session_search", {"session_id": victim.session_id}),
+        ToolCall("memory", {"action": "read", "store": "workspace"}),
+        ToolCall("skill", {"name": f"brew-{victim.name}"}),
+        ToolCall("skill", {"name": f"../../{victim.name}/skills/brew-{victim.name}"}),
+    ]
+    return calls
+
+
+def requests_against(victim: Owner, project: Path) -> list[tuple[str, dict[str, Any]]]:
+    """Return requests of an editor that would show a victim's words."""
+    home, session = str(victim.home), victim.session_id
+    there: Sequence[str] = (session, f"../../{victim.name}/sessions/{session}", f"{home}/sessions/{session}")
+    opened: dict[str, Any] = {"cwd": str(project), "mcpServers": []}
+    return [
+        *(("session/load", {"sessionId": each, **opened}) for each in there),
+        *(("session/resume", {"sessionId": each, **opened}) for each in there),
+        *(("session/fork", {"sessionId": each, **opened}) for each in there),
+        ("session/delete", {"sessionId": session}),
+        ("session/set_title", {"sessionId": session, "title": "taken"}),
+        ("session/list", {}),
+        ("session/list", {"cwd": home}),
+        ("session/new", {"cwd": home, "mcpServers": []}),
+        ("session/new", {"cwd": f"{home}/skills", "mcpServers": []}),
+        ("session/new", {"cwd": f"{project}/link-{victim.name}", "mcpServers": []}),
+        ("session/new", {**opened, "additionalDirectories": [home]}),
+        ("_hermes/context/list", {"cwd": home}),
+        ("_hermes/trust/list", {"cwd": home}),
+        ("_hermes/mcp/list", {"cwd": home}),
+        ("_hermes/sessions/search", {"query": PROJECT_WORD}),
+        ("_hermes/checkpoints/list", {"sessionId": session}),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.anyio
+@pytest.mark.parametrize("attacker", ["mine", "default"])
+async def test_no_tool_and_no_request_reaches_another_profile(
+    tmp_path: Path, project: Path, owners: dict[str, Owner], attacker: str
+) -> None:
+    victims = [each for name, each in owners.items() if name != attacker]
+    plant(tmp_path, victims)
+    for each in victims:
+        (project / f"link-{each.name}").symlink_to(each.home)
+        (project / f"file-{each.name}").symlink_to(each.home / "SOUL.md")
+    before = {file: file.read_bytes() for each in victims for file in each.files}
+    asked = {"session/request_permission": permit("reject_once")}
+    variables = {"HERMES_PROFILE": attacker, "HERMES_ACP_UNSTABLE": "1"}
+    attempts = 0
+    async with attacked_agent(tmp_path, answers=asked, environment=variables) as siege:
+        session = await siege.agent.open_session(project)
+        above = await siege.agent.open_session(tmp_path)
+        for each in victims:
+            lured = await siege.agent.open_session(tmp_path / f"lured-by-{each.name}")
+            await siege.check_prompt(lured)
+        for each in (session, above):
+            await siege.agent.call("session/set_mode", {"sessionId": each, "modeId": "auto"})
+        for victim in victims:
+            for method, params in requests_against(victim, project):
+                reply = await siege.agent.call(method, params)
+                attempts += 1
+                is_harmless = method in ("session/list", "session/delete", "_hermes/sessions/search")
+                assert "error" in reply or is_harmless, (method, params, reply)
+            for place, calls in (
+                (session, tool_calls_against(victim, project)),
+                (above, tool_calls_from_above(victim, tmp_path)),
+            ):
+                for call in calls:
+                    (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=place)
+                    attempts += 1
+                    assert not victim.is_told(told(end)), (call, end)
+            await siege.agent.call("session/prompt", prompt_with_links(session, victim.home / "SOUL.md"))
+            attempts += 1
+        sent = json.dumps([request.body for request in siege.server.requests])
+        shown = json.dumps(siege.agent.messages)
+    assert attempts > 100
+    assert [each.name for each in victims if each.is_told(sent + shown)] == []
+    assert owners[attacker].token in sent, "a profile's own notes and words are in its prompt"
+    kept = owners[attacker].files
+    assert kept
+    assert [each.name for each in victims if set(each.files) & set(kept)] == []
+    assert {file: file.read_bytes() for each in victims for file in each.files} == before
+
+
+def plant(user_home: Path, victims: Sequence[Owner]) -> None:
+    """Make links and imports, in the user's own home and in projects, that lead to victims' files."""
+    imports: list[str] = []
+    for victim in victims:
+        skill = victim.home / "skills" / f"brew-{victim.name}"
+        lured = user_home / f"lured-by-{victim.name}"
+        for folder in (user_home / ".agents" / "skills", lured / ".agents" / "skills"):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / skill.name).symlink_to(skill)
+        (lured / ".hermes").symlink_to(victim.home)
+        (lured / "CLAUDE.md").symlink_to(victim.home / "SOUL.md")
+        (lured / ".mcp.json").symlink_to(victim.home / "mcp-tokens" / "mcp_example-0123456789abcdef.json")
+        (lured / "AGENTS.md").write_text(f"Read @.hermes/SOUL.md and @{victim.home}/SOUL.md\n")
+        imports.append(f"@{os.path.relpath(victim.home, user_home)}/SOUL.md")
+    (user_home / "AGENTS.md").write_text(f"Read {' and '.join(imports)}\n")
+
+
+def tool_calls_from_above(victim: Owner, user_home: Path) -> list[ToolCall]:
+    """Return calls in a session whose folder is the user's own home, which holds every profile."""
+    below = os.path.relpath(victim.home, user_home)
+    return [
+        ToolCall("terminal", {"command": f"grep -rs {PROJECT_WORD} {below}"}),
+        ToolCall("terminal", {"command": f"grep -rs {PROJECT_WORD} .h*"}),
+        ToolCall("terminal", {"command": f"cd {below} && cat SOUL.md"}),
+        ToolCall("search", {"pattern": PROJECT_WORD, "path": below}),
+        ToolCall("glob", {"pattern": f"{below}/**/*"}),
+        ToolCall("read_file", {"path": f"{below}/SOUL.md"}),
+        ToolCall("skill", {"name": f"brew-{victim.name}"}),
+        ToolCall("skill_manage", {**SKILL, "scope": "workspace"}),
+        ToolCall("tool_manage", {**TOOL, "scope": "workspace"}),
+    ]
+
+
+def prompt_with_links(session_id: str, file: Path) -> dict[str, Any]:
+    """Return the parameters of a prompt that names a file and links it."""
+    link = {"type": "resource_link", "name": "x", "uri": f"file://{quote(str(file))}"}
+    return {"sessionId": session_id, "prompt": [{"type": "text", "text": f"Look at @{file}"}, link]}
