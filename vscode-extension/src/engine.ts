@@ -63,6 +63,9 @@ export interface Engine {
   dispose(): Promise<void>;
 }
 
+/** What the panel needs of the editor that it is in. */
+const HOST = { exits: editorExits, attachments: editorAttachments };
+
 /** Put the parts together; nothing is started yet. */
 export function build(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Engine {
   const store = new Store();
@@ -112,19 +115,20 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const surroundings = new EditorSurroundings((count) => surfaces.badge(count));
   const front = new Front(store, surfaces.audience, memory, surroundings);
   const drafts = new KeptDrafts(memoryOf(context, "drafts.json"));
-  const extras = { ...promptExtras(memory, conversations, surfaces), drafts };
-  const host = { exits: editorExits, attachments: editorAttachments };
-  const parts = { store, conversations, approvals, inquiries, reviews, checkpoints, ...extras, ...host };
+  const extras = { ...promptExtras(memory, conversations, surfaces), drafts, ...HOST };
+  const parts = { store, conversations, approvals, inquiries, reviews, checkpoints, ...extras };
   const actions = new PanelActions(parts, front);
   const apart = new ApartSessions(parts, front);
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
   const pages = pagesOf(context, log, { life, front, surfaces, store });
-  const dispose = async () => {
-    for (const each of [pages.pageTab, front, surroundings, terminals, saved, drafts, extras.mentions, extras.context])
-      each.dispose();
-    await life.stop();
-  };
+  const parted = [pages.pageTab, front, surroundings, terminals, saved, drafts, extras.mentions, extras.context];
+  const dispose = () => endAll(parted, life);
   return { ...pages, life, actions, apart, front, surfaces, approvals, reviews, documents, store, dispose };
+}
+
+async function endAll(parts: readonly vscode.Disposable[], life: ServerLife): Promise<void> {
+  for (const each of parts) each.dispose();
+  await life.stop();
 }
 
 /** Return what outlives this process in this workspace, in a file of that name. */
