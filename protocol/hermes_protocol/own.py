@@ -324,6 +324,7 @@ class ContextListFile(Struct, rename="camel", kw_only=True):
     is_used: bool
     is_allowed: bool
     findings: list[ContextListFileFinding]
+    digest: str | UnsetType = UNSET
 
 
 class ContextListRefusal(Struct, rename="camel", kw_only=True):
@@ -355,6 +356,7 @@ class TrustListItem(Struct, rename="camel", kw_only=True):
     name: str
     about: str
     is_trusted: bool
+    digest: str | UnsetType = UNSET
 
 
 class TrustListGrant(Struct, rename="camel", kw_only=True):
@@ -371,6 +373,27 @@ class TrustListResult(Struct, rename="camel", kw_only=True):
     grants: list[TrustListGrant]
     is_distrusted: bool
     notices: list[str]
+
+
+class TrustApproveItem(Struct, rename="camel", kw_only=True):
+    """One of the items in `TrustApproveParams`."""
+
+    kind: str
+    name: str
+    digest: str
+
+
+class TrustApproveParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/trust/approve."""
+
+    cwd: str
+    items: list[TrustApproveItem]
+
+
+class TrustApproveResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/trust/approve."""
+
+    approved: int
 
 
 class TrustRevokeParams(Struct, rename="camel", kw_only=True):

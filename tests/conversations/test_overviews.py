@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from hermes_acp.core.event_types import Grant
+from hermes_acp.core.ports.trust_ports import REJECTED, TrustedItem
 from hermes_acp.storage.workspace_entries import WorkspaceEntries
 from hermes_protocol.errors import INVALID_PARAMS
 from tests.conversations.app_scene import Scene
@@ -84,3 +85,37 @@ async def test_trust_and_permanent_answers_are_listed_and_taken_back(scene: Scen
         listed = await editor.call("_hermes/trust/list", folder)
         assert listed["grants"] == []
         assert not listed["isDistrusted"]
+
+
+async def test_what_is_listed_can_be_trusted_as_long_as_it_is_the_same(scene: Scene) -> None:
+    scene.write(".hermes/policy.yaml", "rules:\n- allow: {command: make test}\n")
+    folder = {"cwd": str(scene.project)}
+    async with scene.editor() as editor:
+        (item,) = (await editor.call("_hermes/trust/list", folder))["items"]
+        named = {name: item[name] for name in ("kind", "name", "digest")}
+        scene.write(".hermes/policy.yaml", "rules:\n- allow: {command: make install}\n")
+        changed = await editor.call("_hermes/trust/approve", {**folder, "items": [named]})
+        assert changed == {"approved": 0}
+        (item,) = (await editor.call("_hermes/trust/list", folder))["items"]
+        assert not item["isTrusted"]
+        named = {name: item[name] for name in ("kind", "name", "digest")}
+        assert await editor.call("_hermes/trust/approve", {**folder, "items": [named]}) == {"approved": 1}
+        (item,) = (await editor.call("_hermes/trust/list", folder))["items"]
+        assert item["isTrusted"]
+
+
+async def test_a_context_file_that_was_rejected_can_be_approved_from_the_list(scene: Scene) -> None:
+    scene.write("AGENTS.md", "Use tabs.\n")
+    folder = str(scene.project)
+    async with scene.editor() as editor:
+        named = {"cwd": folder, "sessionId": await editor.new_session(scene.project)}
+        (file,) = (await editor.call("_hermes/context/list", named))["files"]
+        trusted = WorkspaceEntries(scene.home / "trust.json", TrustedItem)
+        trusted.change(folder, lambda _: (TrustedItem(REJECTED, "AGENTS.md", file["digest"]),))
+        (file,) = (await editor.call("_hermes/context/list", named))["files"]
+        assert not file["isUsed"]
+        item = {"kind": "context_file", "name": file["path"], "digest": file["digest"]}
+        done = await editor.call("_hermes/trust/approve", {"cwd": folder, "items": [item]})
+        assert done == {"approved": 1}
+        (file,) = (await editor.call("_hermes/context/list", named))["files"]
+        assert file["isUsed"]

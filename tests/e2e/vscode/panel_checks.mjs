@@ -151,7 +151,31 @@ async function hasASessionBegunForWhoeverWrites(stage) {
   expect((await stage.posted("prepare")).length, before + 1, "sessions that are asked for where there is one");
 }
 
+async function letsWhatIsListedBeTrusted(stage) {
+  const page = await stage.open({ bundle: "pages" });
+  const setup = { server: { phase: "looking" }, installation: { phase: "idle" }, trial: { phase: "idle" }, offersActions: false, offersCompletion: false };
+  const state = { isPanel: false, folder: "/p", isBusy: false, error: "", notice: "", setup };
+  const item = { kind: "mcp_server", name: "db", about: "npx db", isTrusted: false, digest: "d1" };
+  const trust = { items: [item, { ...item, name: "known", isTrusted: true }], grants: [], isDistrusted: false, notices: [] };
+  await stage.send({ type: "state", state: { ...state, page: "trust", trust } });
+  expect(await page.getByRole("button", { name: "Trust: MCP server known" }).count(), 0, "buttons for what is trusted");
+  await page.getByRole("button", { name: "Trust: MCP server db" }).click();
+  const approved = async () => JSON.stringify((await stage.posted("approve")).at(-1)?.items);
+  expect(await approved(), '[{"kind":"mcp_server","name":"db","digest":"d1"}]', "what is trusted");
+  await stage.send({ type: "state", state: { ...state, page: "trust", trust: { ...trust, isDistrusted: true } } });
+  await page.getByRole("button", { name: "Trust: MCP server db" }).waitFor({ state: "detached" });
+  const server = { name: "db", scope: "workspace", file: "", target: "npx db", state: "not trusted", tools: [], prompts: 0, isConnected: false, isEnabled: true, isTrusted: false, canSignIn: false, needsSignIn: false };
+  await stage.send({ type: "state", state: { ...state, page: "mcp", mcp: { servers: [server], configFile: "/c", notices: [] } } });
+  await page.getByRole("button", { name: "Review and trust: db" }).click();
+  expect((await stage.posted("go")).at(-1)?.page, "trust", "the page that it leads to");
+  const file = { path: "AGENTS.md", file: "/p/AGENTS.md", sizeBytes: 9, tokens: 3, cutBytes: 0, isUsed: false, isAllowed: false, findings: [], digest: "d2" };
+  await stage.send({ type: "state", state: { ...state, page: "context", context: { files: [file], refusals: [] } } });
+  await page.getByRole("button", { name: "Approve: AGENTS.md" }).click();
+  expect(await approved(), '[{"kind":"context_file","name":"AGENTS.md","digest":"d2"}]', "what is approved");
+}
+
 export const CHECKS = [
+  letsWhatIsListedBeTrusted,
   keepsDraftsAtTheHostToo,
   hasASessionBegunForWhoeverWrites,
   discardsAnEditedMessageByEscape,

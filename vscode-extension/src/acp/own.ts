@@ -371,6 +371,8 @@ export interface ContextListFile {
   readonly isAllowed: boolean;
   /** What the scanner found. Passages that it blocks are not read. */
   readonly findings: readonly ContextListFileFinding[];
+  /** Of its current content, for `_hermes/trust/approve`. */
+  readonly digest?: string;
 }
 
 /** One of the refusals in `ContextListResult`. */
@@ -406,6 +408,8 @@ export interface TrustListItem {
   readonly about: string;
   /** With exactly its current content. */
   readonly isTrusted: boolean;
+  /** Of its current content, for `_hermes/trust/approve`. */
+  readonly digest?: string;
 }
 
 /** One of the grants in `TrustListResult`. */
@@ -424,6 +428,28 @@ export interface TrustListResult {
   readonly isDistrusted: boolean;
   /** What is wrong with the files of the folder, for people. */
   readonly notices: readonly string[];
+}
+
+/** One of the items in `TrustApproveParams`. */
+export interface TrustApproveItem {
+  /** As listed, or `context_file`. */
+  readonly kind: string;
+  /** As listed; of a context file, its path. */
+  readonly name: string;
+  readonly digest: string;
+}
+
+/** The parameters of _hermes/trust/approve. */
+export interface TrustApproveParams {
+  /** The folder. Absolute. */
+  readonly cwd: string;
+  readonly items: readonly TrustApproveItem[];
+}
+
+/** The result of _hermes/trust/approve. */
+export interface TrustApproveResult {
+  /** How many of them are trusted now. */
+  readonly approved: number;
 }
 
 /** The parameters of _hermes/trust/revoke. */
@@ -535,6 +561,7 @@ export interface OwnMethods {
   "_hermes/mcp/change": { params: McpChangeParams; result: McpChangeResult };
   "_hermes/context/list": { params: ContextListParams; result: ContextListResult };
   "_hermes/trust/list": { params: TrustListParams; result: TrustListResult };
+  "_hermes/trust/approve": { params: TrustApproveParams; result: TrustApproveResult };
   "_hermes/trust/revoke": { params: TrustRevokeParams; result: TrustRevokeResult };
   "_hermes/setup/status": { params: SetupStatusParams; result: SetupStatusResult };
   "_hermes/setup/check": { params: SetupCheckParams; result: SetupCheckResult };

@@ -85,7 +85,7 @@ export const NO_CONTEXT = "No context file is read here. Write one, such as AGEN
 export const NOT_READ = "Not read";
 export const tokens = (count: number) => `about ${plural(count, "token")}`;
 export const CUT = "shortened";
-export const NOT_APPROVED = "changed during the session, not approved, not read";
+export const NOT_APPROVED = "new, changed or rejected during a session, not approved, not read";
 export const ALLOWED_AS_IS = "allowed as it is";
 export const NO_FINDINGS = "The scanner found nothing.";
 export const finding = (severity: string, line: number, why: string, rule: string) =>
@@ -114,5 +114,12 @@ export const NO_ANSWERS = "You have given no permanent answer in this folder.";
 export const ALWAYS_ALLOWED = "Always allowed";
 export const ALWAYS_REJECTED = "Always rejected";
 export const FORGET = "Forget these answers";
+export const TRUST_THIS = "Trust";
+export const trustThis = (item: string) => `Trust: ${item}`;
+export const REVIEW_TRUST = "Review and trust";
+export const APPROVE = "Approve";
+export const approveFile = (file: string) => `Approve: ${file}`;
+export const TRUST_GIVEN = "Trusted until it changes.";
+export const CHANGED_SINCE = "It changed since this page listed it. Look at it again.";
 export const TRUST_REVOKED = "Nothing in this folder is trusted any more.";
 export const ANSWERS_FORGOTTEN = "The permanent answers are forgotten.";

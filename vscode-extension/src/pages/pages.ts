@@ -8,6 +8,7 @@ import * as vscode from "vscode";
 
 import { errorText } from "../acp/error_text";
 import { announces, ask } from "../acp/methods";
+import type { TrustApproveItem } from "../acp/own";
 import * as messages from "../messages/pages";
 import type { ServerLife } from "../server/life";
 import type { FromPages, PageName, PagesState, ToPages } from "./protocol";
@@ -98,6 +99,8 @@ export class Pages {
         return this.changeServer(message.name, message.action);
       case "revoke":
         return this.revoke(message.what);
+      case "approve":
+        return this.approve(message.items);
       case "open":
         return this.parts.open(message.path, message.line);
       case "run":
@@ -156,6 +159,16 @@ export class Pages {
     await ask(await this.parts.life.link(), "_hermes/trust/revoke", { cwd: folder, what });
     await this.refresh();
     this.notice = what === "items" ? messages.TRUST_REVOKED : messages.ANSWERS_FORGOTTEN;
+    this.show();
+  }
+
+  private async approve(items: readonly TrustApproveItem[]): Promise<void> {
+    const [folder] = folders();
+    if (!folder) return;
+    const params = { cwd: folder, items: [...items] };
+    const { approved } = await ask(await this.parts.life.link(), "_hermes/trust/approve", params);
+    await this.refresh();
+    this.notice = approved === items.length ? messages.TRUST_GIVEN : messages.CHANGED_SINCE;
     this.show();
   }
 

@@ -10,6 +10,7 @@ import type {
   SetupCheckParams,
   SetupCheckResult,
   SetupStatusResult,
+  TrustApproveItem,
   TrustListResult,
 } from "../acp/own";
 
@@ -85,5 +86,7 @@ export type FromPages =
       readonly action: "reconnect" | "signIn" | "signOut" | "enable" | "disable";
     }
   | { readonly type: "revoke"; readonly what: "items" | "grants" }
+  /** Trust what was shown, as it was shown. */
+  | { readonly type: "approve"; readonly items: readonly TrustApproveItem[] }
   | { readonly type: "open"; readonly path: string; readonly line?: number }
   | { readonly type: "run"; readonly command: string };

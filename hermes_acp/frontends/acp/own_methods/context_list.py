@@ -66,6 +66,7 @@ def _entry(file: "ContextFile", root: str, *, is_used: bool) -> own.ContextListF
         cut_bytes=file.cut_bytes,
         is_used=is_used,
         is_allowed=file.is_allowed,
+        digest=file.digest,
         findings=[
             own.ContextListFileFinding(severity=each.severity, line=each.line, rule=each.rule, why=each.why)
             for each in file.findings

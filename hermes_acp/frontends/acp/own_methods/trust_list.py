@@ -20,7 +20,11 @@ def _listed(client: ClientConnection, cwd: str) -> own.TrustListResult:
     return own.TrustListResult(
         items=[
             own.TrustListItem(
-                kind=each.kind, name=each.name, about=each.about, is_trusted=trust.is_trusted(cwd, each)
+                kind=each.kind,
+                name=each.name,
+                about=each.about,
+                is_trusted=trust.is_trusted(cwd, each),
+                digest=each.digest,
             )
             for each in trust.items(cwd)
         ],

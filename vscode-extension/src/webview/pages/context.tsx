@@ -60,9 +60,27 @@ function File({ file }: { file: ContextListFile }) {
           ))}
         </ul>
       )}
-      <button type="button" class="link" onClick={() => post({ type: "open", path: file.file })}>
-        {messages.openFile(file.path)}
-      </button>
+      <div class="entry-actions">
+        <button type="button" class="link" onClick={() => post({ type: "open", path: file.file })}>
+          {messages.openFile(file.path)}
+        </button>
+        <Approve file={file} />
+      </div>
     </section>
+  );
+}
+
+/** Let a file be read that is not, because it came or changed during the session, or was rejected. */
+function Approve({ file: { path, isUsed, digest } }: { file: ContextListFile }) {
+  if (isUsed || digest === undefined) return null;
+  return (
+    <button
+      type="button"
+      class="button small"
+      aria-label={messages.approveFile(path)}
+      onClick={() => post({ type: "approve", items: [{ kind: "context_file", name: path, digest }] })}
+    >
+      {messages.APPROVE}
+    </button>
   );
 }

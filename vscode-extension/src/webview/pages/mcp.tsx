@@ -98,6 +98,16 @@ function Server({ server, isBusy }: { server: McpListServer; isBusy: boolean }) 
             {NAMES[action]}
           </button>
         ))}
+        {!server.isTrusted && (
+          <button
+            type="button"
+            class="button small"
+            aria-label={messages.serverAction(messages.REVIEW_TRUST, name)}
+            onClick={() => post({ type: "go", page: "trust" })}
+          >
+            {messages.REVIEW_TRUST}
+          </button>
+        )}
         {file && (
           <button type="button" class="link" onClick={() => post({ type: "open", path: file })}>
             {messages.openFile(file)}

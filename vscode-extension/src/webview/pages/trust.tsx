@@ -24,7 +24,7 @@ export function TrustPage({ list }: { list: TrustListResult }) {
         <p class="page-error">{notice}</p>
       ))}
       <p>{items.length > 0 ? messages.TRUST_INTRODUCTION : messages.NOTHING_TO_TRUST}</p>
-      {items.map(({ kind, name, about, isTrusted }) => (
+      {items.map(({ kind, name, about, isTrusted, digest }) => (
         <section class="entry" key={`${kind} ${name}`} aria-label={name}>
           <div class="entry-head">
             <i class={`codicon codicon-${isTrusted ? "pass" : "shield"}`} aria-hidden="true" />
@@ -32,6 +32,16 @@ export function TrustPage({ list }: { list: TrustListResult }) {
           </div>
           <code class="entry-code">{about}</code>
           <p class="entry-quiet">{isTrusted ? messages.TRUSTED : messages.WHAT_WOULD_RUN}</p>
+          {!isTrusted && digest !== undefined && !list.isDistrusted && (
+            <button
+              type="button"
+              class="button small"
+              aria-label={messages.trustThis(messages.trustItem(kind, name))}
+              onClick={() => post({ type: "approve", items: [{ kind, name, digest }] })}
+            >
+              {messages.TRUST_THIS}
+            </button>
+          )}
         </section>
       ))}
       {items.some(({ isTrusted }) => isTrusted) && (
