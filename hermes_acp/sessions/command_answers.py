@@ -9,6 +9,7 @@ from hermes_acp.core.available_options import AvailableModel, chosen_model
 from hermes_acp.core.flow_labels import status_rows
 from hermes_acp.core.record.passages import Passage
 from hermes_acp.core.record.session_record import Record
+from hermes_acp.core.record.turn_times import TurnTimes
 from hermes_acp.core.token_estimates import TOKEN_BYTES
 
 
@@ -47,6 +48,25 @@ def cost_text(record: Record) -> str:
         for provider, used in record.used_at.items()
     ]
     return "\n".join(lines)
+
+
+def times_text(turns: Sequence[TurnTimes]) -> list[str]:
+    """Format how the last turn and, if there are more, all turns spent their time."""
+    lines = [f"- **Last turn:** {_spent(turns[-1:])}"] if turns else []
+    return [*lines, f"- **{len(turns)} turns:** {_spent(turns)}"] if len(turns) > 1 else lines
+
+
+def _spent(turns: Sequence[TurnTimes]) -> str:
+    first = turns[0].first_token_s if len(turns) == 1 else None
+    parts = {
+        "model": sum(turn.model_s for turn in turns),
+        "tools": sum(turn.tools_s for turn in turns),
+        "waiting for you": sum(turn.waiting_s for turn in turns),
+    }
+    told = [f"{name} {seconds:.1f} s" for name, seconds in parts.items() if seconds]
+    if first is not None:
+        told.insert(1, f"first token after {first:.1f} s")
+    return "; ".join((f"{sum(turn.total_s for turn in turns):.1f} s", *([", ".join(told)] if told else ())))
 
 
 def config_text(record: Record, models: Sequence[AvailableModel], settings_file: Path) -> str:

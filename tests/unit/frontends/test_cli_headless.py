@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.core.events import CallProposed, EditDrafted, TextSaid, TurnEnded, UsageChanged
+from hermes_acp.core.events import CallProposed, EditDrafted, TextSaid, TurnEnded, TurnStarted, UsageChanged
 from hermes_acp.core.messages import Usage
 from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.frontends.cli.run.headless_session import RunReporter, UnattendedGate
@@ -36,6 +36,24 @@ def test_the_result_has_the_cost_of_this_run_and_not_of_those_before() -> None:
     writer.finish(TurnEnded("turn_2", "done", steps=1, usage=Usage(11, 7), cost_usd=0.25), was_refused=False)
     (result,) = read(lines)
     assert (result["steps"], result["cost_usd"]) == (1, 0.25)
+
+
+def test_the_result_says_how_the_turn_spent_its_time() -> None:
+    lines: list[str] = []
+    writer = reporter(lines, "json")
+    for event in (TurnStarted("t"), TextSaid("a", "Hi"), TurnEnded("t", "done")):
+        writer.show(event)
+    writer.finish(TurnEnded("t", "done"), was_refused=False)
+    (result,) = read(lines)
+    assert result["times"].keys() == {
+        "began_at",
+        "total_s",
+        "model_s",
+        "first_token_s",
+        "tools_s",
+        "waiting_s",
+    }
+    assert result["times"]["first_token_s"] is not None
 
 
 @pytest.mark.anyio

@@ -19,12 +19,15 @@ from hermes_acp.core.events import (
     StepEnded,
     TextSaid,
     TitleChanged,
+    TurnEnded,
+    TurnStarted,
     UserSaid,
 )
 from hermes_acp.core.messages import TextPart, Usage
 from hermes_acp.frontends.cli.cli_main import run_command
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
+from tests.unit.storage.timed_records import write_timed
 
 Run = Callable[..., tuple[int, str, str]]
 STEERING = "\x1b]0;owned\x07"
@@ -109,6 +112,24 @@ def test_list_and_show(run: Run) -> None:
     shown = json.loads(run("sessions", "show", "ses_0", "--json")[1])
     assert [passage["position"] for passage in shown["passages"]] == [1, 2]
     assert all(datetime.fromisoformat(passage["at"]).tzinfo for passage in shown["passages"])
+
+
+def test_show_says_how_each_turn_spent_its_time(run: Run, tmp_path: Path) -> None:
+    timed = [
+        (TurnStarted("t"), 100.0),
+        (UserSaid("m", (TextPart("Hello"),)), 100.0),
+        (TextSaid("a", "Hi."), 101.25),
+        (StepEnded("a"), 102.0),
+        (TurnEnded("t", "done"), 102.0),
+        (UserSaid("m", (TextPart("Hello again"),)), 200.0),
+    ]
+    write_timed(tmp_path, "ses_timed", timed)
+    code, out, _ = run("sessions", "show", "ses_timed")
+    assert code == 0
+    assert "\nHi.\n\nTurn: 2.0 s; model 2.0 s, first token after 1.2 s\n\n#3 user" in out
+    (turn,) = json.loads(run("sessions", "show", "ses_timed", "--json")[1])["turns"]
+    assert (turn["last_position"], turn["began_at"]) == (2, "1970-01-01T00:01:40Z")
+    assert (turn["total_s"], turn["first_token_s"], turn["waiting_s"]) == (2.0, 1.25, 0.0)
 
 
 def test_a_record_without_times_is_shown_without_times(run: Run, home: Path) -> None:

@@ -25,6 +25,7 @@ from hermes_acp.core.events import (
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.extensions.edit_notifications import notify_edits
 from hermes_acp.frontends.acp.extensions.meta_extensions import takes
+from hermes_acp.frontends.acp.extensions.time_updates import TimeUpdates
 from hermes_acp.frontends.acp.v1.options import config_options
 from hermes_acp.frontends.acp.v1.subagents import changed_state, task_message
 from hermes_acp.frontends.acp.v1.updates import UNSHOWN, UpdateView, to_updates, turn_end
@@ -43,6 +44,7 @@ class EditorAudience:
         self._filled: set[tuple[str, str]] = set()
         self._rejected: dict[tuple[str, str], str] = {}
         self._said: dict[str, str] = {}
+        self._times = TimeUpdates() if takes(client.capabilities, "times") else None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EditorAudience) and (self._client, self._session) == (
@@ -55,6 +57,8 @@ class EditorAudience:
 
     def show(self, event: Event) -> None:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
+        for update in self._times.take(event) if self._times else ():
+            notify(self._client, self._session.id, update)
         record = self._session.record
         is_from_elsewhere = isinstance(event, UserSaid | CommandAnswered) and not self._is_author(event)
         if is_from_elsewhere:

@@ -76,6 +76,21 @@ def usage(input_tokens: int, output_tokens: int, cost: str) -> str:
     return f"{input_tokens:,} tokens in, {output_tokens:,} out{f', {cost}' if cost else ''}"
 
 
+def turn_times(total_s: float, model_s: float, tools_s: float, waiting_s: float) -> str:
+    """Return how the time of a turn was spent."""
+    parts = [f"model {model_s:.1f} s"]
+    if tools_s:
+        parts.append(f"tools {tools_s:.1f} s")
+    if waiting_s:
+        parts.append(f"waiting for you {waiting_s:.1f} s")
+    return f"Turn: {total_s:.1f} s; {', '.join(parts)}"
+
+
+def first_token(seconds: float) -> str:
+    """Return what is added to a turn's times if the model said something."""
+    return f", first token after {seconds:.1f} s"
+
+
 def renamed(session_id: str, title: str) -> str:
     """Return the confirmation of a new title."""
     return f"{session_id} is now called {title!r}."

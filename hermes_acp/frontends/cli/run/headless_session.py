@@ -3,6 +3,7 @@
 Knows: the three output formats, and which exit code an ending deserves. Does not know: how a session is opened.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -33,6 +34,7 @@ from hermes_acp.core.events import (
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.core.record.turn_times import TurnTimer
 from hermes_acp.frontends.cli.messages import run_messages
 from hermes_acp.frontends.cli.run.run_output import RunReport, report_line
 from hermes_acp.policy.workspace_trust import TRUST_CARD_PARENT
@@ -91,6 +93,7 @@ class RunReporter:
         self._note = note
         self._words: list[str] = []
         self._titles: dict[str, str] = {}
+        self._timer = TurnTimer()
         self._warned: set[str] = set()
         self.completed: set[str] = set()
         """The completed calls, including those a person decides on later."""
@@ -99,6 +102,7 @@ class RunReporter:
         """Process one event."""
         if self._streams and not _is_left_out(event):
             self._write(msgspec.json.encode(event).decode() + "\n")
+        self._report.times = self._timer.take(event, time.time()) or self._report.times
         match event:
             case TextSaid():
                 self._words.append(event.text)

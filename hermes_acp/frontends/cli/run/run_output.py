@@ -10,6 +10,7 @@ import msgspec
 
 from hermes_acp.core.errors import HermesError, StorageError
 from hermes_acp.core.messages import Usage
+from hermes_acp.core.record.turn_times import TurnTimes
 from hermes_acp.frontends.cli.cli_output import escaped
 from hermes_acp.frontends.cli.messages import run_messages
 
@@ -41,6 +42,7 @@ class RunReport(msgspec.Struct, tag_field="type", tag="result"):
     steps: int = 0
     usage: Usage = Usage()
     cost_usd: float | None = None
+    times: TurnTimes | None = None
 
 
 def failure_report(error: HermesError, session_id: str = "") -> RunReport:

@@ -4,13 +4,16 @@ It can also read a session while another process writes it.
 """
 
 import argparse
+from collections.abc import Iterable
 
 import anyio.to_thread
 from msgspec import structs
 
 from hermes_acp.core.errors import SessionNotFound, StorageError
-from hermes_acp.core.record.passages import Passage, timed_passages
+from hermes_acp.core.events import Event
+from hermes_acp.core.record.passages import Passage, PassageReader, timed_passages
 from hermes_acp.core.record.session_record import Record
+from hermes_acp.core.record.turn_times import TurnTimer, TurnTimes
 from hermes_acp.frontends.cli.cli_output import bold, escaped, exact_time, local_time, print_json
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.frontends.cli.sessions.session_facts import usage_line
@@ -48,16 +51,44 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
             "output_tokens": used.output_tokens,
             "cost_usd": used.cost_usd,
         }
-        print_json({**about, "passages": [_as_json(passage) for passage in passages]})
+        shown = [_as_json(passage) for passage in passages]
+        print_json({**about, "passages": shown, "turns": _turns_as_json(timed)})
         return 0
     title = bold(escaped(record.title or command_messages.UNTITLED))
     print(f"{title}  {local_time(record.created_at)}  {escaped(record.cwd)}")
     print(usage_line(used))
+    spent = _turn_ends(timed)
     for passage in passages:
         when = f"  {local_time(passage.at, with_seconds=True)}" if passage.at else ""
         print(f"\n{bold(f'#{passage.position} {passage.speaker}')}{when}")
         print(escaped(passage.text.strip("\n")))
+        for times in spent.get(passage.position, ()):
+            print(f"\n{_spent(times)}")
     return 0
+
+
+def _spent(times: TurnTimes) -> str:
+    told = session_messages.turn_times(times.total_s, times.model_s, times.tools_s, times.waiting_s)
+    return told if times.first_token_s is None else told + session_messages.first_token(times.first_token_s)
+
+
+def _turn_ends(timed: Iterable[tuple[Event, float | None]]) -> dict[int, list[TurnTimes]]:
+    """Return the times of each turn by the position of its last passage."""
+    reader, timer = PassageReader(), TurnTimer()
+    ends: dict[int, list[TurnTimes]] = {}
+    for event, at in timed:
+        reader.take(event, at)
+        if times := timer.take(event, at):
+            ends.setdefault(reader.position, []).append(times)
+    return ends
+
+
+def _turns_as_json(timed: Iterable[tuple[Event, float | None]]) -> list[dict[str, object]]:
+    return [
+        {"last_position": position, **structs.asdict(times), "began_at": exact_time(times.began_at)}
+        for position, ends in _turn_ends(timed).items()
+        for times in ends
+    ]
 
 
 def _as_json(passage: Passage) -> dict[str, object]:
