@@ -21,6 +21,7 @@ from hermes_acp.context.context_approvals import ContextApprovals
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.ports.recall_ports import Recall
 from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.core.ports.session_ports import SessionObserver
 from hermes_acp.core.ports.trust_ports import TrustItem
 from hermes_acp.core.ports.workspace_ports import Editor, Workspace
 from hermes_acp.garbage_collection import enable_garbage_collection
@@ -65,11 +66,13 @@ class App:
         ids: Ids | None = None,
         overrides: Mapping[str, Any] | None = None,
         connect: "Connect | None" = None,
+        observers: tuple[SessionObserver, ...] = (),
     ) -> None:
         """Prepare without touching disk or network.
 
         `overrides` are settings from flags; `connect` connects to a chosen model, by default through its vendor.
         """
+        self._observers = observers
         clock, self.ids = clock or SystemClock(), ids or RandomIds()
         self._environment, self._bugs = environment, BugLog(environment.home)
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
@@ -175,6 +178,7 @@ class App:
             self.checkpoint_service,
             self._turn_factory,
             (self._store, self.recall_service, self._turn_factory, pending_notes),
+            self._observers,
         )
         return SessionServices(
             self.configuration,

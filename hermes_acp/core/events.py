@@ -147,6 +147,7 @@ class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
     message_id: str
     error: str
     retried: bool
+    provider: str = ""
 
 
 class CompactionStarted(Struct, frozen=True, gc=False, tag="compaction_started"):

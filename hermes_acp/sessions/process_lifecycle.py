@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from hermes_acp.core.ports.gate_ports import Gate
-from hermes_acp.core.ports.session_ports import EquippedSession
+from hermes_acp.core.ports.session_ports import EquippedSession, SessionObserver
 from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.workspace_admission import WorkspaceAdmission
 from hermes_acp.skills.skill_service import SkillService
@@ -41,10 +41,13 @@ class ProcessLifecycle(Struct, frozen=True):
     checkpoint_service: CheckpointService
     resources: SessionResources
     news_sources: tuple[NewsSource, ...]
+    observers: tuple[SessionObserver, ...] = ()
 
     def opened(self, session: EquippedSession) -> None:
         """Provide a session with the skills of its folder; they are read in the background."""
         self.skill_service.attend(session, self.admission.workspace_trust)
+        for observer in self.observers:
+            session.ledger.admit(observer.opened(session.id))
 
     async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
         """Check what the workspace contains, ask its user, and equip the session."""
@@ -80,5 +83,7 @@ class ProcessLifecycle(Struct, frozen=True):
     async def closed(self, session_id: str) -> None:
         """Close what a session's tools have opened, and stop its background work."""
         self.skill_service.release(session_id)
+        for observer in self.observers:
+            observer.closed(session_id)
         await self.admission.hook_manager.release(session_id)
         await self.resources.release(session_id)

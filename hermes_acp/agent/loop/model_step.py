@@ -122,6 +122,7 @@ async def ask_with_fallback(
     tried = FailedAttempts()
     while True:
         route_key, message_id = fallback_plan.route_key, turn.deps.ids.fresh("msg")
+        provider = turn.route.provider
         try:
             reply = await ask(message_id)
         except ModelError as error:
@@ -129,7 +130,8 @@ async def ask_with_fallback(
             is_full = isinstance(error, ContextWindowExceeded)
             decision = Shorten() if is_full and relief else fallback_plan.record_failure(error)
             _log(turn, route_key, error, decision)
-            turn.emit(StepFailed(message_id, error.message, retried=not isinstance(decision, GiveUp)))
+            is_retried = not isinstance(decision, GiveUp)
+            turn.emit(StepFailed(message_id, error.message, is_retried, provider))
             if isinstance(decision, Shorten):
                 relieve, relief = relief, None
                 if relieve and await relieve(turn):

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from hermes_acp.core.events import AnyEvent
+from hermes_acp.core.ports.record_ports import Audience
 from hermes_acp.core.ports.tool_ports import ToolSource
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import Record
@@ -15,8 +16,24 @@ class EventSink(Protocol):
         """Record an event, then show it; return it as recorded. Raises StorageError, and then shows nothing."""
         ...
 
+    def admit(self, audience: Audience) -> None:
+        """Add an audience."""
+        ...
+
     async def drained(self) -> None:
         """Wait while an audience is too far behind."""
+        ...
+
+
+class SessionObserver(Protocol):
+    """Observes all sessions of a process."""
+
+    def opened(self, session_id: str) -> Audience:
+        """Return an audience for a session that was opened."""
+        ...
+
+    def closed(self, session_id: str) -> None:
+        """Note that a session was closed."""
         ...
 
 

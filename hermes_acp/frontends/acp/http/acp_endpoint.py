@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from hermes_acp.frontends.acp.http.event_stream import respond_with_events
+from hermes_acp.frontends.acp.http.health import Health
 from hermes_acp.frontends.acp.http.outbox import MessagesExpired, NeverSent, OutboxReader
 from hermes_acp.frontends.acp.http.post_requests import (
     CONNECTION_ID,
@@ -44,11 +45,13 @@ class Endpoint:
         self,
         policy: AdmissionPolicy,
         clients: RemoteClients,
+        health: Health,
         note_request: Callable[[tuple[str, int]], None] = lambda _: None,
     ) -> None:
         """Prepare; `note_request` receives the address and port of each complete request."""
         self._policy = policy
         self._clients = clients
+        self._health = health
         self._note_request = note_request
         self._page = PageFiles()
         self._bodies = BodyReader(clients.server_limits.bodies_bytes, clients.server_limits.body_s)
@@ -76,6 +79,11 @@ class Endpoint:
             await socket.send_denial_response(refuse(refusal))
 
     async def _serve(self, request: Request, receive: Receive, send: Send) -> None:
+        if answer := await self._health.answer(request, self._policy):
+            await self._respond(
+                request, refuse(answer) if isinstance(answer, AdmissionRefusal) else answer, send
+            )
+            return
         if file := await self._find_page_file(request):
             await self._respond(request, _response_of(file), send)
             return

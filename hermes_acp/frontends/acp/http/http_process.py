@@ -10,6 +10,8 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -19,21 +21,26 @@ from hypercorn.logging import Logger
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
+from hermes_acp.clock import SystemClock
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.errors import ConfigError, StorageError
+from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.acp.http.acp_endpoint import PATH, Endpoint
+from hermes_acp.frontends.acp.http.health import Health
 from hermes_acp.frontends.acp.http.listener import (
     Connections,
     Listener,
     default_bounds,
     default_client_limit,
 )
+from hermes_acp.frontends.acp.http.metrics_page import MetricsPage
 from hermes_acp.frontends.acp.http.remote_clients import RemoteClients, ServerLimits
 from hermes_acp.frontends.acp.http.request_admission import LOCAL_NAMES, AdmissionPolicy, host_name
 from hermes_acp.frontends.acp.http.serve_settings import ServeSettings
 from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.shutdown import ShutdownGuard, code_after
 from hermes_acp.storage.descriptor_limit import raise_limit
+from hermes_acp.telemetry.session_metrics import SessionMetrics
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
 BACKLOG: Final = 1024
@@ -44,6 +51,7 @@ IDLE_S: Final = 15.0
 ENDING_S: Final = 1.2
 CLOSING_S: Final = 0.3
 STREAMS_PER_CONNECTION: Final = 1100
+RUNS_RETRY_S: Final = 5.0
 
 
 def run(environment: Environment, settings: ServeSettings, announce: Callable[[str], None]) -> int:
@@ -104,19 +112,43 @@ async def _serve(
     listener: socket.socket,
     guard: ShutdownGuard,
 ) -> int:
-    app = App(environment)
+    clock = SystemClock()
+    tools: PluginFolder[object] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
+    metrics = SessionMetrics(clock.monotonic, frozenset(tools))
+    app = App(environment, clock=clock, observers=(metrics,))
     code = 0
     server_limits = ServerLimits(connections=settings.max_connections or default_client_limit())
     try:
         async with background_tasks(app.run), anyio.create_task_group() as tasks:
             clients = RemoteClients(app, tasks, server_limits)
-            ending = _Ending(guard, settings.drain_s, app.run_service.work)
-            code = await _serve_clients(app, clients, policy, listener, ending)
+            page = MetricsPage(metrics, clients)
+            health = Health(clients, environment.home, page.text, has_open_metrics=settings.has_open_metrics)
+            tasks.start_soon(page.watch_lag)
+            tasks.start_soon(_start, app, health)
+            connections = Connections(default_bounds())
+            config = http_config(Listener.taking_over(listener, connections), app)
+            endpoint = Endpoint(policy, clients, health, connections.note_request)
+            ending = _Ending(guard, settings.drain_s, partial(_drive_runs, app))
+            code = await _serve_clients(endpoint, config, clients, ending)
             tasks.cancel_scope.cancel()
         return code
     finally:
         with anyio.CancelScope(shield=True):
             await app.aclose()
+
+
+async def _start(app: App, health: Health) -> None:
+    """Prepare what the first turn needs; from then on, the server is ready."""
+    await app.prepare_recall()
+    health.is_started = True
+
+
+async def _drive_runs(app: App) -> None:
+    """Drive runs; a home folder that cannot be written stops them, but not the server."""
+    while True:
+        with suppress(StorageError):
+            await app.run_service.work()
+        await anyio.sleep(RUNS_RETRY_S)
 
 
 class _Ending:
@@ -151,9 +183,7 @@ class _Ending:
         return code
 
 
-async def _serve_clients(
-    app: App, clients: RemoteClients, policy: AdmissionPolicy, listener: socket.socket, ending: _Ending
-) -> int:
+async def _serve_clients(endpoint: Endpoint, config: Config, clients: RemoteClients, ending: _Ending) -> int:
     """Serve clients until a signal; return the exit code."""
     code = 0
     async with anyio.create_task_group() as tasks:
@@ -161,9 +191,6 @@ async def _serve_clients(
 
         async def serve() -> None:
             http: Any = hypercorn_loop  # its types are written for one framework's stubs
-            connections = Connections(default_bounds())
-            config = http_config(Listener.taking_over(listener, connections), app)
-            endpoint = Endpoint(policy, clients, connections.note_request)
             await http.serve(endpoint, config, shutdown_trigger=stopping.wait, mode="asgi")
             closed.set()
 

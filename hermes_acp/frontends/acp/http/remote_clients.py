@@ -201,6 +201,13 @@ class RemoteClients:
         self.is_draining = True
         await self._app.turn_tasks.drain()
 
+    def by_kind(self) -> dict[Kind, int]:
+        """Count the connections of each kind."""
+        counts: dict[Kind, int] = {"http": 0, "websocket": 0}
+        for remote_client in self._clients.values():
+            counts[remote_client.kind] += 1
+        return counts
+
     def find(self, client_id: str) -> RemoteClient | None:
         """Return a connection that has not ended."""
         return self._clients.get(client_id)

@@ -74,6 +74,7 @@ def _settings(options: argparse.Namespace, environment: Environment) -> ServeSet
         is_remote=options.allow_remote,
         max_connections=written.max_connections,
         drain_s=written.drain_seconds,
+        has_open_metrics=written.open_metrics,
     )
 
 

@@ -30,6 +30,7 @@ class ServeSettings(Struct, frozen=True):
     is_remote: bool = False
     max_connections: int | None = None
     drain_s: float = 20.0
+    has_open_metrics: bool = False
 
 
 def read_address(listen: str, *, allow_remote: bool) -> tuple[str, int]:
