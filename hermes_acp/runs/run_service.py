@@ -13,6 +13,7 @@ from hermes_acp.core.ports.run_ports import (
     DEFAULT_PRIORITY,
     Driver,
     RunBudget,
+    RunFilter,
     RunMessage,
     RunOrder,
     Runs,
@@ -22,14 +23,22 @@ from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.runs.engine_choice import open_engine
 
 if TYPE_CHECKING:
+    from hermes_acp.core.record.session_record import Record
     from hermes_acp.runs.open_questions import OpenQuestion
     from hermes_acp.runs.prompt_store import PromptStore
 
 DEFAULT_SEATS = 4
+MAX_SEARCHED = 10_000
+MAX_NAMED = 5
 NOTHING_ASKED = "Run {run!r} does not wait for an answer."
 ANSWER_WITH_TEXT = "The agent asks for words, not for permission."
 ANSWER_HINT = 'Answer with text: hermes-acp runs answer {run} "…"'
 UNKNOWN_CALL = "Run {run!r} has no open question about {call!r}."
+
+
+def cannot_drive(prompts: "PromptStore") -> Driver:
+    """Stand in for a driver in processes that drive no runs. Raises BadRequest."""
+    raise BadRequest("This process drives no runs.")
 
 
 class RunWish(Struct, frozen=True):
@@ -98,10 +107,28 @@ class RunService:
 
     async def known(self, run_id: str) -> RunView:
         """Return a run by its ID, or by the beginning of one if only one begins so. Raises BadRequest."""
-        view = await self.engine.show(run_id)
-        if view is None:
-            raise BadRequest(f"There is no run {run_id!r}.", hint="List the runs: hermes-acp runs list --all")
-        return view
+        if view := await self.engine.show(run_id):
+            return view
+        found = [
+            each
+            for each in await self.engine.list(RunFilter(limit=MAX_SEARCHED))
+            if run_id and each.order.id.startswith(run_id)
+        ]
+        if len(found) != 1:
+            named = ", ".join(each.order.id for each in found[:MAX_NAMED])
+            message = (
+                f"Several runs begin with {run_id!r}: {named}." if found else f"There is no run {run_id!r}."
+            )
+            raise BadRequest(message, hint="List the runs: hermes-acp runs list --all")
+        return found[0]
+
+    async def record_of(self, run: RunView) -> "Record":
+        """Return the state of a run's session. Raises StorageError, SessionNotFound."""
+        from hermes_acp.core.record.session_record import fold_events
+        from hermes_acp.storage.transcript import Transcript
+
+        path = self._record_path(run.order.session_id)
+        return fold_events(await run_sync(Transcript.read_events, path))
 
     async def prompt_of(self, run: RunView) -> str:
         """Return what a run was asked to do. Raises StorageError."""

@@ -1,0 +1,126 @@
+"""What `hermes-acp runs` says."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from hermes_acp.core.ports.run_ports import RunState
+
+START_HELP: Final = "start a run; it goes on without a client"
+LIST_HELP: Final = "list runs, newest first; those that have ended too with --all"
+SHOW_HELP: Final = "show a run and the whole question it waits with"
+WATCH_HELP: Final = "print each change of a run, or of all runs, as it happens"
+ANSWER_HELP: Final = "answer the question of a run; it goes on from there"
+STOP_HELP: Final = "end a run"
+RETRY_HELP: Final = "queue a failed or parked run again"
+ID_HELP: Final = "the run: its ID, or the beginning of it"
+WORDS_HELP: Final = "the prompt"
+PROMPT_HELP: Final = "the prompt"
+CWD_HELP: Final = "the folder to work in (default: the current one)"
+NEW_ID_HELP: Final = "the ID of the run; starting the same ID again changes nothing (default: a new one)"
+SESSION_HELP: Final = "go on in this session (default: a session of its own)"
+MODE_HELP: Final = "the permission mode (default: as configured)"
+BACKEND_HELP: Final = "where commands run (default: as configured)"
+MODEL_HELP: Final = "the model (default: as configured)"
+MAX_STEPS_HELP: Final = "end after this many model calls"
+MAX_TOKENS_HELP: Final = "end after this many tokens"
+MAX_COST_HELP: Final = "end after this much money"
+TIMEOUT_HELP: Final = "end each stretch of work after this many seconds"
+PRIORITY_HELP: Final = "1 (first) to 5 (last); default: 3"
+WAIT_HELP: Final = "wait until the run rests, and print its answer; drive it here if nothing else does"
+HERE_HELP: Final = "drive the run in this process, whatever else is running"
+ALL_HELP: Final = "list runs that have ended, too"
+LIMIT_HELP: Final = "how many to list"
+ANSWER_WORDS_HELP: Final = (
+    "allow, deny, or text: an answer to the agent's question, or what it should do instead"
+)
+COMMENT_HELP: Final = "a reason that the agent is told, too"
+CALL_HELP: Final = "the call, if several questions are open"
+NO_RUNS: Final = "No runs. Start one: hermes-acp runs start -p PROMPT"
+NO_OPEN_RUNS: Final = "No runs are open. Those that have ended: hermes-acp runs list --all"
+EMPTY_PROMPT: Final = "The prompt is empty."
+PROMPT_HINT: Final = 'Give it: hermes-acp runs start "…"'
+NOBODY_DRIVES: Final = (
+    "Nothing is running that would work on it. Start `hermes-acp daemon` or `serve`, or use --wait."
+)
+STATES: Final[Mapping[RunState, str]] = MappingProxyType(
+    {
+        "queued": "queued",
+        "running": "running",
+        "input_required": "waits for you",
+        "done": "done",
+        "failed": "failed",
+        "stopped": "stopped",
+        "parked": "parked",
+    }
+)
+ALLOW_OR_DENY: Final = "allow|deny"
+TEXT: Final = '"…"'
+
+
+def started(run: str, state: RunState) -> str:
+    """Return the confirmation of a new run."""
+    return f"{run}  {STATES[state]}"
+
+
+def rests(run: str, state: RunState, sentence: str) -> str:
+    """Return how a run rests."""
+    return f"Run {run}: {STATES[state]}.{f' {sentence}' if sentence else ''}"
+
+
+def answered(run: str, *, is_driven: bool) -> str:
+    """Return the confirmation of an answer."""
+    return f"Answered. Run {run} goes on." if is_driven else f"Answered. {NOBODY_DRIVES}"
+
+
+def stopping(run: str, state: RunState) -> str:
+    """Return the confirmation of a stop."""
+    return f"Run {run} is being stopped." if state == "running" else f"Run {run} is stopped."
+
+
+def queued_again(run: str) -> str:
+    """Return the confirmation of a retry."""
+    return f"Run {run} is queued."
+
+
+def several(run: str, ids: str) -> str:
+    """Return the error for the beginning of several IDs."""
+    return f"Several runs begin with {run!r}: {ids}."
+
+
+def question(title: str) -> str:
+    """Return the heading of a question."""
+    return f"Question: {title}" if title else "Question"
+
+
+def how_to_answer(run: str, choice: str) -> str:
+    """Return how the question is answered."""
+    return f"Answer: hermes-acp runs answer {run} {choice}"
+
+
+def why_asked(why: str) -> str:
+    """Return why approval is needed."""
+    return f"Asked because: {why}"
+
+
+def facts(
+    *, session: str, cwd: str, mode: str, model: str, priority: int, origin: str, attempts: str
+) -> Mapping[str, str]:
+    """Return the facts of a run with their names."""
+    named = {
+        "Session": session,
+        "Folder": cwd,
+        "Mode": mode,
+        "Model": model,
+        "Priority": str(priority),
+        "Started by": origin,
+        "Attempts": attempts,
+    }
+    return {name: value for name, value in named.items() if value}
+
+
+def attempts(epoch: int, crashes: int, lapses: int) -> str:
+    """Return how often a run was taken up, and why again."""
+    again = [f"{number} {what}" for number, what in ((crashes, "killed"), (lapses, "taken over")) if number]
+    more = f" ({', '.join(again)})" if again else ""
+    return f"{epoch}{more}" if epoch else ""

@@ -1,0 +1,1 @@
+"""`hermes-acp runs`: work that goes on without a client."""

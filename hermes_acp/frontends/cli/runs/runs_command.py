@@ -1,0 +1,179 @@
+"""The `hermes-acp runs` command: start runs, look at them, answer their questions."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+import anyio
+
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.ports.run_ports import DEFAULT_PRIORITY, RunBudget, RunFilter, RunState
+from hermes_acp.frontends.cli.cli_output import folder_named, note, print_json
+from hermes_acp.frontends.cli.flag_values import positive_number
+from hermes_acp.frontends.cli.messages import command_messages, order_messages
+from hermes_acp.frontends.cli.run.run_flags import MODES
+
+if TYPE_CHECKING:
+    from hermes_acp.runs.run_service import RunService, RunWish
+
+OPEN: tuple[RunState, ...] = ("queued", "running", "input_required", "parked")
+
+
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Describe the subcommands."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    start = actions.add_parser("start", help=order_messages.START_HELP)
+    start.add_argument("words", nargs="*", metavar="PROMPT", help=order_messages.WORDS_HELP)
+    start.add_argument("--id", default="", help=order_messages.NEW_ID_HELP)
+    start.add_argument("--session", default="", metavar="ID", help=order_messages.SESSION_HELP)
+    add_wishes(start)
+    how = start.add_mutually_exclusive_group()
+    how.add_argument("--wait", action="store_true", help=order_messages.WAIT_HELP)
+    how.add_argument("--here", action="store_true", help=order_messages.HERE_HELP)
+    listing = actions.add_parser("list", help=order_messages.LIST_HELP)
+    listing.add_argument("--all", action="store_true", help=order_messages.ALL_HELP)
+    listing.add_argument(
+        "--limit", type=positive_number(int), default=50, metavar="N", help=order_messages.LIMIT_HELP
+    )
+    show = actions.add_parser("show", help=order_messages.SHOW_HELP)
+    watch = actions.add_parser("watch", help=order_messages.WATCH_HELP)
+    answer = actions.add_parser("answer", help=order_messages.ANSWER_HELP)
+    stop = actions.add_parser("stop", help=order_messages.STOP_HELP)
+    retry = actions.add_parser("retry", help=order_messages.RETRY_HELP)
+    for action in (show, answer, stop, retry):
+        action.add_argument("run", metavar="RUN", help=order_messages.ID_HELP)
+    watch.add_argument("run", nargs="?", default="", metavar="RUN", help=order_messages.ID_HELP)
+    answer.add_argument("answer", nargs="+", metavar="ANSWER", help=order_messages.ANSWER_WORDS_HELP)
+    answer.add_argument("--comment", default="", metavar="TEXT", help=order_messages.COMMENT_HELP)
+    answer.add_argument("--call", default="", metavar="ID", help=order_messages.CALL_HELP)
+    for action in (start, listing, show, watch):
+        action.add_argument("--json", action="store_true", help=command_messages.JSON_HELP)
+
+
+def add_wishes(parser: argparse.ArgumentParser) -> None:
+    """Describe the flags that say what a run is to do, and within which limits."""
+    parser.add_argument("-p", "--prompt", help=order_messages.PROMPT_HELP)
+    parser.add_argument("--cwd", default=".", metavar="DIR", help=order_messages.CWD_HELP)
+    parser.add_argument("--mode", choices=MODES, default="", help=order_messages.MODE_HELP)
+    parser.add_argument("-m", "--model", default="", metavar="MODEL", help=order_messages.MODEL_HELP)
+    parser.add_argument("--backend", default="", metavar="NAME", help=order_messages.BACKEND_HELP)
+    for flag, kind, metavar, about in (
+        ("--max-steps", int, "N", order_messages.MAX_STEPS_HELP),
+        ("--max-tokens", int, "N", order_messages.MAX_TOKENS_HELP),
+        ("--max-cost", float, "USD", order_messages.MAX_COST_HELP),
+        ("--timeout", float, "S", order_messages.TIMEOUT_HELP),
+    ):
+        parser.add_argument(flag, type=positive_number(kind), metavar=metavar, help=about)
+    parser.add_argument(
+        "--priority", type=int, default=DEFAULT_PRIORITY, metavar="1-5", help=order_messages.PRIORITY_HELP
+    )
+
+
+def wish_of(options: argparse.Namespace, prompt: str) -> "RunWish":
+    """Return the run that the flags describe."""
+    from hermes_acp.runs.run_service import RunWish
+
+    return RunWish(
+        prompt,
+        folder_named(options.cwd) or ".",
+        mode=options.mode,
+        backend=options.backend,
+        model=options.model,
+        budget=RunBudget(options.max_steps, options.max_tokens, options.max_cost, options.timeout),
+        priority=options.priority,
+    )
+
+
+def prompt_of(options: argparse.Namespace, words: list[str]) -> str:
+    """Return the prompt of the flags, of the words or, without both, of standard input. Raises BadRequest."""
+    prompt = options.prompt or " ".join(words)
+    if not prompt and not sys.stdin.isatty():
+        prompt = sys.stdin.read()
+    if not prompt.strip():
+        raise BadRequest(order_messages.EMPTY_PROMPT, hint=order_messages.PROMPT_HINT)
+    return prompt
+
+
+def run_runs(options: argparse.Namespace) -> int:
+    """Run the subcommand and return the exit code. Raises BadRequest, StorageError."""
+    environment = read_environment()
+    if options.action == "start":
+        from hermes_acp.frontends.cli.runs.runs_start import start_run
+
+        return start_run(options, environment)
+    return anyio.run(_act, options, environment)
+
+
+async def _act(options: argparse.Namespace, environment: Environment) -> int:
+    service = stored_runs(environment)
+    try:
+        match options.action:
+            case "list":
+                return await _list(service, options)
+            case "show":
+                from hermes_acp.frontends.cli.runs.runs_show import show_run
+
+                return await show_run(service, options.run, as_json=options.json)
+            case "watch":
+                from hermes_acp.frontends.cli.runs.runs_show import watch_runs
+
+                return await watch_runs(service, options.run, as_json=options.json)
+            case "answer":
+                return await _answer(service, options)
+            case "stop":
+                run = await service.known(options.run)
+                view = await service.engine.stop(run.order.id)
+                print(order_messages.stopping(view.order.id, view.state))
+                return 0
+            case _:
+                run = await service.known(options.run)
+                await service.engine.retry(run.order.id)
+                print(order_messages.queued_again(run.order.id))
+                return 0
+    finally:
+        await service.aclose()
+
+
+def stored_runs(environment: Environment) -> "RunService":
+    """Return the runs of a home for a process that drives none."""
+    from hermes_acp.clock import SystemClock
+    from hermes_acp.ids import RandomIds
+    from hermes_acp.runs.run_service import RunService, cannot_drive
+    from hermes_acp.storage.session_store import SessionStore
+
+    store = SessionStore(environment.home)
+    return RunService(environment.home, SystemClock(), RandomIds(), cannot_drive, store.path_of)
+
+
+async def _list(service: "RunService", options: argparse.Namespace) -> int:
+    from hermes_acp.frontends.cli.runs.runs_show import as_document, list_line
+
+    states = () if options.all else OPEN
+    views = await service.engine.list(RunFilter(states=states, limit=options.limit))
+    if options.json:
+        print_json([await as_document(service, view) for view in views])
+    elif not views:
+        note(order_messages.NO_RUNS if options.all else order_messages.NO_OPEN_RUNS)
+    for view in () if options.json else views:
+        print(await list_line(service, view))
+    return 0
+
+
+async def _answer(service: "RunService", options: argparse.Namespace) -> int:
+    import getpass
+
+    run = await service.known(options.run)
+    words = " ".join(options.answer)
+    questions = await service.questions_of(run)
+    wants_text = bool(questions) and questions[0].is_for_text
+    answer: PermissionAnswer = "allow_once" if wants_text else "reject_once"
+    text = words
+    if words in ("allow", "yes", "y"):
+        answer, text = "allow_once", options.comment
+    elif words in ("deny", "no", "n"):
+        answer, text = "reject_once", options.comment
+    await service.answer(run.order.id, answer, text, by=getpass.getuser(), call_id=options.call)
+    print(order_messages.answered(run.order.id, is_driven=await service.engine.has_worker()))
+    return 0

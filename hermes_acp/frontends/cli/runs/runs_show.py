@@ -1,0 +1,135 @@
+"""How runs are shown: as a line, in full with the question they wait with, and as JSON."""
+
+from collections.abc import Iterator
+from difflib import unified_diff
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.events import CallProposed
+from hermes_acp.core.ports.run_ports import ENDED, RunChange, RunView
+from hermes_acp.frontends.cli.cli_output import bold, escaped, exact_time, local_time, print_json
+from hermes_acp.frontends.cli.messages import order_messages
+
+if TYPE_CHECKING:
+    from hermes_acp.runs.open_questions import OpenQuestion
+    from hermes_acp.runs.run_service import RunService
+
+PROMPT_CHARACTERS = 60
+
+
+async def list_line(service: "RunService", view: RunView) -> str:
+    """Return the line of a run in a list."""
+    prompt = " ".join((await _prompt(service, view)).split())
+    short = prompt if len(prompt) <= PROMPT_CHARACTERS else f"{prompt[: PROMPT_CHARACTERS - 1]}…"
+    state = order_messages.STATES[view.state]
+    return escaped(f"{view.order.id:<20}  {state:<13}  {local_time(view.created_at)}  {short}")
+
+
+async def show_run(service: "RunService", named: str, *, as_json: bool) -> int:
+    """Print a run with the whole of its questions; return the exit code."""
+    view = await service.known(named)
+    if as_json:
+        print_json(await as_document(service, view))
+        return 0
+    order, attempts = view.order, view.attempts
+    print(bold(f"{order.id}  {order_messages.STATES[view.state]}") + f"  {local_time(view.updated_at)}")
+    facts = order_messages.facts(
+        session=order.session_id,
+        cwd=order.cwd,
+        mode=order.mode,
+        model=order.model,
+        priority=order.priority,
+        origin=order.origin,
+        attempts=order_messages.attempts(attempts.epoch, attempts.crashes, attempts.lapses),
+    )
+    for name, value in facts.items():
+        print(f"{name + ':':<12} {escaped(value)}")
+    if view.sentence:
+        print(escaped(view.sentence))
+    print(f"\n{escaped((await _prompt(service, view)).strip())}")
+    for question in await service.questions_of(view):
+        print("\n" + "\n".join(question_lines(order.id, question)))
+    return 0
+
+
+def question_lines(run_id: str, question: "OpenQuestion") -> Iterator[str]:
+    """Return a question in full: all that would happen if it is allowed."""
+    title = order_messages.question("" if question.is_for_text else question.card.title)
+    yield bold(escaped(title))
+    yield from map(escaped, _question_text(run_id, question))
+
+
+def _question_text(run_id: str, question: "OpenQuestion") -> Iterator[str]:
+    if question.is_for_text:
+        yield question.asks.question
+        yield from (f"  - {choice}" for choice in question.asks.choices or ())
+        if question.asks.url:
+            yield question.asks.url
+        yield order_messages.how_to_answer(run_id, order_messages.TEXT)
+        return
+    if question.why:
+        yield order_messages.why_asked(question.why)
+    yield from _content(question.card)
+    yield order_messages.how_to_answer(run_id, order_messages.ALLOW_OR_DENY)
+
+
+def _content(card: CallProposed) -> Iterator[str]:
+    """Yield the changes of a call or, without any, its arguments."""
+    for diff in card.diffs:
+        before, after = (diff.old_text or "").splitlines(), diff.new_text.splitlines()
+        yield from unified_diff(before, after, diff.path, diff.path, lineterm="")
+    if not card.diffs:
+        given = msgspec.to_builtins(card.raw_input)
+        if isinstance(given, dict):
+            for name, value in msgspec.convert(given, dict[str, Any]).items():
+                written = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+                yield f"  {name}: {written}"
+        else:
+            yield f"  {given}"
+
+
+async def watch_runs(service: "RunService", named: str, *, as_json: bool) -> int:
+    """Print changes until the run has ended or, of all runs, until somebody interrupts; return the exit code."""
+    run_id = (await service.known(named)).order.id if named else ""
+    async with service.engine.watch(0 if run_id else None) as changes:
+        async for change in changes:
+            if run_id in ("", change.run_id):
+                print(_change_line(change, as_json=as_json), flush=True)
+            if run_id == change.run_id and change.state in ENDED:
+                break
+    return 0
+
+
+def _change_line(change: RunChange, *, as_json: bool) -> str:
+    if as_json:
+        return msgspec.json.encode(change).decode()
+    state = order_messages.STATES[change.state]
+    return escaped(
+        f"{local_time(change.at, with_seconds=True)}  {change.run_id}  {state}  {change.sentence}".rstrip()
+    )
+
+
+async def as_document(service: "RunService", view: RunView) -> dict[str, Any]:
+    """Return a run with its prompt and its questions as a JSON document."""
+    document = msgspec.to_builtins(view.order)
+    for name in ("created_at", "updated_at", "started_at", "progress_at"):
+        at: float = getattr(view, name)
+        document[name] = exact_time(at) if at else None
+    document |= {
+        "state": view.state,
+        "failure": view.failure,
+        "sentence": view.sentence,
+        "attempts": msgspec.to_builtins(view.attempts),
+        "prompt": await _prompt(service, view),
+        "questions": [msgspec.to_builtins(each) for each in await service.questions_of(view)],
+    }
+    return document
+
+
+async def _prompt(service: "RunService", view: RunView) -> str:
+    try:
+        return await service.prompt_of(view)
+    except StorageError:
+        return ""

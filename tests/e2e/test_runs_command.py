@@ -1,0 +1,66 @@
+"""`hermes-acp runs` in a terminal, with the serving process killed while a question waits."""
+
+import json
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
+from tests.e2e.http_serving import serving
+from tests.model_server import Reply, ToolCall, serve
+
+pytestmark = pytest.mark.anyio
+
+WRITE = ToolCall("write_file", {"path": "made.txt", "content": "made\n"})
+
+
+async def command(*words: str, environment: dict[str, str], cwd: Path, code: int = 0) -> str:
+    done = await anyio.run_process(
+        [COMMAND, "runs", *words], env=environment, cwd=cwd, check=False, input=b""
+    )
+    assert done.returncode == code, done.stderr.decode()
+    return done.stdout.decode()
+
+
+async def state_of(run: str, environment: dict[str, str], cwd: Path, *states: str) -> dict[str, object]:
+    """Wait until a run is in one of these states."""
+    with anyio.fail_after(WAIT_S):
+        while True:
+            shown = json.loads(await command("show", run, "--json", environment=environment, cwd=cwd))
+            if shown["state"] in states:
+                return shown
+
+
+async def test_a_question_outlives_the_process_and_its_answer_goes_on_in_the_next(
+    home: Path, workspace: Path
+) -> None:
+    async with serve([Reply("I write.", tool_calls=(WRITE,)), Reply("Written.")]) as server:
+        environment = agent_environment(home, server)
+        async with serving(environment, home / "first") as first:
+            started = await command("start", "make a file", environment=environment, cwd=workspace)
+            run = started.split()[0]
+            await state_of(run, environment, workspace, "input_required")
+            first.process.kill()
+            await first.wait()
+        text = await command("show", run, environment=environment, cwd=workspace)
+        assert "+made" in text
+        assert f"hermes-acp runs answer {run} allow|deny" in text
+        async with serving(environment, home / "second"):
+            said = await command("answer", run, "allow", environment=environment, cwd=workspace)
+            assert said == f"Answered. Run {run} goes on.\n"
+            await state_of(run, environment, workspace, "done")
+    assert (workspace / "made.txt").read_text() == "made\n"
+    assert len(server.requests) == 2
+
+
+async def test_a_run_in_the_foreground_prints_its_answer(home: Path, workspace: Path) -> None:
+    async with serve([Reply("I write.", tool_calls=(WRITE,)), Reply("Not then.")]) as server:
+        environment = agent_environment(home, server)
+        start = ("start", "--id", "r1", "--wait", "-p", "make a file")
+        question = await command(*start, environment=environment, cwd=workspace, code=5)
+        assert "Asked because: made.txt would change" in question
+        await command("answer", "r1", "Use another name.", environment=environment, cwd=workspace)
+        assert await command(*start, environment=environment, cwd=workspace) == "Not then.\n"
+    assert not (workspace / "made.txt").exists()
+    assert "Use another name." in server.requests[1].asked.last_text
