@@ -17,7 +17,7 @@ from hermes_acp.frontends.lsp.lsp_command import lsp_command
         ("--foo", "`hermes-acp` has no flag --foo. Try `hermes-acp --help`."),
         ("--versoin", "`hermes-acp` has no flag --versoin. Did you mean --version?"),
         ("--mode auto go", "`hermes-acp` has no flag --mode. --mode belongs to `hermes-acp run`."),
-        ("runn go", "`hermes-acp` has no command 'runn'. Did you mean hermes-acp run?"),
+        ("runn go", "`hermes-acp` has no command 'runn'. Did you mean hermes-acp run or hermes-acp runs?"),
         ("sessions lst", "no command 'lst'. Did you mean hermes-acp sessions list?"),
         ("run --modle x go", "`hermes-acp run` has no flag --modle. Did you mean --mode or --model?"),
         ("setup --key sk-secret", "`hermes-acp setup` has no flag --key. Did you mean --key-from-env?"),

@@ -1,22 +1,20 @@
 """The `hermes-acp runs` command: start runs, look at them, answer their questions."""
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 import anyio
 
 from hermes_acp.config.environment import Environment, read_environment
-from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import PermissionAnswer
-from hermes_acp.core.ports.run_ports import DEFAULT_PRIORITY, RunBudget, RunFilter, RunState
-from hermes_acp.frontends.cli.cli_output import folder_named, note, print_json
+from hermes_acp.core.ports.run_ports import RunFilter, RunState
+from hermes_acp.frontends.cli.cli_output import note, print_json
 from hermes_acp.frontends.cli.flag_values import positive_number
 from hermes_acp.frontends.cli.messages import command_messages, order_messages
-from hermes_acp.frontends.cli.run.run_flags import MODES
+from hermes_acp.frontends.cli.runs.run_wishes import add_wishes
 
 if TYPE_CHECKING:
-    from hermes_acp.runs.run_service import RunService, RunWish
+    from hermes_acp.runs.run_service import RunService
 
 OPEN: tuple[RunState, ...] = ("queued", "running", "input_required", "parked")
 
@@ -50,50 +48,6 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     answer.add_argument("--call", default="", metavar="ID", help=order_messages.CALL_HELP)
     for action in (start, listing, show, watch):
         action.add_argument("--json", action="store_true", help=command_messages.JSON_HELP)
-
-
-def add_wishes(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags that say what a run is to do, and within which limits."""
-    parser.add_argument("-p", "--prompt", help=order_messages.PROMPT_HELP)
-    parser.add_argument("--cwd", default=".", metavar="DIR", help=order_messages.CWD_HELP)
-    parser.add_argument("--mode", choices=MODES, default="", help=order_messages.MODE_HELP)
-    parser.add_argument("-m", "--model", default="", metavar="MODEL", help=order_messages.MODEL_HELP)
-    parser.add_argument("--backend", default="", metavar="NAME", help=order_messages.BACKEND_HELP)
-    for flag, kind, metavar, about in (
-        ("--max-steps", int, "N", order_messages.MAX_STEPS_HELP),
-        ("--max-tokens", int, "N", order_messages.MAX_TOKENS_HELP),
-        ("--max-cost", float, "USD", order_messages.MAX_COST_HELP),
-        ("--timeout", float, "S", order_messages.TIMEOUT_HELP),
-    ):
-        parser.add_argument(flag, type=positive_number(kind), metavar=metavar, help=about)
-    parser.add_argument(
-        "--priority", type=int, default=DEFAULT_PRIORITY, metavar="1-5", help=order_messages.PRIORITY_HELP
-    )
-
-
-def wish_of(options: argparse.Namespace, prompt: str) -> "RunWish":
-    """Return the run that the flags describe."""
-    from hermes_acp.runs.run_service import RunWish
-
-    return RunWish(
-        prompt,
-        folder_named(options.cwd) or ".",
-        mode=options.mode,
-        backend=options.backend,
-        model=options.model,
-        budget=RunBudget(options.max_steps, options.max_tokens, options.max_cost, options.timeout),
-        priority=options.priority,
-    )
-
-
-def prompt_of(options: argparse.Namespace, words: list[str]) -> str:
-    """Return the prompt of the flags, of the words or, without both, of standard input. Raises BadRequest."""
-    prompt = options.prompt or " ".join(words)
-    if not prompt and not sys.stdin.isatty():
-        prompt = sys.stdin.read()
-    if not prompt.strip():
-        raise BadRequest(order_messages.EMPTY_PROMPT, hint=order_messages.PROMPT_HINT)
-    return prompt
 
 
 def run_runs(options: argparse.Namespace) -> int:

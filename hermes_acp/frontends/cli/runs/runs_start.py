@@ -1,7 +1,8 @@
 """The `hermes-acp runs start` command: start a run and, if wanted, wait until it rests."""
 
 import argparse
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from msgspec import structs
@@ -13,14 +14,16 @@ from hermes_acp.core.messages import AssistantMessage
 from hermes_acp.core.ports.run_ports import RunView
 from hermes_acp.frontends.cli.cli_output import escaped, note, print_json
 from hermes_acp.frontends.cli.messages import order_messages
-from hermes_acp.frontends.cli.runs.runs_command import prompt_of, wish_of
+from hermes_acp.frontends.cli.runs.run_wishes import prompt_of, wish_of
 from hermes_acp.frontends.cli.runs.runs_show import as_document, question_lines
 
 if TYPE_CHECKING:
     from hermes_acp.app.app import App
     from hermes_acp.runs.run_service import RunWish
 
-FAILURE_CODES = {"model": ExitCode.MODEL, "storage": ExitCode.STORAGE, "usage": ExitCode.USAGE}
+FAILURE_CODES: Final = MappingProxyType(
+    {"model": ExitCode.MODEL, "storage": ExitCode.STORAGE, "usage": ExitCode.USAGE}
+)
 
 
 def start_run(options: argparse.Namespace, environment: Environment) -> int:

@@ -1,0 +1,59 @@
+"""The flags that say what a run is to do, and within which limits."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports.run_ports import DEFAULT_PRIORITY, RunBudget
+from hermes_acp.frontends.cli.cli_output import folder_named
+from hermes_acp.frontends.cli.flag_values import positive_number
+from hermes_acp.frontends.cli.messages import order_messages
+from hermes_acp.frontends.cli.run.run_flags import MODES
+
+if TYPE_CHECKING:
+    from hermes_acp.runs.run_service import RunWish
+
+
+def add_wishes(parser: argparse.ArgumentParser) -> None:
+    """Describe the flags that say what a run is to do, and within which limits."""
+    parser.add_argument("-p", "--prompt", help=order_messages.PROMPT_HELP)
+    parser.add_argument("--cwd", default=".", metavar="DIR", help=order_messages.CWD_HELP)
+    parser.add_argument("--mode", choices=MODES, default="", help=order_messages.MODE_HELP)
+    parser.add_argument("-m", "--model", default="", metavar="MODEL", help=order_messages.MODEL_HELP)
+    parser.add_argument("--backend", default="", metavar="NAME", help=order_messages.BACKEND_HELP)
+    for flag, kind, metavar, about in (
+        ("--max-steps", int, "N", order_messages.MAX_STEPS_HELP),
+        ("--max-tokens", int, "N", order_messages.MAX_TOKENS_HELP),
+        ("--max-cost", float, "USD", order_messages.MAX_COST_HELP),
+        ("--timeout", float, "S", order_messages.TIMEOUT_HELP),
+    ):
+        parser.add_argument(flag, type=positive_number(kind), metavar=metavar, help=about)
+    parser.add_argument(
+        "--priority", type=int, default=DEFAULT_PRIORITY, metavar="1-5", help=order_messages.PRIORITY_HELP
+    )
+
+
+def wish_of(options: argparse.Namespace, prompt: str) -> "RunWish":
+    """Return the run that the flags describe."""
+    from hermes_acp.runs.run_service import RunWish
+
+    return RunWish(
+        prompt,
+        folder_named(options.cwd) or ".",
+        mode=options.mode,
+        backend=options.backend,
+        model=options.model,
+        budget=RunBudget(options.max_steps, options.max_tokens, options.max_cost, options.timeout),
+        priority=options.priority,
+    )
+
+
+def prompt_of(options: argparse.Namespace, words: list[str]) -> str:
+    """Return the prompt of the flags, of the words or, without both, of standard input. Raises BadRequest."""
+    prompt = options.prompt or " ".join(words)
+    if not prompt and not sys.stdin.isatty():
+        prompt = sys.stdin.read()
+    if not prompt.strip():
+        raise BadRequest(order_messages.EMPTY_PROMPT, hint=order_messages.PROMPT_HINT)
+    return prompt
