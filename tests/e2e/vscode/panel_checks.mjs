@@ -174,7 +174,22 @@ async function letsWhatIsListedBeTrusted(stage) {
   expect(await approved(), '[{"kind":"context_file","name":"AGENTS.md","digest":"d2"}]', "what is approved");
 }
 
+async function beginsAMentionWithItsKind(stage) {
+  const page = await stage.open();
+  await stage.show();
+  const area = page.getByLabel("Prompt", { exact: true });
+  await area.pressSequentially("See @");
+  await until(async () => (await stage.posted("mentions")).length > 0, "the host is asked");
+  const mentions = [{ kind: "session", token: "session:", label: "Past session", detail: "type a word of its title", isStart: true }];
+  await stage.send({ type: "mentions", query: "", mentions });
+  await page.getByRole("option", { name: "Past session" }).click();
+  await until(async () => (await stage.posted("mentions")).at(-1)?.query === "session:", "the host is asked for more");
+  expect(await area.inputValue(), "See @session:", "the prompt");
+  expect(await page.locator(".chip").count(), 0, "mentions");
+}
+
 export const CHECKS = [
+  beginsAMentionWithItsKind,
   letsWhatIsListedBeTrusted,
   keepsDraftsAtTheHostToo,
   hasASessionBegunForWhoeverWrites,

@@ -23,13 +23,14 @@ import {
 } from "../messages/editor";
 import type { Mention } from "../panel/protocol";
 import { fileOf, selectionOf } from "./mention_of";
+import { isInGit } from "./git_folder";
+import { offered, type Found } from "./offered";
 import { ranked } from "./ranking";
 import { RecentFiles } from "./recent_files";
 import { TerminalOutput } from "./terminal_output";
 
 const SESSION = "session";
 const MAX_SESSIONS = 8;
-const MAX_FILES_FIRST = 6;
 const MAX_FOUND = 30;
 const MAX_PASSAGE = 100_000;
 const MAX_DIFF = 200_000;
@@ -56,28 +57,25 @@ export class Mentions implements vscode.Disposable {
   async find(query: string): Promise<readonly Mention[]> {
     if (/^https?:\/\/\S/i.test(query)) return [pageOf(query)];
     const word = query.toLowerCase();
-    const [files, symbols, sessions] = await Promise.all([
+    const [{ files, folders }, symbols, sessions, special] = await Promise.all([
       this.findFiles(query),
       query.length > 1 ? findSymbols(query) : [],
       isMeant(SESSION, word) ? this.findSessions(word.slice(SESSION.length + 1)) : [],
+      this.specials(),
     ]);
-    const special = this.specials().filter((each) => isMeant(each.token.toLowerCase(), word));
-    const [selected, others] = [special.filter(isSelection), special.filter((each) => !isSelection(each))];
-    // Before anything is typed a file is what is meant most often.
-    const found = word
-      ? [...selected, ...others, ...sessions, ...files, ...symbols]
-      : [...selected, ...files.slice(0, MAX_FILES_FIRST), ...others, ...files.slice(MAX_FILES_FIRST)];
-    return found.slice(0, MAX_FOUND);
+    const meant = special.filter((each) => isMeant(each.token.toLowerCase(), word));
+    return offered(word, { special: meant, folders, files, symbols, sessions });
   }
 
-  private specials(): readonly Mention[] {
+  private async specials(): Promise<readonly Mention[]> {
     const found: Mention[] = [];
     const editor = vscode.window.activeTextEditor;
     if (editor?.document.uri.scheme === "file" && !editor.selection.isEmpty) found.push(selectionOf(editor));
     const count = problems().length;
     if (count > 0)
       found.push({ kind: "problems", token: "problems", label: PROBLEMS, detail: problemsInWorkspace(count) });
-    if (vscode.workspace.workspaceFolders?.length)
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+    if (folder?.scheme === "file" && (await isInGit(folder.fsPath)))
       found.push({ kind: "changes", token: "changes", label: GIT_CHANGES, detail: UNCOMMITTED });
     const { name } = this.terminal;
     if (name) found.push({ kind: "terminal", token: "terminal", label: TERMINAL, detail: lastCommandIn(name) });
@@ -96,7 +94,7 @@ export class Mentions implements vscode.Disposable {
     }));
   }
 
-  private async findFiles(query: string): Promise<readonly Mention[]> {
+  private async findFiles(query: string): Promise<Pick<Found, "files" | "folders">> {
     const letters = [...query.replace(/[^\p{L}\p{N}._/-]/gu, "")];
     const glob = letters.length > 0 ? `**/*${letters.map(eitherCase).join("*")}*` : "**/*";
     const open = this.recent.open();
@@ -109,7 +107,10 @@ export class Mentions implements vscode.Disposable {
       return { uri, path, isOpen: isOpen.has(key), ...(seenAgo === undefined ? {} : { seenAgo }) };
     });
     const files = ranked(candidates, letters.join("")).map(({ uri }) => uri);
-    return [...foldersOf(files, query.toLowerCase()), ...files.slice(0, MAX_FOUND).map((uri) => fileOf(uri))];
+    return {
+      folders: foldersOf(files, query.toLowerCase()),
+      files: files.slice(0, MAX_FOUND).map((uri) => fileOf(uri)),
+    };
   }
 
   /** Return a mention as what the agent reads; undefined where there is nothing any more. */
@@ -144,18 +145,17 @@ function isMeant(token: string, word: string): boolean {
   return token.startsWith(word) || (token === SESSION && word.startsWith(`${SESSION}:`));
 }
 
-const isSelection = ({ kind }: Mention): boolean => kind === "selection";
-
 /** Mention a web page; the agent reads it with its own tool, by its own rules. */
 function pageOf(url: string): Mention {
   return { kind: "url", token: url, label: url.replace(/^https?:\/\//i, ""), detail: url, uri: url };
 }
 
 function foldersOf(files: readonly vscode.Uri[], wanted: string): readonly Mention[] {
+  const roots = new Set(vscode.workspace.workspaceFolders?.map(({ uri }) => uri.toString()));
   const folders = new Map<string, Mention>();
   for (const uri of files) {
     const folder = vscode.Uri.joinPath(uri, "..");
-    if (wanted && basename(folder.path).toLowerCase().includes(wanted))
+    if (wanted ? basename(folder.path).toLowerCase().includes(wanted) : !roots.has(folder.toString()))
       folders.set(folder.toString(), fileOf(folder, "folder"));
   }
   return [...folders.values()].slice(0, 3);

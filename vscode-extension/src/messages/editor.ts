@@ -49,6 +49,12 @@ export const problemsInWorkspace = (count: number) => `${count} in the workspace
 export const TERMINAL = "Terminal";
 export const lastCommandIn = (terminal: string) => `last command in ${terminal}`;
 export const PAST_SESSION = "past session";
+export const PAST_SESSION_START = "Past session";
+export const PAST_SESSION_TITLE = "type a word of its title";
+export const SYMBOL_START = "Symbol";
+export const SYMBOL_NAME = "type part of its name";
+export const WEB_PAGE_START = "Web page";
+export const WEB_PAGE_ADDRESS = "type its address";
 export const GIT_CHANGES = "Git changes";
 export const UNCOMMITTED = "uncommitted changes";
 

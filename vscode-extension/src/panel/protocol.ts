@@ -67,6 +67,8 @@ export interface Mention {
   readonly detail: string;
   readonly uri?: string;
   readonly line?: number;
+  /** Whether it is only how a mention of its kind begins, to be written further. */
+  readonly isStart?: boolean;
   /** The text itself, of a file that was dropped and has no address. */
   readonly text?: string;
 }

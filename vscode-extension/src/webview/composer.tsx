@@ -14,7 +14,7 @@ import { dropOn, picturesOf } from "./attachments";
 import { post } from "./bridge";
 import { Chips, Context } from "./chips";
 import { useDraft, type Draft } from "./draft";
-import { Menu, optionsFor, wordBefore, type MenuOption } from "./menu";
+import { Menu, optionsFor, wordBefore, type MenuOption, type Word } from "./menu";
 import type { Model } from "./model";
 import { ComingPickers, Meter, Pickers } from "./pickers";
 
@@ -52,11 +52,11 @@ export function Composer({ shell, session, found, inserted, context, refill, foc
   };
   const take = (option: MenuOption) => {
     if (!word) return;
-    write(`${draft.text.slice(0, word.start)}${option.insert} ${draft.text.slice(word.end)}`);
-    const at = word.start + option.insert.length + 1;
+    const { text, at } = withOption(draft.text, word, option);
+    write(text);
     requestAnimationFrame(() => area.current?.setSelectionRange(at, at));
     setCaret(at);
-    if (option.mention) draft.mention(option.mention);
+    if (option.mention && !option.mention.isStart) draft.mention(option.mention);
   };
   const send = () => shell.hasFolder && draft.send();
   const cancel = isWorking ? () => post({ type: "cancel", sessionId: id }) : undefined;
@@ -91,6 +91,12 @@ export function Composer({ shell, session, found, inserted, context, refill, foc
       </div>
     </div>
   );
+}
+
+/** Return the prompt with an option in place of a word, and where the caret is then: behind it, or where it is written on. */
+function withOption(text: string, { start, end }: Word, { insert, mention }: MenuOption) {
+  const put = mention?.isStart ? insert : `${insert} `;
+  return { text: text.slice(0, start) + put + text.slice(end), at: start + put.length };
 }
 
 /** Have a session begun for whoever is about to write: only then it is known what can be chosen. */

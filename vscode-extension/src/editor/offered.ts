@@ -1,0 +1,55 @@
+/**
+ * The order in which mentions are offered.
+ *
+ * Knows: kinds. Does not know: where mentions come from.
+ */
+
+import {
+  PAST_SESSION_START,
+  PAST_SESSION_TITLE,
+  SYMBOL_START,
+  SYMBOL_NAME,
+  WEB_PAGE_START,
+  WEB_PAGE_ADDRESS,
+} from "../messages/editor";
+import type { Mention } from "../panel/protocol";
+
+/** What was found, by kind. */
+export interface Found {
+  readonly special: readonly Mention[];
+  readonly folders: readonly Mention[];
+  readonly files: readonly Mention[];
+  readonly symbols: readonly Mention[];
+  readonly sessions: readonly Mention[];
+}
+
+const MAX_FOUND = 30;
+const MAX_FILES_FIRST = 6;
+const MAX_FOLDERS_FIRST = 2;
+
+/** Kinds of which there is nothing to show before more is written: taking one writes its beginning. */
+const STARTS: readonly Mention[] = [
+  { kind: "symbol", token: "", label: SYMBOL_START, detail: SYMBOL_NAME, isStart: true },
+  { kind: "session", token: "session:", label: PAST_SESSION_START, detail: PAST_SESSION_TITLE, isStart: true },
+  { kind: "url", token: "https://", label: WEB_PAGE_START, detail: WEB_PAGE_ADDRESS, isStart: true },
+];
+
+/** Return what to offer for the word behind an @, the likeliest first; for the @ alone something of every kind. */
+export function offered(word: string, { special, folders, files, symbols, sessions }: Found): readonly Mention[] {
+  const selected = special.filter(isSelection);
+  const others = special.filter((each) => !isSelection(each));
+  // Before anything is typed a file is what is meant most often.
+  const found = word
+    ? [...selected, ...others, ...sessions, ...folders, ...files, ...symbols]
+    : [
+        ...selected,
+        ...files.slice(0, MAX_FILES_FIRST),
+        ...folders.slice(0, MAX_FOLDERS_FIRST),
+        ...others,
+        ...STARTS,
+        ...files.slice(MAX_FILES_FIRST),
+      ];
+  return found.slice(0, MAX_FOUND);
+}
+
+const isSelection = ({ kind }: Mention): boolean => kind === "selection";
