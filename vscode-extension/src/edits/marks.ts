@@ -1,5 +1,6 @@
 /**
  * Hunks on a page made visible: red and green lines, the words that differ, signs in the gutter, lenses above them.
+ * On red and green, text has the editor's one colour: the theme's colours for syntax are chosen for its own ground.
  *
  * Knows: decorations and lenses. Does not know: how hunks came onto the page.
  */
@@ -16,6 +17,9 @@ import { changedWords, type WordPlace } from "./words";
 interface Types {
   readonly come: vscode.TextEditorDecorationType;
   readonly gone: vscode.TextEditorDecorationType;
+  /** Lines of a file that is all new: nothing sets them apart but their signs, and they keep their colours. */
+  readonly created: vscode.TextEditorDecorationType;
+  readonly text: vscode.TextEditorDecorationType;
   readonly wordCome: vscode.TextEditorDecorationType;
   readonly wordGone: vscode.TextEditorDecorationType;
 }
@@ -24,10 +28,10 @@ interface Types {
 function typesFor(media: vscode.Uri): Types {
   const { kind } = vscode.window.activeColorTheme;
   const isContrast = kind === vscode.ColorThemeKind.HighContrast || kind === vscode.ColorThemeKind.HighContrastLight;
-  const typeOf = (name: string, what: "inserted" | "removed") =>
+  const typeOf = (name: string, what: "inserted" | "removed", hasGround = true) =>
     vscode.window.createTextEditorDecorationType({
       isWholeLine: true,
-      backgroundColor: new vscode.ThemeColor(`diffEditor.${what}LineBackground`),
+      ...(hasGround ? { backgroundColor: new vscode.ThemeColor(`diffEditor.${what}LineBackground`) } : {}),
       overviewRulerColor: new vscode.ThemeColor(`diffEditorOverview.${what}Foreground`),
       overviewRulerLane: vscode.OverviewRulerLane.Full,
       gutterIconPath: vscode.Uri.joinPath(media, `${name}.svg`),
@@ -46,6 +50,10 @@ function typesFor(media: vscode.Uri): Types {
   return {
     come: typeOf("come", "inserted"),
     gone: typeOf("gone", "removed"),
+    created: typeOf("come", "inserted", false),
+    text: vscode.window.createTextEditorDecorationType(
+      isContrast ? {} : { color: new vscode.ThemeColor("editor.foreground") },
+    ),
     wordCome: wordTypeOf("inserted"),
     wordGone: wordTypeOf("removed"),
   };
@@ -117,9 +125,13 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
       this.types.gone,
       blocks.flatMap((block) => lines(block.line, block.gone)),
     );
+    const come = blocks.flatMap((block) => lines(block.line + block.gone, block.come));
+    const isNew = review.diff.oldText === null;
+    editor.setDecorations(this.types.come, isNew ? [] : come);
+    editor.setDecorations(this.types.created, isNew ? come : []);
     editor.setDecorations(
-      this.types.come,
-      blocks.flatMap((block) => lines(block.line + block.gone, block.come)),
+      this.types.text,
+      isNew ? [] : blocks.flatMap((block) => lines(block.line, block.gone + block.come)),
     );
     editor.setDecorations(
       this.types.wordGone,
@@ -161,8 +173,11 @@ export function targetOf(review: Review, hunk: number): Target {
   return { sessionId: review.sessionId, callId: review.callId, path: review.diff.path, hunk };
 }
 
+/** Beyond the end of any line; the editor takes its end for it. */
+const LINE_END = 2 ** 30;
+
 function lines(first: number, count: number): readonly vscode.Range[] {
-  return count > 0 ? [new vscode.Range(first, 0, first + count - 1, 0)] : [];
+  return count > 0 ? [new vscode.Range(first, 0, first + count - 1, LINE_END)] : [];
 }
 
 const WRITING: vscode.Command = { command: "", title: messages.WRITING_LENS };
