@@ -66,7 +66,8 @@ async def test_a_reload_in_a_turn_shows_the_turn_and_its_question_again(tmp_path
         await ask(page, "change a.py")
         await page.get_by_role("button", name="Allow once").wait_for()
         await page.reload()
-        await page.get_by_role("button", name="Allow once").click()
+        await page.get_by_role("button", name="Allow once").wait_for()
+        await page.keyboard.press("Control+Alt+Enter")
         await page.get_by_text("All done.").wait_for()
         assert await page.get_by_text("change a.py", exact=True).count() == 1
         assert (visit.workspace / "a.py").read_text().startswith("x = 5")

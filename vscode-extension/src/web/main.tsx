@@ -73,11 +73,35 @@ function open(given: string): void {
       </Frame>
     ),
   );
+  addEventListener("keydown", (event) => {
+    const kind = answerIn(event);
+    if (!kind) return;
+    event.preventDefault();
+    if (!answerInSight(kind)) engine.audience.post({ type: "showQuestion" });
+  });
   addEventListener("pagehide", ({ persisted }) => {
     if (!persisted) engine.connection.leave();
   });
   renewAfterSleep(() => engine.connection.renew());
   void engine.connection.link().catch(() => undefined);
+}
+
+/** Answer the question that is in sight, and no other: nobody answers what they do not see. */
+function answerInSight(kind: string): boolean {
+  const buttons = [...document.querySelectorAll<HTMLButtonElement>(`.frame:not([inert]) [data-kind="${kind}"]`)];
+  const seen = buttons.find((button) => {
+    const { x, y, width, height } = button.getBoundingClientRect();
+    return button.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+  });
+  seen?.click();
+  return seen !== undefined;
+}
+
+/** Return what a key answers: the keys are those that VS Code has for it. */
+function answerIn(event: KeyboardEvent): "allow_once" | "reject_once" | undefined {
+  if (!event.altKey || !(event.ctrlKey || event.metaKey)) return undefined;
+  if (event.key === "Enter") return "allow_once";
+  return event.key === "Backspace" ? "reject_once" : undefined;
 }
 
 function renewAfterSleep(renew: () => void): void {

@@ -64,7 +64,7 @@ interface PresentProps {
 function Present({ shell, session, toQuestion }: PresentProps) {
   return (
     <>
-      <Tabs tabs={shell.tabs} active={shell.active} />
+      {(shell.isInEditor || shell.tabs.length > 1) && <Tabs tabs={shell.tabs} active={shell.active} />}
       <AskingElsewhere tabs={shell.tabs} active={shell.active} />
       {!shell.isTrusted && <Untrusted />}
       {session && session.items.length > 0 ? (

@@ -43,6 +43,7 @@ export function Approval({ isSeen, approval, roots, verdicts }: Props) {
             key={option.id}
             type="button"
             class={classOf(option)}
+            data-kind={option.kind}
             disabled={isBarred(option)}
             title={isBarred(option) ? messages.READ_TEXT_FIRST : titleOf(option)}
             onClick={() => answer(option.id)}

@@ -9,6 +9,7 @@ import { useEffect, useState } from "preact/hooks";
 import * as messages from "../messages/panel";
 import type { Passage, PastSession, Shell } from "../panel/protocol";
 import { post } from "./bridge";
+import { split } from "./paths";
 import { whenOf } from "./past_times";
 
 interface Props {
@@ -148,6 +149,7 @@ function PastRow({ session, shell, onClose }: { session: PastSession; shell: She
         }}
       >
         <span class="past-title">{title}</span>
+        {!shell.isInEditor && <span class="past-folder">{split(cwd).name}</span>}
         <span class="past-when">{whenOf(session.updatedAt)}</span>
       </button>
       {shell.canRename && <Small icon="edit" label={messages.renameSession(title)} onClick={() => setRenaming(true)} />}
