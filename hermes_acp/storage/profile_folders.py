@@ -3,6 +3,7 @@
 import fcntl
 import os
 from pathlib import Path
+from typing import Final
 
 from hermes_acp.config.environment import (
     DEFAULT_PROFILE,
@@ -14,6 +15,9 @@ from hermes_acp.config.environment import (
 from hermes_acp.config.profile_errors import bad_profile_name, linked_profile
 from hermes_acp.core.errors import BadRequest, Busy
 from hermes_acp.storage.private_files import private_folder, remove_folder, storage_error, write_whole
+
+RESIDENT_LOCK: Final = "daemon.lock"
+"""The lock of a home's resident process."""
 
 
 def create_profile(base: Path, name: str, keys_from: str = "") -> Path:
@@ -69,6 +73,11 @@ def remove_profile(base: Path, name: str) -> None:
     home = Path(profile_home(str(base), name))
     if name == DEFAULT_PROFILE:
         raise BadRequest("The default profile cannot be removed.", hint="Delete its sessions instead.")
+    if _is_open(home / RESIDENT_LOCK):
+        raise Busy(
+            f"The profile {name!r} has a process in the background.",
+            hint=f"End it first: `hermes-acp --profile {name} daemon stop`.",
+        )
     for record in sorted((home / "sessions").glob("*.jsonl")):
         if _is_open(record):
             raise Busy(

@@ -5,7 +5,7 @@ from typing import Final
 
 from hermes_acp.core.errors import HermesError
 from hermes_acp.frontends.cli.run.headless_session import EXIT_CODES
-from hermes_acp.frontends.cli.run.run_output import NOT_STARTED
+from hermes_acp.frontends.cli.run.run_output import BUSY, NOT_STARTED
 from hermes_acp.frontends.command_line.messages import EXIT_CODES as EXIT_MEANINGS
 
 from .docstrings import class_text
@@ -18,8 +18,8 @@ REASONS: Final = """\
 ## Reasons
 
 `reason` of the [`result`](../headless.md#the-last-line-result) line and of the event
-[`turn_ended`](events.md#turn_ended), each with the exit code of a run that ends so. `not_started` is only in
-`result`: the run never began."""
+[`turn_ended`](events.md#turn_ended), each with the exit code of a run that ends so. `not_started` and
+`busy` are only in `result`: the run never began."""
 ERRORS: Final = """\
 ## Error codes
 
@@ -30,7 +30,8 @@ def render() -> str:
     """Return the page."""
     codes = ((code(str(number.value)), sentence(text)) for number, text in EXIT_MEANINGS.items())
     reasons = (
-        (code(reason), code(str(int(number)))) for reason, number in {**EXIT_CODES, NOT_STARTED: 2}.items()
+        (code(reason), code(str(int(number))))
+        for reason, number in {**EXIT_CODES, NOT_STARTED: 2, BUSY: 75}.items()
     )
     errors = table(("error code", "exit code", "meaning"), _errors(HermesError))
     codes_table = table(("code", "meaning"), codes)

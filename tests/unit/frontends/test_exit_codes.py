@@ -5,6 +5,7 @@ import pytest
 from hermes_acp.core.errors import Busy, HermesError, exit_code_of
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.messages.run_messages import EXIT_CODES as RUN_HELP
+from hermes_acp.frontends.cli.run.run_output import failure_report
 from hermes_acp.frontends.command_line.messages import EXIT_CODES
 
 
@@ -28,3 +29,5 @@ def test_an_error_has_the_same_exit_code_in_the_chat(error: type[HermesError]) -
 
 def test_what_is_in_use_is_no_wrong_usage() -> None:
     assert (Busy.exit_code, exit_code_of("busy"), exit_code_of("something else")) == (75, 75, 1)
+    report = failure_report(Busy("The session is open."))
+    assert (report.reason, report.exit_code, report.error_code) == ("busy", 75, "busy")

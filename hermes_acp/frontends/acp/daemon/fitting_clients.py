@@ -12,7 +12,7 @@ FAMILIES: Final = ("HERMES_", "AWS_", "GOOGLE_", "AZURE_", "OPENAI_", "ANTHROPIC
 NETWORK: Final = frozenset(
     {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 )
-FREE: Final = frozenset({"HERMES_HOME", "HERMES_SERVE_TOKEN"})
+FREE: Final = frozenset({"HERMES_HOME", "HERMES_PROFILE", "HERMES_SERVE_TOKEN"})
 """The home folder is the same by its socket, whatever names it; the token is for other clients."""
 
 

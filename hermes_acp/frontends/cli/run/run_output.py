@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from hermes_acp.core.errors import HermesError, StorageError
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.core.messages import Usage
 from hermes_acp.core.record.turn_times import TurnTimes
 from hermes_acp.frontends.cli.cli_output import escaped
@@ -17,14 +18,16 @@ from hermes_acp.frontends.cli.messages import run_messages
 FORMATS: Final = ("text", "json", "stream-json")
 FORMAT_FLAG: Final = "--output-format"
 NOT_STARTED: Final = "not_started"
+BUSY: Final = "busy"
 FAILURE_REASONS: Final[Mapping[int, str]] = MappingProxyType(
     {
-        1: "gave_up",
-        2: NOT_STARTED,
-        3: "model_trouble",
-        4: "storage_trouble",
-        124: "out_of_time",
-        130: "cancelled",
+        ExitCode.FAILED: "gave_up",
+        ExitCode.USAGE: NOT_STARTED,
+        ExitCode.MODEL: "model_trouble",
+        ExitCode.STORAGE: "storage_trouble",
+        ExitCode.BUSY: BUSY,
+        ExitCode.TIMED_OUT: "out_of_time",
+        ExitCode.INTERRUPTED: "cancelled",
     }
 )
 """The reasons of runs that failed outside of a turn, by exit code."""
@@ -47,7 +50,7 @@ class RunReport(msgspec.Struct, tag_field="type", tag="result"):
 
 def failure_report(error: HermesError, session_id: str = "") -> RunReport:
     """Return the result of a run that an error ended before or outside of its turn."""
-    reason = FAILURE_REASONS.get(error.exit_code, FAILURE_REASONS[1])
+    reason = FAILURE_REASONS.get(error.exit_code, FAILURE_REASONS[ExitCode.FAILED])
     return RunReport(session_id, reason, error.exit_code, "", error.sentence(), error.code)
 
 
