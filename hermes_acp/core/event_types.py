@@ -118,6 +118,12 @@ class Grant(Struct, frozen=True):
     state: str = ""
 
 
+class GrantsRevoked(Struct, frozen=True, gc=False, tag="grants_revoked"):
+    """The user took back standing answers of this session."""
+
+    grants: tuple[Grant, ...]
+
+
 class Options(Struct, frozen=True):
     """What the user chose for a session. Empty values mean the configured defaults.
 

@@ -14,6 +14,7 @@ from hermes_acp.core.event_types import (
     ExitReason,
     FileVersion,
     Grant,
+    GrantsRevoked,
     HunkSpan,
     Location,
     Mode,
@@ -382,6 +383,7 @@ Event = (
     | CallProposed
     | PermissionAsked
     | PermissionAnswered
+    | GrantsRevoked
     | CallStarted
     | CallProgressed
     | SourcesRead

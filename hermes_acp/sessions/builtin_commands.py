@@ -24,7 +24,20 @@ if TYPE_CHECKING:
     from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
 
 ORDER: Final = (
-    *("status", "cost", "config", "context", "skills", "compact", "undo", "redo", "trust", "memory", "mcp"),
+    *(
+        "status",
+        "cost",
+        "config",
+        "context",
+        "skills",
+        "compact",
+        "undo",
+        "redo",
+        "trust",
+        "permissions",
+        "memory",
+        "mcp",
+    ),
     *("export", "init", "shell"),
 )
 """The order in which commands are listed; commands not named here come last, by name."""

@@ -45,7 +45,8 @@ hermes_acp.frontends.lsp.features: initialize initialized text_document_code_act
 hermes_acp.memory.services: honcho mem0
 hermes_acp.models.providers: anthropic bedrock gemini openai_compatible openai_responses
 hermes_acp.runs.engines: embedded
-hermes_acp.sessions.commands: compact config context cost export init mcp memory redo shell skills status trust undo
+hermes_acp.sessions.commands: compact config context cost export init mcp memory permissions redo shell skills status
+  trust undo
 hermes_acp.tools.builtin: apply_patch ask_user browser delegate diagnostics edit_file execute_code
   git glob list_files memory notebook_edit plan process read_file search session_search skill skill_manage
   terminal tool_manage web_fetch web_search write_file

@@ -121,3 +121,33 @@ async def test_bypass_is_there_for_who_means_it_and_ends_with_that(scene: Scene)
 
 def test_only_the_command_line_says_so_in_an_environment() -> None:
     assert not environment_of({"HERMES_ALLOW_BYPASS": "1", "HOME": "/home/me"}).allows_bypass
+
+
+async def test_answers_are_listed_and_taken_back(scene: Scene) -> None:
+    scene.provider.plays(runs("sh -c true", "c1"), step("Done."), runs("sh -c id", "c2"), step("Done."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "/permissions")
+        assert "no standing answers" in ShownSession(editor, session).text
+        for answer in ("allow_always", "allow_workspace"):
+            editor.on[ASK] = allow(answer)
+            await editor.prompt(session)
+        await editor.prompt(session, "/permissions")
+        shown = ShownSession(editor, session).text
+        assert "1. Allowed in this session: `sh -c true`" in shown
+        assert "2. Allowed in every session of this folder: `sh -c id`" in shown
+        await editor.prompt(session, "/permissions revoke 3")
+        assert "Give numbers from 1 to 2" in ShownSession(editor, session).text
+        await editor.prompt(session, "/permissions revoke 1 2")
+        assert "You are asked again about:" in ShownSession(editor, session).text
+        scene.provider.plays(runs("sh -c true", "c3"), step("Done."), runs("sh -c id", "c4"), step("Done."))
+        editor.on[ASK] = allow("allow_once")
+        await editor.prompt(session)
+        await editor.prompt(session)
+        assert asked(editor) == ["c1", "c2", "c3", "c4"]
+    scene.provider.plays(runs("sh -c true", "c5"), step("Done."))
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("allow_once")
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        await editor.prompt(session)
+        assert asked(editor) == ["c5"]

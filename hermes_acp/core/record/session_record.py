@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
-from hermes_acp.core.event_types import Grant, Mode, Options
+from hermes_acp.core.event_types import Grant, GrantsRevoked, Mode, Options
 from hermes_acp.core.events import (
     ArchiveChanged,
     CallEnded,
@@ -168,6 +168,8 @@ class Record:
                 self.layers, self.frozen_at = event.layers, event.began_at
             case SourcesRead():
                 self._read(event)
+            case GrantsRevoked():
+                self._revoke(event)
             case ChildChanged():
                 self.calls.change_child(event)
                 if event.cost_usd:
@@ -182,6 +184,14 @@ class Record:
             self.exposure = self.exposure.including(event.sources)
             kept = self._informed.get(event.call_id)
             self._informed = {event.call_id: kept} if kept else {}
+
+    def _revoke(self, event: GrantsRevoked) -> None:
+        gone = {(grant.kind, grant.subject) for grant in event.grants}
+        self.grants = tuple(each for each in self.grants if (each.kind, each.subject) not in gone)
+        self._informed = {
+            call_id: tuple(each for each in grants if (each.kind, each.subject) not in gone)
+            for call_id, grants in self._informed.items()
+        }
 
     @property
     def informed_grants(self) -> tuple[Grant, ...]:
