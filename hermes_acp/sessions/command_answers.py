@@ -13,13 +13,18 @@ from hermes_acp.core.record.turn_times import TurnTimes
 from hermes_acp.core.token_estimates import TOKEN_BYTES
 
 
-def status_text(record: Record, models: Sequence[AvailableModel]) -> str:
-    """Format the model, the mode, the use of the context window, and each provider's cache hits."""
+def status_text(record: Record, models: Sequence[AvailableModel], profile: str = "") -> str:
+    """Format the model, the mode, the use of the context window, and each provider's cache hits.
+
+    `profile` is named if it is not the default one.
+    """
     usage, options = record.usage, record.options
     rows = [("Mode", record.mode), ("Working directory", record.cwd)]
     if offer := chosen_model(options, models):
         effort = f", reasoning effort {options.effort}" if options.effort else ""
         rows.insert(0, ("Model", f"{offer.model} ({offer.provider}{effort})"))
+    if profile:
+        rows.append(("Profile", profile))
     if usage.used_tokens:
         share = usage.used_tokens / usage.window_tokens
         rows.append(("Context", f"{usage.used_tokens:,} of {usage.window_tokens:,} tokens ({share:.0%})"))

@@ -1,5 +1,6 @@
 """`/status`: show the model, the mode and what the session has used."""
 
+from hermes_acp.config.environment import DEFAULT_PROFILE
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.builtin_commands import CommandServices, RecordCommand
 
@@ -9,7 +10,9 @@ async def answer(services: CommandServices, record: Record) -> str:
     from hermes_acp.sessions.command_answers import status_text
 
     await services.configuration.deps()
-    return status_text(record, services.configuration.models())
+    profile = services.configuration.access.environment.profile
+    shown = "" if profile == DEFAULT_PROFILE else profile
+    return status_text(record, services.configuration.models(), shown)
 
 
 COMMAND = RecordCommand("Show the model, the mode and what the session has used", answer)

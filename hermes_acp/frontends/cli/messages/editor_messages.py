@@ -55,6 +55,14 @@ def write_question(count: int) -> str:
     return "Write this file?" if count == 1 else f"Write these {count} files?"
 
 
+def profile_hint(name: str) -> str:
+    """Return how an editor starts the agent in a profile, which its settings do not name."""
+    return (
+        f"The editor starts the default profile. To use {name} there, add --profile {name} to the arguments of the "
+        "command, or set HERMES_PROFILE."
+    )
+
+
 def copied(path: str) -> str:
     """Return where the copy is."""
     return f"The old file is {path}."

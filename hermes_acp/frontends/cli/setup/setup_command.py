@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.config.environment import DEFAULT_PROFILE, Environment, read_environment
 from hermes_acp.config.provider_presets import presets
 from hermes_acp.core.errors import BadRequest, ModelError, UserError
 from hermes_acp.frontends.cli.cli_output import note
@@ -190,7 +190,10 @@ def _mend_settings(environment: Environment, *, may_ask: bool, may_mend: bool) -
 def _set_up_editors(environment: Environment, editors: list[str], options: argparse.Namespace) -> int:
     from hermes_acp.frontends.cli.setup.editor_setup import set_up_editors
 
-    return set_up_editors(editors, environment.variables, is_agreed=options.yes, keeps_copy=options.backup)
+    code = set_up_editors(editors, environment.variables, is_agreed=options.yes, keeps_copy=options.backup)
+    if environment.profile != DEFAULT_PROFILE:
+        note(editor_messages.profile_hint(environment.profile))
+    return code
 
 
 def _offer_editors(environment: Environment, options: argparse.Namespace) -> None:
