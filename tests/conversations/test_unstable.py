@@ -15,6 +15,7 @@ from hermes_protocol.methods import ALSO_NOTIFIED, METHODS
 from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import Pause, call, step
+from tests.conversations.shared_app import strangers
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -303,3 +304,15 @@ async def test_plans_have_an_identity_only_for_a_client_that_takes_it(unstable: 
             assert told.of("plan") == []
         else:
             assert [len(each["entries"]) for each in told.of("plan")] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "meta", [{"hermes": {"unstable": True}}, {"hermes": {"unstable": "x"}}, {"hermes": 1}, 1]
+)
+async def test_a_client_can_ask_for_it_over_a_connection(scene: Scene, meta: object) -> None:
+    asks = meta == {"hermes": {"unstable": True}}
+    async with strangers(scene, 2) as (first, second):
+        answer = await first.call("initialize", {"protocolVersion": 1, "_meta": meta})
+        assert ("fork" in answer["agentCapabilities"]["sessionCapabilities"]) is asks
+        other = await second.call("initialize", {"protocolVersion": 1})
+        assert "fork" not in other["agentCapabilities"]["sessionCapabilities"]

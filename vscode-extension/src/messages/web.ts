@@ -24,4 +24,7 @@ export const CANCEL = "Cancel";
 export const CLOSE = "Close";
 
 export const pathCopied = (path: string) => `Path copied: ${path}`;
+export const SET_UP_THERE = "Run `hermes-acp setup` on the server's machine. Then send the message again.";
+export const LOG_THERE = "The log is on the server's machine, in the folder logs of its home (~/.hermes).";
+export const LOADING = "Loading the session";
 export const NOT_HERE = "This works only in an editor.";

@@ -14,6 +14,8 @@ export type Overlay =
   | { readonly type: "diffs"; readonly title: string; readonly diffs: readonly FileDiff[] };
 
 const TOAST_MS = 4000;
+/** What is done sooner needs no word. */
+const PATIENCE_MS = 400;
 
 export class Overlays implements Dialogs {
   readonly open = new Observable<Overlay | undefined>(undefined);
@@ -55,8 +57,19 @@ export class Overlays implements Dialogs {
 
   /** Say a word that passes. */
   say(words: string): void {
-    clearTimeout(this.timer);
+    this.hush();
     this.toast.set(words);
-    this.timer = setTimeout(() => this.toast.set(""), TOAST_MS);
+    this.timer = setTimeout(() => this.hush(), TOAST_MS);
+  }
+
+  /** Say a word unless something calls it off before long. */
+  sayLater(words: string): void {
+    this.hush();
+    this.timer = setTimeout(() => this.say(words), PATIENCE_MS);
+  }
+
+  hush(): void {
+    clearTimeout(this.timer);
+    this.toast.set("");
   }
 }

@@ -7,19 +7,20 @@
 import { Approvals } from "../acp/approvals";
 import { Conversations } from "../acp/conversations";
 import { Inquiries } from "../acp/inquiries";
-import { connectStream, type Answerers, type Introduction } from "../acp/link";
+import { connectStream, type Answerers, type Introduction, type Link } from "../acp/link";
 import { announces } from "../acp/methods";
 import { ReviewBridge } from "../edits/bridge";
 import { Checkpoints } from "../edits/checkpoints";
 import { Reviews } from "../edits/reviews";
 import { WrittenEdits } from "../edits/written";
-import { CLIENT_TITLE } from "../messages/web";
+import { CLIENT_TITLE, LOADING, LOG_THERE, SET_UP_THERE } from "../messages/web";
 import { PanelActions } from "../panel/actions";
 import { Audience } from "../panel/audience";
 import { Front } from "../panel/front";
+import type { Surroundings } from "../panel/host";
 import type { ToHost, ToView } from "../panel/protocol";
 import { Store } from "../state/store";
-import { browserAttachments, browserExits, browserMentions, noContext } from "./browser_host";
+import { browserAttachments, browserExits, browserMentions, noContext, type Commands } from "./browser_host";
 import { Connection } from "./connection";
 import { Overlays } from "./dialogs";
 import { Folders } from "./folders";
@@ -39,6 +40,7 @@ export interface WebEngine {
 }
 
 const INTRODUCTION: Introduction = {
+  _meta: { hermes: { unstable: true } },
   clientInfo: { name: "hermes-web", title: CLIENT_TITLE, version: "0.1.0" },
   clientCapabilities: {
     session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
@@ -74,34 +76,26 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
     (socket) => connectStream(socket.stream, answerers, INTRODUCTION),
     {
       onState: (next) => state.set(next),
-      onLink: async (link) => {
-        approvals.takesParts = announces(link, "edits");
-        checkpoints.adopt(link);
-        written.adopt(link);
-        front.setAbilities(link);
-        front.setServer({ phase: "ready", version: link.greeting.agentInfo?.version ?? "" });
-        await conversations.adopt(link);
-      },
+      onLink: (link) => adopt(link, { approvals, checkpoints, written, front, conversations }),
       onLost: (why) => conversations.lose(why),
     },
   );
-  conversations.onLoaded = (id) => void Promise.all([written.refresh(id), checkpoints.recall(id)]);
+  conversations.onLoaded = (id) => {
+    overlays.hush();
+    void Promise.all([written.refresh(id), checkpoints.recall(id)]);
+  };
   conversations.onClosed = (id) => written.drop(id);
   const audience = new Audience();
   let shown = () => "";
-  const front: Front = new Front(store, audience, memory, {
-    isEditor: false,
-    roots: () => folders.rootsOf(store.get(shown())?.cwd),
-    isTrusted: () => true,
-    onChange: (listener) => ({ dispose: folders.current.listen(listener) }),
-    show: ({ questions }) => showWaiting(questions),
-  });
+  const front: Front = new Front(
+    store,
+    audience,
+    memory,
+    surroundingsOf(folders, () => store.get(shown())?.cwd),
+  );
   shown = () => front.shown;
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
-  const exits = browserExits(overlays, {
-    "vscode.openFolder": () => overlays.chooseFolder(),
-    "hermes.history": () => audience.post({ type: "showPast" }),
-  });
+  const exits = browserExits(overlays, commandsOf(overlays, audience));
   const host = { exits, attachments: browserAttachments, mentions: browserMentions, context: noContext };
   const actions = new PanelActions(
     { store, conversations, approvals, inquiries, reviews, checkpoints, ...host },
@@ -111,8 +105,49 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
     folders.choose(folder);
     front.select(await actions.begin());
   };
-  const receive = actions.receive.bind(actions);
+  const receive: WebEngine["receive"] = (message, answer) => {
+    if (message.type === "openPast") overlays.sayLater(LOADING);
+    actions.receive(message, answer);
+  };
   return { overlays, folders, state, receive, audience, connection, begin };
+}
+
+interface Adopters {
+  readonly approvals: Approvals;
+  readonly checkpoints: Checkpoints;
+  readonly written: WrittenEdits;
+  readonly front: Front;
+  readonly conversations: Conversations;
+}
+
+/** Let everybody use a fresh connection; what is open is loaded last. */
+async function adopt(link: Link, to: Adopters): Promise<void> {
+  to.approvals.takesParts = announces(link, "edits");
+  to.checkpoints.adopt(link);
+  to.written.adopt(link);
+  to.front.setAbilities(link);
+  to.front.setServer({ phase: "ready", version: link.greeting.agentInfo?.version ?? "" });
+  await to.conversations.adopt(link);
+}
+
+function surroundingsOf(folders: Folders, shown: () => string | undefined): Surroundings {
+  return {
+    isEditor: false,
+    roots: () => folders.rootsOf(shown()),
+    isTrusted: () => true,
+    onChange: (listener) => ({ dispose: folders.current.listen(listener) }),
+    show: ({ questions }) => showWaiting(questions),
+  };
+}
+
+/** Return what the panel's buttons mean here that name a command of VS Code's. */
+function commandsOf(overlays: Overlays, audience: Audience): Commands {
+  return {
+    "vscode.openFolder": () => overlays.chooseFolder(),
+    "hermes.setUp": () => overlays.say(SET_UP_THERE),
+    "hermes.showLog": () => overlays.say(LOG_THERE),
+    "hermes.history": () => audience.post({ type: "showPast" }),
+  };
 }
 
 interface Parts {

@@ -71,6 +71,8 @@ class Dispatcher:
     def serve(self, name: str, params: msgspec.Raw) -> Any | Awaitable[Any]:
         """Find, decode and call one method. Raise PeerError."""
         version = self._client.version or STABLE
+        if name == "initialize" and _wants_unstable(params):
+            self._client.offers_unstable = True
         if name == "initialize" and self._client.app.offers_draft_v2:
             version = self._agree(params)
         method = self._find(version, name)
@@ -134,6 +136,26 @@ class MethodTable:
 
 def _no_such_method() -> PeerError:
     return PeerError(METHOD_NOT_FOUND, errors.NO_SUCH_METHOD, {"code": "no_such_method"})
+
+
+class _OwnMeta(Struct, frozen=True):
+    unstable: bool = False
+
+
+class _Meta(Struct, frozen=True):
+    hermes: _OwnMeta = _OwnMeta()
+
+
+class _Introduction(Struct):
+    meta: _Meta = msgspec.field(default=_Meta(), name="_meta")
+
+
+def _wants_unstable(params: msgspec.Raw) -> bool:
+    """Return whether a client asks for the unstable half of the protocol by `_meta.hermes.unstable`."""
+    try:
+        return msgspec.json.decode(params, type=_Introduction).meta.hermes.unstable
+    except msgspec.MsgspecError:
+        return False
 
 
 class _Asked(Struct, rename="camel"):
