@@ -80,8 +80,10 @@ def main() -> None:
 
         sys.exit(run_command(sys.argv[1:]))
     except KeyboardInterrupt:
+        from hermes_acp.core.exit_codes import ExitCode
+
         sys.stderr.write("hermes-acp: Interrupted.\n")
-        sys.exit(130)
+        sys.exit(ExitCode.INTERRUPTED)
 
 
 def _tell_a_person() -> None:
@@ -101,11 +103,13 @@ def _is_at_a_terminal() -> bool:
 
 def _tell_closed(error: OSError) -> NoReturn:
     """Report that there is no client to serve, and exit. Raises SystemExit."""
+    from hermes_acp.core.exit_codes import ExitCode
+
     if sys.stderr:
         sys.stderr.write(
             f"hermes-acp: Standard input or output is closed: {error.strerror}. Start it with both open.\n"
         )
-    sys.exit(2)
+    sys.exit(ExitCode.USAGE)
 
 
 def _start_again_in_utf8() -> None:

@@ -23,7 +23,9 @@ def home_permissions_warning(environment: Environment) -> str:
         home / "trust.json",
         home / "permissions.json",
     )
-    open_ones = [str(path) for path in steering if _is_open(path, is_secret=path == environment.secrets_file)]
+    secrets = (environment.secrets_file, environment.linked_secrets_file)
+    steering = (*steering, *filter(None, secrets[1:]))
+    open_ones = [str(path) for path in steering if _is_open(path, is_secret=path in secrets)]
     if not open_ones:
         return ""
     named = ", ".join(open_ones[:MAX_NAMED])

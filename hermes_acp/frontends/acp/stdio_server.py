@@ -9,6 +9,7 @@ from msgspec import structs
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.fast_handshake import greet
 from hermes_acp.shutdown import ShutdownGuard, reset_inherited_signals
@@ -31,7 +32,7 @@ def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
 
         reset_inherited_signals()
     except KeyboardInterrupt:
-        return 130
+        return ExitCode.INTERRUPTED
     except ConfigError as error:
         sys.stderr.write(f"hermes-acp: {error.sentence()}\n")
         return error.exit_code

@@ -13,6 +13,7 @@ from typing import Final
 from hermes_acp.config.environment import read_environment
 from hermes_acp.config.installation import extra_hint
 from hermes_acp.core.errors import BadRequest, ConfigError, HermesError
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.command_line.deleted_folder import explain_deleted_folder
@@ -48,7 +49,7 @@ def chat_command(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{messages.fatal(error.sentence())}\n")
         return error.exit_code
     except KeyboardInterrupt:
-        return 130
+        return ExitCode.INTERRUPTED
 
 
 def _agent_flags(options: argparse.Namespace) -> Sequence[str]:

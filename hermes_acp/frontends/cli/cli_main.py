@@ -12,6 +12,7 @@ from typing import Final
 
 from hermes_acp import __version__
 from hermes_acp.core.errors import BadRequest, HermesError
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.checkpoints_command import add_checkpoints, add_undo
 from hermes_acp.frontends.cli.cli_output import drop_output, note
 from hermes_acp.frontends.cli.doctor.doctor_command import add_doctor
@@ -52,7 +53,7 @@ def run_command(arguments: Sequence[str]) -> int:
         return 0
     except KeyboardInterrupt:
         note(command_messages.INTERRUPTED)
-        return 130
+        return ExitCode.INTERRUPTED
 
 
 def _report_usage(error: BadRequest, arguments: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.messages import command_messages
 
 
@@ -21,7 +22,7 @@ def choose_start(flags: Sequence[str]) -> list[str]:
             answer = input(command_messages.start_prompt(usual)).strip().lower()[:1] or usual
         except (EOFError, KeyboardInterrupt):
             print()
-            sys.exit(130)
+            sys.exit(ExitCode.INTERRUPTED)
         match answer:
             case "c":
                 return ["chat", *flags]

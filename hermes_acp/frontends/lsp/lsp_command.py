@@ -11,6 +11,7 @@ from msgspec import structs
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest, ConfigError
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 from hermes_acp.frontends.lsp import messages
@@ -32,7 +33,7 @@ def lsp_command(arguments: Sequence[str]) -> int:
         if sys.stderr:
             reason = messages.standard_streams_closed(str(error.strerror))
             sys.stderr.write(f"{messages.fatal(reason)}\n")
-        return 2
+        return ExitCode.USAGE
     try:
         environment = structs.replace(read_environment(), allows_bypass=options.allow_bypass)
         from hermes_acp.frontends.lsp.lsp_process import run
@@ -42,7 +43,7 @@ def lsp_command(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{messages.fatal(error.sentence())}\n")
         return error.exit_code
     except KeyboardInterrupt:
-        return 130
+        return ExitCode.INTERRUPTED
 
 
 def _parser() -> CommandParser:

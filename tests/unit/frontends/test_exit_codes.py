@@ -1,5 +1,7 @@
 """Exit codes: one table, which the help, the errors and the chat share."""
 
+import re
+
 import pytest
 
 from hermes_acp.core.errors import Busy, HermesError, exit_code_of
@@ -7,6 +9,7 @@ from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.messages.run_messages import EXIT_CODES as RUN_HELP
 from hermes_acp.frontends.cli.run.run_output import failure_report
 from hermes_acp.frontends.command_line.messages import EXIT_CODES
+from tests.architecture.sources import ROOT
 
 
 def test_every_code_has_a_meaning_that_the_help_shows() -> None:
@@ -25,6 +28,19 @@ def errors() -> list[type[HermesError]]:
 def test_an_error_has_the_same_exit_code_in_the_chat(error: type[HermesError]) -> None:
     assert error.exit_code in set(ExitCode)
     assert exit_code_of(error.code) == error.exit_code
+
+
+def test_no_frontend_has_codes_of_its_own() -> None:
+    literal = re.compile(r"\b(?:75|124|130)\b(?![\w ]*\w)|exit_code = \d")
+    found = [
+        f"{path}:{number}"
+        for path in sorted((ROOT / "hermes_acp" / "frontends").rglob("*.py"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if "messages" not in str(path)
+        and literal.search(line)
+        and ("return" in line or "exit" in line.casefold())
+    ]
+    assert found == []
 
 
 def test_what_is_in_use_is_no_wrong_usage() -> None:

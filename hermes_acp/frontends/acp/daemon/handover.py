@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.acp.daemon.daemon_socket import socket_path
 
 if TYPE_CHECKING:
     from hermes_acp.config.environment import Environment
 
-LOST: Final = 75
+LOST: Final = ExitCode.BUSY
 
 
 def hand_over(in_fd: int, out_fd: int, *, allows_bypass: bool) -> int | None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import ConfigError, HermesError
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.acp.http.serve_settings import (
     DEFAULT_LISTEN,
     TOKEN_VARIABLE,
@@ -39,7 +40,7 @@ def serve_command(arguments: Sequence[str]) -> int:
         say(serving.failure(error.sentence()))
         return error.exit_code
     except KeyboardInterrupt:
-        return 130
+        return ExitCode.INTERRUPTED
 
 
 def say(line: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import DEFAULT_PROFILE, Environment, read_environment
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note
 from hermes_acp.frontends.cli.doctor.hook_check import check_hooks
 from hermes_acp.frontends.cli.doctor.model_check import check_model
@@ -100,7 +101,7 @@ async def _run(options: argparse.Namespace) -> int:
     remark = sandbox_notice(found)
     _print_finding("note" if remark else "fine", remark or doctor_messages.SANDBOXED)
     has_problem = about_hooks or any(each.level == "problem" for each in (*about_model, *findings))
-    return 4 if has_problem else 0
+    return ExitCode.STORAGE if has_problem else ExitCode.DONE
 
 
 def _print_finding(level: str, text: str) -> None:

@@ -5,7 +5,7 @@ Knows: how signals and time end a run, and what is written then. Does not know: 
 
 import argparse
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 import anyio
 from msgspec import structs
@@ -14,6 +14,7 @@ from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import BadRequest, HermesError
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.core.messages import Part
 from hermes_acp.frontends.cli.messages import run_messages
 from hermes_acp.frontends.cli.run.headless_session import RunReporter, UnattendedGate
@@ -31,9 +32,6 @@ from hermes_acp.frontends.cli.run.run_session import folders_of, open_session
 from hermes_acp.sessions.session import Session
 from hermes_acp.shutdown import ShutdownGuard
 from hermes_protocol.descriptors import claim
-
-EXIT_TIMED_OUT: Final = 124
-EXIT_INTERRUPTED: Final = 130
 
 
 def run_headless(options: argparse.Namespace) -> int:
@@ -79,13 +77,15 @@ class _HeadlessRun:
                 try:
                     prompt = await self._read_prompt(app)
                     if prompt is None:
-                        return self._stopped(EXIT_TIMED_OUT, run_messages.timed_out(self._options.timeout))
+                        return self._stopped(
+                            ExitCode.TIMED_OUT, run_messages.timed_out(self._options.timeout)
+                        )
                     async with background_tasks(app.keep):
                         return await self._converse(app, stop, prompt)
                 finally:
                     with anyio.CancelScope(shield=True):
                         await app.aclose()
-        return self._stopped(EXIT_INTERRUPTED, run_messages.INTERRUPTED)
+        return self._stopped(ExitCode.INTERRUPTED, run_messages.INTERRUPTED)
 
     async def _read_prompt(self, app: App) -> tuple[Part, ...] | None:
         """Return the prompt, or None if it did not arrive within the time of the run."""

@@ -14,6 +14,7 @@ from msgspec import structs
 from hermes_acp.config.environment import DEFAULT_PROFILE, Environment, read_environment
 from hermes_acp.config.provider_presets import presets
 from hermes_acp.core.errors import BadRequest, ModelError, UserError
+from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.cli_output import note
 from hermes_acp.frontends.cli.messages import editor_messages, setup_messages
 
@@ -85,7 +86,7 @@ class SetupInterrupted(UserError):
     """The user pressed Ctrl+C."""
 
     code = "interrupted"
-    exit_code = 130
+    exit_code = ExitCode.INTERRUPTED
 
 
 @contextmanager
