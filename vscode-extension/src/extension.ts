@@ -12,6 +12,7 @@ import { registerTexts } from "./edits/compare";
 import { Marks } from "./edits/marks";
 import { EditTree } from "./edits/tree";
 import { LanguageFeatures } from "./editor/language";
+import { Walkthrough } from "./editor/walkthrough";
 import { build, type Engine } from "./engine";
 import { PRODUCT } from "./messages/editor";
 import { VIEW } from "./panel/surfaces";
@@ -33,6 +34,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...registerCommands(context, parts, log),
     ...registerEdits(context, parts),
     new LanguageFeatures(() => locateServer(context), log),
+    new Walkthrough(parts.setup, parts.store),
   );
   // Sessions that were open before a reload are resumed; nothing else needs the server yet.
   if (parts.front.hasSessions) void parts.life.link().catch((error: unknown) => log.error(String(error)));

@@ -119,12 +119,25 @@ async function showsThePages() {
   await pages.getByText("run-it now", { exact: false }).first().waitFor();
   await checkForEverybody(pages, "what axe finds in the page of trust");
   await scene.shot("page-trust");
+  await pages.getByRole("button", { name: /^Trust: .*theirs/ }).click();
+  await pages.getByText("Trusted until it changes.").first().waitFor();
   await pages.getByRole("tab", { name: "Setup and models" }).click();
-  await pages.getByText("scripted-large, from openai_compatible").waitFor();
+  await pages.getByText(/^scripted-large, from /).waitFor();
+  expect(await pages.getByText("openai_compatible").count(), 0, "names that are for programs");
+}
+
+async function ticksTheWalkthrough() {
+  await window.run("Welcome: Open Walkthrough...");
+  await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Start with Hermes" }).first().click();
+  const step = (title) => page.locator(".getting-started-step").filter({ hasText: title });
+  await step("Get the server").waitFor();
+  for (const title of ["Get the server", "Choose a model", "Ask for something"])
+    await step(title).locator(".codicon-getting-started-step-checked").first().waitFor({ state: "attached" });
+  await scene.shot("first-run-walkthrough");
 }
 
 try {
-  for (const step of [saysThatTheServerIsMissing, setsUpAModel, asksFirst, showsThePages]) {
+  for (const step of [saysThatTheServerIsMissing, setsUpAModel, asksFirst, showsThePages, ticksTheWalkthrough]) {
     const began = Date.now();
     let error = "";
     try {

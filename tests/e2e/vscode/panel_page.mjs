@@ -28,7 +28,7 @@ class Stage {
   }
 
   /** Open a bundle in a page of a width; what the page kept of an earlier load is `kept`. */
-  async open({ bundle = "webview", width = 420, kept, place = "view" } = {}) {
+  async open({ bundle = "webview", width = 420, kept, place = "view", time } = {}) {
     await this.page?.close();
     this.page = await this.browser.newPage({ viewport: { width, height: 700 } });
     this.page.setDefaultTimeout(WAIT_MS);
@@ -38,6 +38,8 @@ class Stage {
       if (pathname === "/") return route.fulfill({ contentType: "text/html", body: `<html class="in-${place}"><body><div id="root"></div></body></html>` });
       return route.fulfill({ contentType: "text/javascript", body: await readFile(join(extension, "dist", pathname.slice(1))) });
     });
+    // Where a check sets the clock, the page has no other.
+    if (time !== undefined) await this.page.clock.install({ time });
     await this.page.goto("http://panel.test/");
     await this.page.addStyleTag({ content: style });
     const colours = Object.entries(COLOURS).map(([name, colour]) => `--vscode-${name}: ${colour};`).join(" ");

@@ -418,7 +418,15 @@ async function canBeUsedByKeysAlone(scene) {
   const allow = panel.getByRole("button", { name: "Allow once" });
   await allow.waitFor();
   await reach(page, allow, "Shift+Tab");
+  await pressUntil(page, "Control+Alt+Backspace", async () => !(await allow.isVisible()), "it is rejected by its key");
+  await window.rest();
+  expect(await scene.text("notes.txt"), "hello\n", "the file after a no");
+  await page.keyboard.press("Control+Alt+h");
+  await caret.waitFor();
+  await page.keyboard.type("rename the greeting");
   await page.keyboard.press("Enter");
+  await allow.waitFor();
+  await pressUntil(page, "Control+Alt+Enter", async () => !(await allow.isVisible()), "it is allowed by its key");
   await until(async () => (await scene.text("notes.txt")) === "HELLO\n", "what was allowed by key is written");
   await checkForEverybody(scene, "a conversation");
 }

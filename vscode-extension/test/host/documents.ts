@@ -105,6 +105,30 @@ export function declareDocumentTests(): void {
       await vscode.workspace.fs.delete(other);
     });
 
+    it("is not saved with what its user types where files are saved by themselves, and joins it when it is accepted", async () => {
+      const files = vscode.workspace.getConfiguration("files");
+      await files.update("autoSaveDelay", 100, vscode.ConfigurationTarget.Workspace);
+      await files.update("autoSave", "afterDelay", vscode.ConfigurationTarget.Workspace);
+      const saved = () =>
+        new Promise<void>((resolve) => {
+          const once = vscode.workspace.onDidSaveTextDocument((each) => {
+            if (each !== document) return;
+            once.dispose();
+            resolve();
+          });
+        });
+      const typed = saved();
+      await change((edit) => edit.insert(uri, new vscode.Position(1, 0), "typed\n"));
+      await typed;
+      assert.strictEqual(await onDisk(uri), "one\ntyped\ntwo\nthree\n");
+      assert.strictEqual(page(uri).document.getText(), SHOWN);
+      const [outcome] = reviews.conclude(CALL, "accepted");
+      assert.strictEqual(await documents.write(uri.fsPath, outcome?.newText ?? ""), true);
+      assert.strictEqual(await onDisk(uri), "ONE\ntyped\ntwo\nTHREE\n");
+      for (const name of ["autoSave", "autoSaveDelay"])
+        await files.update(name, undefined, vscode.ConfigurationTarget.Workspace);
+    });
+
     it("takes the decided text, what its user typed in the file meanwhile included", async () => {
       await change((edit) => edit.insert(uri, new vscode.Position(1, 0), "typed\n"));
       reviews.judge(CALL, uri.fsPath, 0, "accepted");

@@ -22,6 +22,21 @@ export function declareExtensionTests(): void {
       );
     });
 
+    it("turns suggestions and code actions on, each by its own command", async () => {
+      const isOn = () => {
+        const settings = vscode.workspace.getConfiguration("hermes.lsp");
+        return [settings.get("enabled"), settings.get("inlineCompletion")];
+      };
+      assert.deepStrictEqual(isOn(), [false, false]);
+      await vscode.commands.executeCommand("hermes.enableCompletion");
+      assert.deepStrictEqual(isOn(), [false, true]);
+      await vscode.commands.executeCommand("hermes.enableCodeActions");
+      assert.deepStrictEqual(isOn(), [true, true]);
+      const settings = vscode.workspace.getConfiguration("hermes.lsp");
+      for (const name of ["enabled", "inlineCompletion"])
+        await settings.update(name, undefined, vscode.ConfigurationTarget.Global);
+    });
+
     it("starts nothing before it is asked to", () => {
       const settings = vscode.workspace.getConfiguration("hermes");
       assert.strictEqual(settings.get("trace"), false);
