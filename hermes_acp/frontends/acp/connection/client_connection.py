@@ -3,7 +3,7 @@
 Knows: the app, the connection, the client's capabilities. Does not know: any method.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import SessionNotFound
@@ -13,9 +13,12 @@ from hermes_acp.frontends.acp.messages import errors
 from hermes_protocol import v1
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from anyio.abc import TaskGroup
 
     from hermes_acp.app.app import App
+    from hermes_acp.config.environment import Environment
     from hermes_acp.sessions.session import Session
     from hermes_protocol import v2
     from hermes_protocol.connection import Connection
@@ -55,11 +58,11 @@ class ClientConnection:
         self.registry = registry or ConnectionRegistry()
         self.greeted: v1.InitializeRequest | v2.InitializeRequest | None = None
         self.version = 0
-        self.offers_unstable = False
+        self.offers_unstable = self.offers_draft_v2 = False
         self.last_auth_status: object = None
         self.is_under_way = False
-        self.variables: Mapping[str, str] | None = None
-        """The variables of the client's own process, if it is not this one: its commands see these."""
+        self.environment: Environment | None = None
+        """That of the client's own process, if it is not this one: its commands see those variables."""
         self.is_away = False
         """Whether the client has lost its line and may come back."""
         self.asked_diffs: dict[tuple[str, str], tuple[Diff, ...]] = {}
@@ -72,7 +75,8 @@ class ClientConnection:
     def open(self, app: "App", connection: "Connection", tasks: "TaskGroup") -> None:
         """Attach the app, the connection, and the task group for work that outlives an answer."""
         self.app = app
-        self.offers_unstable = app.offers_unstable
+        switches = self.environment or app
+        self.offers_unstable, self.offers_draft_v2 = switches.offers_unstable, switches.offers_draft_v2
         self.connection = connection
         self._tasks = tasks
         self.registry.enter(self)
@@ -82,6 +86,11 @@ class ClientConnection:
     def close(self) -> None:
         """Leave the registry: this client is no longer notified."""
         self.registry.leave(self)
+
+    @property
+    def variables(self) -> "Mapping[str, str] | None":
+        """What the client's commands see, or None for the variables of this process."""
+        return self.environment.variables if self.environment else None
 
     @property
     def name(self) -> str:

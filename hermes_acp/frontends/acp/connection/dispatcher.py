@@ -73,7 +73,7 @@ class Dispatcher:
         version = self._client.version or STABLE
         if name == "initialize" and _wants_unstable(params):
             self._client.offers_unstable = True
-        if name == "initialize" and self._client.app.offers_draft_v2:
+        if name == "initialize" and self._client.offers_draft_v2:
             version = self._agree(params)
         method = self._find(version, name)
         if not (self._client.version or method.is_open_before_initialize):

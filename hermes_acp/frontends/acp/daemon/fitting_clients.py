@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from hermes_acp import __version__
-from hermes_acp.config.environment import MODEL_VARIABLES, Environment
+from hermes_acp.config.environment import MODEL_VARIABLES, SWITCHES, Environment
 from hermes_acp.frontends.acp.daemon.daemon_socket import Hello
 from hermes_acp.frontends.acp.messages import daemon
 
@@ -12,8 +12,9 @@ FAMILIES: Final = ("HERMES_", "AWS_", "GOOGLE_", "AZURE_", "OPENAI_", "ANTHROPIC
 NETWORK: Final = frozenset(
     {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 )
-FREE: Final = frozenset({"HERMES_HOME", "HERMES_PROFILE", "HERMES_SERVE_TOKEN"})
-"""The home folder is the same by its socket, whatever names it; the token is for other clients."""
+FREE: Final = frozenset({"HERMES_HOME", "HERMES_PROFILE", "HERMES_SERVE_TOKEN", *SWITCHES})
+"""The home folder is the same by its socket, whatever names it; the token is for other clients; each client has its own
+switches."""
 
 
 def refusal(hello: Hello, own: Environment) -> str:

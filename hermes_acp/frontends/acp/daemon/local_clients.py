@@ -7,7 +7,6 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
-from types import MappingProxyType
 from typing import Final
 
 import anyio
@@ -16,7 +15,7 @@ from anyio.abc import SocketAttribute, SocketStream, UNIXSocketStream
 from msgspec import Struct
 
 from hermes_acp.app.app import App
-from hermes_acp.config.environment import Environment
+from hermes_acp.config.environment import Environment, environment_of
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection, ConnectionRegistry
 from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
 from hermes_acp.frontends.acp.connection_server import attend
@@ -101,7 +100,7 @@ class LocalClients:
             _, descriptors = await stream.receive_fds(1, 2)
         in_fd, out_fd = descriptors
         client = ClientConnection(self._registry)
-        client.variables = MappingProxyType(hello.variables)
+        client.environment = environment_of(hello.variables)
         connection = Connection(
             StdioTransport(in_fd, out_fd), Dispatcher(client), on_bug=self._app.report_bug
         )
