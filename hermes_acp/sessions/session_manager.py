@@ -7,7 +7,7 @@ import anyio
 import anyio.to_thread
 from msgspec import Struct
 
-from hermes_acp.core.errors import Busy, StorageError
+from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import Event, Noticed, OptionsChanged, RootsChanged, TurnEnded
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.ports.workspace_ports import Workspace
@@ -67,8 +67,8 @@ class SessionManager:
         self._services = services
         self._creator = creator
         self._open: dict[str, Session] = {}
-        self._loading: set[str] = set()
-        self._closing: dict[str, anyio.Event] = {}
+        self._moving: dict[str, anyio.Event] = {}
+        """The sessions that are being opened or closed; each event tells when that is over."""
         self.listing = SessionListing(store, clock)
 
     async def create(
@@ -137,16 +137,14 @@ class SessionManager:
         """
         if (session := self._open.get(session_id)) and session.is_stuck:
             await self.close(session_id)  # the obstacle may be gone by now
-        while is_closed := self._closing.get(session_id):
-            await is_closed.wait()
+        while is_settled := self._moving.get(session_id):
+            await is_settled.wait()
         if session := self._open.get(session_id):
             await self._move(session, more_roots, open_workspace)
             if self._open.get(session_id) is session:
                 return session, await _past_of(session, self._store.path_of(session_id), watch)
         path = self._store.path_of(session_id)
-        if session_id in self._loading:
-            raise Busy(f"Session {session_id!r} is being opened already.")
-        self._loading.add(session_id)
+        self._moving[session_id] = anyio.Event()
         try:
             if is_child(session_id):
                 await anyio.to_thread.run_sync(close_child, path)
@@ -159,7 +157,7 @@ class SessionManager:
                 transcript.close()
                 raise
         finally:
-            self._loading.discard(session_id)
+            self._moving.pop(session_id).set()
         news = [*ends, *(Noticed("warning", end.sentence) for end in ends if isinstance(end, TurnEnded))]
         for event in news:
             _note(session, event)
@@ -212,11 +210,12 @@ class SessionManager:
     async def close(self, session_id: str) -> None:
         """Close one session; it can be loaded again."""
         if session := self._open.pop(session_id, None):
-            self._closing[session_id] = anyio.Event()
+            is_closed = self._moving[session_id] = anyio.Event()
             try:
                 await session.close()
             finally:
-                self._closing.pop(session_id).set()
+                del self._moving[session_id]
+                is_closed.set()
 
     async def leave(self, connection: object, session_id: str | None = None) -> None:
         """Detach a client from one session, or from all; close those that nobody needs any more.

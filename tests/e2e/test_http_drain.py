@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from tests.e2e.agent_process import WAIT_S, agent_environment
-from tests.e2e.http_serving import BEARER, GREETING, Serving, SocketClient, serving, socket_client
+from tests.e2e.http_serving import BEARER, GREETING, Message, Serving, SocketClient, serving, socket_client
 from tests.model_server import Hold, Reply, serve
 
 pytestmark = pytest.mark.anyio
@@ -65,24 +65,26 @@ async def test_a_running_turn_ends_before_the_server_does(tmp_path: Path) -> Non
     ],
     ids=["after the time", "second signal", "interrupt"],
 )
-async def test_a_turn_that_does_not_end_is_cut_and_recorded(
+async def test_a_turn_that_does_not_end_is_cut_off_and_continued_at_the_next_start(
     tmp_path: Path, settings: str, signals: tuple[signal.Signals, ...], code: int
 ) -> None:
     (tmp_path / ".hermes").mkdir(mode=0o700)
     (tmp_path / ".hermes" / "config.yaml").write_text(settings)
     talk = Reply(("one ", "two"), holds=(Hold(anyio.Event(), after=1),))
-    async with (
-        serve([talk]) as model,
-        serving(agent_environment(tmp_path, model), tmp_path) as server,
-        socket_client(server.url) as client,
-    ):
-        session_id, running = await begin_held_turn(client, tmp_path)
-        await send_all(server, signals)
-        assert "error" in await client.reply_to(running)
-        assert await server.wait() == code
-    record = (tmp_path / ".hermes" / "sessions" / f"{session_id}.jsonl").read_text()
-    assert "one " in record
-    assert '"cancelled"' in record.splitlines()[-1]
+    async with serve([talk, Reply("Continued.")]) as model:
+        environment = agent_environment(tmp_path, model)
+        async with serving(environment, tmp_path) as server, socket_client(server.url) as client:
+            session_id, running = await begin_held_turn(client, tmp_path)
+            await send_all(server, signals)
+            assert "error" in await client.reply_to(running)
+            assert await server.wait() == code
+        record = (tmp_path / ".hermes" / "sessions" / f"{session_id}.jsonl").read_text()
+        assert "one " in record.splitlines()[-1]
+        async with serving(environment, tmp_path) as server, socket_client(server.url) as client:
+            await client.call("initialize", GREETING)
+            params: Message = {"sessionId": session_id, "cwd": str(tmp_path), "mcpServers": []}
+            assert "result" in await client.call("session/load", params)
+            await client.hear(session_id, "Continued.")
 
 
 async def send_all(server: Serving, signals: tuple[signal.Signals, ...]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from hermes_acp.frontends.acp.http.serve_command import serve_command
+from hermes_acp.frontends.acp.daemon.serve_command import serve_command
 from hermes_acp.frontends.chat.chat_command import chat_command
 from hermes_acp.frontends.cli.cli_main import run_command
 from hermes_acp.frontends.cli.scan.scan_flags import parse_flags

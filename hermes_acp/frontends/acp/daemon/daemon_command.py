@@ -1,5 +1,6 @@
 """The commands `hermes-acp daemon` and `hermes-acp status`."""
 
+import argparse
 import os
 import subprocess
 import sys
@@ -15,8 +16,10 @@ from hermes_acp.core.errors import HermesError
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.acp.daemon.daemon_client import ask, stop
 from hermes_acp.frontends.acp.daemon.daemon_socket import DaemonStatus
+from hermes_acp.frontends.acp.daemon.serve_command import add_serve_flags, run_serving
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.frontends.command_line.command_parser import CommandParser
+from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 from hermes_acp.storage.private_files import private_folder
 
 START_S: Final = 20.0
@@ -28,23 +31,24 @@ LOG: Final = "daemon.log"
 def daemon_command(arguments: Sequence[str]) -> int:
     """Run, start, stop or restart the resident process; return the exit code."""
     parser = CommandParser(prog="hermes-acp daemon", description=daemon.DESCRIPTION)
+    add_profile_flag(parser)
     parser.add_argument("action", choices=("run", "start", "stop", "restart"), help=daemon.ACTION_HELP)
     parser.add_argument("--now", action="store_true", help=daemon.NOW_HELP)
     parser.add_argument("--allow-bypass", action="store_true", help=daemon.ALLOW_BYPASS_HELP)
+    add_serve_flags(parser, None)
     try:
         options = parser.parse(arguments)
         environment = msgspec.structs.replace(read_environment(), allows_bypass=options.allow_bypass)
         home = str(environment.home)
         if options.action == "run":
-            from hermes_acp.frontends.acp.daemon.daemon_process import run
-
-            return run(environment, say)
+            return _run(options, environment)
         if options.action in ("stop", "restart"):
             had_one = stop(home, at_once=options.now)
             if options.action == "stop":
                 say(daemon.STOPPED if had_one else daemon.NOT_RUNNING)
                 return ExitCode.DONE
-        return _start(environment)
+        flags = [word for word in arguments if word not in (options.action, "--now")]
+        return _start(environment, flags)
     except HermesError as error:
         say(f"hermes-acp: {error.sentence()}")
         return error.exit_code
@@ -55,6 +59,7 @@ def daemon_command(arguments: Sequence[str]) -> int:
 def status_command(arguments: Sequence[str]) -> int:
     """Show what the resident process does; return 1 if there is none."""
     parser = CommandParser(prog="hermes-acp status", description=daemon.STATUS_DESCRIPTION)
+    add_profile_flag(parser)
     parser.add_argument("--json", action="store_true", help=daemon.JSON_HELP)
     try:
         options = parser.parse(arguments)
@@ -71,6 +76,16 @@ def status_command(arguments: Sequence[str]) -> int:
             "".join(f"{line}\n" for line in _lines(msgspec.json.decode(said, type=DaemonStatus)))
         )
     return ExitCode.FAILED if said is None else ExitCode.DONE
+
+
+def _run(options: argparse.Namespace, environment: Environment) -> int:
+    """Run in the foreground, with clients over a network if an address is given."""
+    if options.listen:
+        return run_serving(options, environment)
+    from hermes_acp.config.settings import load_settings
+    from hermes_acp.frontends.acp.daemon.daemon_process import run
+
+    return run(environment, say, drain_s=load_settings(environment).serve.drain_seconds)
 
 
 def _lines(status: DaemonStatus) -> Iterator[str]:
@@ -92,17 +107,16 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
-def _start(environment: Environment) -> int:
+def _start(environment: Environment, flags: Sequence[str]) -> int:
     """Start the resident process in the background, and wait until it answers."""
     home = str(environment.home)
     if running := _pid(home):
         say(daemon.already_running(running))
         return ExitCode.DONE
     path = private_folder(environment.home / "logs") / LOG
-    bypass = ["--allow-bypass"] if environment.allows_bypass else []
     with path.open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "hermes_acp", "daemon", "run", *bypass],
+            [sys.executable, "-m", "hermes_acp", "daemon", "run", *flags],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -8,15 +8,20 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from typing import Final
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final, Protocol
 
 import anyio
 import msgspec
+from anyio.abc import SocketListener
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.errors import HermesError
+from hermes_acp.core.errors import HermesError, StorageError
+from hermes_acp.core.ports.session_ports import SessionObserver
 from hermes_acp.frontends.acp.connection.client_connection import ConnectionRegistry
 from hermes_acp.frontends.acp.daemon.daemon_lock import DaemonLock
 from hermes_acp.frontends.acp.daemon.daemon_socket import socket_address, socket_path
@@ -24,69 +29,145 @@ from hermes_acp.frontends.acp.daemon.daemon_status import daemon_status
 from hermes_acp.frontends.acp.daemon.local_clients import Controls, LocalClients
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.sessions.clients.unfinished_turns import UnfinishedTurns
-from hermes_acp.shutdown import ShutdownGuard, exit_process
+from hermes_acp.shutdown import ShutdownGuard, code_after, exit_process
 from hermes_acp.storage.descriptor_limit import raise_limit
 
-DRAIN_S: Final = 30.0
 CLOSING_S: Final = 1.0
+RUNS_RETRY_S: Final = 5.0
 
 
-def run(environment: Environment, announce: Callable[[str], None], drain_s: float = DRAIN_S) -> int:
-    """Run until a signal or a request to stop; return the exit code. Raises Busy if another one runs."""
-    lock = DaemonLock(environment.home)
+class HttpService(Protocol):
+    """A server for clients that come over a network."""
+
+    @property
+    def address(self) -> str:
+        """Where it serves them."""
+        ...
+
+    @property
+    def observers(self) -> tuple[SessionObserver, ...]:
+        """What observes the events of all sessions."""
+        ...
+
+    async def serve(self, app: App, registry: ConnectionRegistry, home: Path) -> None:
+        """Serve clients until `stop`."""
+        ...
+
+    def refuse_clients(self) -> None:
+        """Accept no new clients from now on."""
+        ...
+
+    async def stop(self) -> None:
+        """End all connections, then the server."""
+        ...
+
+
+def run(
+    environment: Environment,
+    announce: Callable[[str], None],
+    *,
+    drain_s: float,
+    serve: Callable[[], HttpService] | None = None,
+) -> int:
+    """Run until a signal or a request to stop; return the exit code. Raises Busy if another one runs.
+
+    `serve` binds a server for remote clients, once this is known to be the only resident process. In a home folder that
+    cannot be written, it serves those alone.
+    """
+    lock: DaemonLock | None = None
     try:
+        lock = DaemonLock(environment.home)
+    except StorageError:
+        if serve is None:
+            raise
+    try:
+        http = serve() if serve else None
         guard = ShutdownGuard(drain_s=drain_s)
         raise_limit()
         guard.start()
         guard.watch_signals()
-        return anyio.run(ResidentProcess(environment, guard, announce, drain_s).run)
+        resident = ResidentProcess(environment, guard, announce, http, drain_s)
+        return anyio.run(partial(resident.run, is_reachable=lock is not None))
     finally:
-        lock.release()
+        if lock:
+            lock.release()
 
 
 class ResidentProcess:
     """The sessions of one home folder, for as long as the machine runs."""
 
     def __init__(
-        self, environment: Environment, guard: ShutdownGuard, announce: Callable[[str], None], drain_s: float
+        self,
+        environment: Environment,
+        guard: ShutdownGuard,
+        announce: Callable[[str], None],
+        http: HttpService | None,
+        drain_s: float,
     ) -> None:
         self._environment = environment
         self._guard = guard
         self._announce = announce
+        self._http = http
         self._drain_s = drain_s
-        self._app = App(environment)
+        self._app = App(environment, observers=http.observers if http else ())
         self._registry = ConnectionRegistry()
         self._started_at = time.time()
-        self._clients = LocalClients(
-            self._app, environment, self._registry, Controls(self._status, self._stop)
-        )
+        controls = Controls(self._status, self._stop)
+        self._clients = LocalClients(self._app, environment, self._registry, controls)
 
-    async def run(self) -> int:
-        """Serve until the end; return the exit code."""
+    async def run(self, *, is_reachable: bool) -> int:
+        """Serve until the end; return the exit code. If `is_reachable`, also listen on the socket."""
+        code, home = 0, self._environment.home
+        try:
+            async with background_tasks(self._app.run), anyio.create_task_group() as tasks:
+                if is_reachable:
+                    tasks.start_soon(self._clients.serve, await self._listener())
+                if self._http:
+                    tasks.start_soon(self._http.serve, self._app, self._registry, home)
+                if is_reachable:
+                    await self._continue_turns(UnfinishedTurns(home / "unfinished-turns.json"))
+                code = await self._ending()
+                await self._stop_serving()
+                if self._app.turn_tasks.has_turns:
+                    await self._cut_off(code)
+                tasks.cancel_scope.cancel()
+            return code
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._app.aclose()
+
+    async def _listener(self) -> SocketListener:
+        """Listen on the socket; tell the person who started a process that serves nobody else."""
         home = str(self._environment.home)
-        unfinished = UnfinishedTurns(self._environment.home / "unfinished-turns.json")
-        code = 0
-        async with background_tasks(self._app.run), anyio.create_task_group() as tasks:
-            left_over = await unfinished.left_over()
-            self._app.turn_tasks.unfinished = unfinished
-            folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                listener = await anyio.create_unix_listener(socket_address(home, folder), mode=0o600)
-            finally:
-                os.close(folder)
-            tasks.start_soon(self._clients.serve, listener)
+        folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            listener = await anyio.create_unix_listener(socket_address(home, folder), mode=0o600)
+        finally:
+            os.close(folder)
+        if self._http is None:
             self._announce(daemon.listening(socket_path(home)))
-            for session_id in left_over:
-                await self._continue(session_id)
-            code = await self._ending()
+        return listener
+
+    async def _stop_serving(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            if self._http:
+                tasks.start_soon(self._http.stop)
             with anyio.move_on_after(CLOSING_S):
                 await self._clients.stop()
-            if self._app.turn_tasks.has_turns:
-                await self._cut_off(code)
-            tasks.cancel_scope.cancel()
-        with anyio.CancelScope(shield=True):
-            await self._app.aclose()
-        return code
+
+    async def _continue_turns(self, unfinished: UnfinishedTurns) -> None:
+        """Continue what an earlier process did not finish, and note what this one does not."""
+        left_over = await unfinished.left_over()
+        self._app.turn_tasks.unfinished = unfinished
+        for session_id in left_over:
+            await self._continue(session_id)
+
+    async def _drive_runs(self) -> None:
+        """Drive runs; a home folder that cannot be written stops them, but not the process."""
+        while True:
+            with suppress(StorageError):
+                await self._app.run_service.work()
+            await anyio.sleep(RUNS_RETRY_S)
 
     async def _continue(self, session_id: str) -> None:
         """Continue a turn that an earlier process did not finish."""
@@ -109,15 +190,18 @@ class ResidentProcess:
 
     async def _ending(self) -> int:
         """Drive runs until a signal, then wait for running turns after SIGTERM; return the exit code."""
-        async with background_tasks(self._app.run_service.work):
+        async with background_tasks(self._drive_runs):
             number = await self._guard.stopped()
+        code = code_after(number)
         if number != signal.SIGTERM:
-            return 128 + number
-        code = 0
+            return code
+        if self._http:
+            self._http.refuse_clients()
         async with anyio.create_task_group() as tasks:
 
             async def hurry() -> None:
-                await self._guard.stopped()
+                nonlocal code
+                code = code_after(await self._guard.stopped())
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(hurry)
@@ -138,8 +222,9 @@ class ResidentProcess:
         exit_process(code)
 
     def _status(self) -> bytes:
+        address = self._http.address if self._http else ""
         names = tuple(client.name for client in self._registry.clients)
-        return msgspec.json.encode(daemon_status(self._app, self._started_at, "", names))
+        return msgspec.json.encode(daemon_status(self._app, self._started_at, address, names))
 
     def _stop(self, at_once: bool) -> None:
         os.kill(os.getpid(), signal.SIGINT if at_once else signal.SIGTERM)

@@ -173,11 +173,12 @@ class RemoteClients:
         app: App,
         tasks: "TaskGroup",
         server_limits: ServerLimits | None = None,
+        registry: ConnectionRegistry | None = None,
     ) -> None:
         self.server_limits = server_limits or ServerLimits()
         self._app = app
         self._tasks = tasks
-        self._registry = ConnectionRegistry()
+        self._registry = registry or ConnectionRegistry()
         self._clients: dict[str, RemoteClient] = {}
         self.is_draining = False
         self.is_stopping = False
@@ -195,11 +196,6 @@ class RemoteClients:
         self._clients[remote_client.id] = remote_client
         self._tasks.start_soon(self._run, remote_client)
         return remote_client
-
-    async def drain(self) -> None:
-        """Refuse new clients and new turns, and wait until those turns that run have ended."""
-        self.is_draining = True
-        await self._app.turn_tasks.drain()
 
     def by_kind(self) -> dict[Kind, int]:
         """Count the connections of each kind."""

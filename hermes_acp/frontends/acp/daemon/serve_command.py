@@ -27,20 +27,27 @@ EXTRA: Final = frozenset({"hypercorn", "starlette", "h2", "h11", "wsproto", "pri
 
 
 def serve_command(arguments: Sequence[str]) -> int:
-    """Serve clients over HTTP and WebSocket until a signal; return the exit code."""
+    """Run the resident process with clients over HTTP and WebSocket; return the exit code."""
     try:
         options = _parser().parse(arguments)
-        environment = read_environment()
-        settings = _settings(options, environment)
-        run = _server()
-        if settings.is_remote:
-            say(serving.NO_TLS)
-        return run(environment.without(TOKEN_VARIABLE), settings, say)
+        return run_serving(options, read_environment())
     except HermesError as error:
         say(serving.failure(error.sentence()))
         return error.exit_code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
+
+
+def run_serving(options: argparse.Namespace, environment: Environment) -> int:
+    """Run the resident process with the flags of `serve`. Raises HermesError."""
+    from hermes_acp.frontends.acp.daemon.daemon_process import run
+
+    settings = _settings(options, environment)
+    bind = _server()
+    if settings.is_remote:
+        say(serving.NO_TLS)
+    inner = environment.without(TOKEN_VARIABLE)
+    return run(inner, say, drain_s=settings.drain_s, serve=lambda: bind(settings, say))
 
 
 def say(line: str) -> None:
@@ -51,14 +58,14 @@ def say(line: str) -> None:
 
 def _server():
     try:
-        from hermes_acp.frontends.acp.http.http_process import run
+        from hermes_acp.frontends.acp.http.http_server import HttpServer
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in EXTRA:
             raise
         from hermes_acp.config.installation import extra_hint
 
         raise ConfigError(serving.missing_extra(error.name or ""), hint=extra_hint("serve")) from error
-    return run
+    return HttpServer
 
 
 def _settings(options: argparse.Namespace, environment: Environment) -> ServeSettings:
@@ -79,36 +86,24 @@ def _settings(options: argparse.Namespace, environment: Environment) -> ServeSet
     )
 
 
+def add_serve_flags(parser: CommandParser, default: str | None) -> None:
+    """Add the flags for clients that come over a network."""
+    parser.add_argument(
+        "--listen", metavar="HOST:PORT", default=default, help=serving.listen_help(DEFAULT_LISTEN)
+    )
+    parser.add_argument("--allow-remote", action="store_true", help=serving.ALLOW_REMOTE_HELP)
+    repeatable = (
+        ("--allow-origin", "ORIGIN", serving.ALLOW_ORIGIN_HELP),
+        ("--allow-host", "NAME", serving.ALLOW_HOST_HELP),
+    )
+    for flag, value, text in repeatable:
+        parser.add_argument(flag, metavar=value, action="append", default=[], help=text)
+
+
 def _parser() -> CommandParser:
-    parser = CommandParser(
-        prog="hermes-acp serve",
-        description=serving.DESCRIPTION,
-        epilog=serving.epilog(TOKEN_VARIABLE),
-    )
+    epilog = serving.epilog(TOKEN_VARIABLE)
+    parser = CommandParser(prog="hermes-acp serve", description=serving.DESCRIPTION, epilog=epilog)
     add_profile_flag(parser)
-    parser.add_argument(
-        "--listen",
-        metavar="HOST:PORT",
-        default=DEFAULT_LISTEN,
-        help=serving.listen_help(DEFAULT_LISTEN),
-    )
-    parser.add_argument(
-        "--allow-remote",
-        action="store_true",
-        help=serving.ALLOW_REMOTE_HELP,
-    )
-    parser.add_argument(
-        "--allow-origin",
-        metavar="ORIGIN",
-        action="append",
-        default=[],
-        help=serving.ALLOW_ORIGIN_HELP,
-    )
-    parser.add_argument(
-        "--allow-host",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help=serving.ALLOW_HOST_HELP,
-    )
+    add_serve_flags(parser, DEFAULT_LISTEN)
+    return parser
     return parser

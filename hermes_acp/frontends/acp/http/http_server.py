@@ -1,0 +1,177 @@
+"""The HTTP server of the resident process: its socket, its limits, its end."""
+
+import os
+import secrets
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from hypercorn import asyncio as hypercorn_loop
+from hypercorn.config import Config, Sockets
+from hypercorn.logging import Logger
+
+from hermes_acp.app.app import App
+from hermes_acp.clock import SystemClock
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.acp.connection.client_connection import ConnectionRegistry
+from hermes_acp.frontends.acp.http.acp_endpoint import PATH, Endpoint
+from hermes_acp.frontends.acp.http.health import Health
+from hermes_acp.frontends.acp.http.listener import (
+    Connections,
+    Listener,
+    default_bounds,
+    default_client_limit,
+)
+from hermes_acp.frontends.acp.http.metrics_page import MetricsPage
+from hermes_acp.frontends.acp.http.remote_clients import RemoteClients, ServerLimits
+from hermes_acp.frontends.acp.http.request_admission import LOCAL_NAMES, AdmissionPolicy, host_name
+from hermes_acp.frontends.acp.http.serve_settings import ServeSettings
+from hermes_acp.frontends.acp.messages import serving
+from hermes_acp.telemetry.session_metrics import SessionMetrics
+from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
+
+BACKLOG: Final = 1024
+SEND_BUFFER_BYTES: Final = 1 << 18
+DEAD_PEER_S: Final = 60
+IDLE_S: Final = 15.0
+"""How long a connection may be silent between two requests, and before all headers of a request have arrived."""
+ENDING_S: Final = 1.2
+CLOSING_S: Final = 0.3
+STREAMS_PER_CONNECTION: Final = 1100
+
+
+class HttpServer:
+    """Serves clients over HTTP and WebSocket at one address."""
+
+    def __init__(self, settings: ServeSettings, announce: Callable[[str], None]) -> None:
+        """Bind the address and announce it. Raise ConfigError for one that cannot be bound."""
+        self._listener = listen(settings.host, settings.port)
+        port = self._listener.getsockname()[1]
+        shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+        token = settings.token or secrets.token_urlsafe(32)
+        page = f"http://{shown}:{port}/"
+        self.address = f"http://{shown}:{port}{PATH}"
+        announce(serving.serving(self.address))
+        if settings.token:
+            announce(serving.web_page(page))
+        else:
+            announce(serving.generated_token(token))
+            announce(serving.web_page(f"{page}#token={token}"))
+        self._policy = AdmissionPolicy(
+            token=token,
+            hosts=LOCAL_NAMES | {host_name(settings.host)} | {name.lower() for name in settings.hosts},
+            origins=frozenset(settings.origins),
+            takes_any_address=settings.is_remote,
+        )
+        tools: PluginFolder[object] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
+        self._settings = settings
+        self._metrics = SessionMetrics(SystemClock().monotonic, frozenset(tools))
+        self._clients: RemoteClients | None = None
+        self._stopping = anyio.Event()
+        self._closed = anyio.Event()
+
+    @property
+    def observers(self) -> tuple[SessionMetrics, ...]:
+        """What counts the events of all sessions."""
+        return (self._metrics,)
+
+    async def serve(self, app: App, registry: ConnectionRegistry, home: Path) -> None:
+        """Serve clients until `stop`."""
+        limits = ServerLimits(connections=self._settings.max_connections or default_client_limit())
+        async with anyio.create_task_group() as tasks:
+            clients = self._clients = RemoteClients(app, tasks, limits, registry)
+            page = MetricsPage(self._metrics, clients)
+            has_open_metrics = self._settings.has_open_metrics
+            health = Health(clients, home, page.text, has_open_metrics=has_open_metrics)
+            tasks.start_soon(page.watch_lag)
+            tasks.start_soon(_start, app, health)
+            connections = Connections(default_bounds())
+            config = http_config(Listener.taking_over(self._listener, connections), app)
+            endpoint = Endpoint(self._policy, clients, health, connections.note_request)
+            tasks.start_soon(self._serve, endpoint, config)
+            await self._closed.wait()
+            tasks.cancel_scope.cancel()
+
+    async def _serve(self, endpoint: Endpoint, config: Config) -> None:
+        """Run the HTTP server. It cancels by means of its own, so no scope is cancelled in its task."""
+        http: Any = hypercorn_loop  # its types are written for one framework's stubs
+        await http.serve(endpoint, config, shutdown_trigger=self._stopping.wait, mode="asgi")
+        self._closed.set()
+
+    def refuse_clients(self) -> None:
+        """Accept no new clients from now on."""
+        if self._clients:
+            self._clients.is_draining = True
+
+    async def stop(self) -> None:
+        """End all connections, then the server."""
+        if self._clients:
+            with anyio.move_on_after(ENDING_S):
+                await self._clients.stop()
+        self._stopping.set()
+        with anyio.move_on_after(CLOSING_S):
+            await self._closed.wait()
+
+
+async def _start(app: App, health: Health) -> None:
+    """Prepare what the first turn needs; from then on, the server is ready."""
+    await app.prepare_recall()
+    health.is_started = True
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Bind the listening socket with the options that connections inherit. Raise ConfigError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if sys.platform == "linux":
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, DEAD_PEER_S // 2)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, DEAD_PEER_S // 6)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_PEER_S * 1000)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise ConfigError(
+            serving.cannot_listen(host, port, error.strerror or str(error)),
+            hint=serving.OTHER_ADDRESS_HINT,
+        ) from error
+    return listener
+
+
+def http_config(listener: Listener, app: App) -> Config:
+    """Return the HTTP server's limits and timeouts; it writes no log."""
+
+    class Reporter(Logger):
+        """Report the server's own faults to the app; requests are not logged."""
+
+        async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
+            if (error := sys.exception()) is not None:
+                app.report_bug(error, os.urandom(6).hex())
+
+    class Listening(Config):
+        """Use the socket that is already bound."""
+
+        def create_sockets(self) -> Sockets:
+            return Sockets([], [listener], [])
+
+    config = Listening()
+    config.accesslog = None
+    config.errorlog = None
+    config.logger_class = Reporter
+    config.include_server_header = False
+    config.graceful_timeout = CLOSING_S / 2
+    config.keep_alive_timeout = IDLE_S
+    config.keep_alive_max_requests = sys.maxsize
+    config.h2_max_concurrent_streams = STREAMS_PER_CONNECTION
+    config.websocket_max_message_size = DEFAULT_MAX_FRAME_BYTES
+    return config
