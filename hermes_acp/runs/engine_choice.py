@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import Final
 
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.ports.run_ports import Runs
 from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.core.ports.schedule_ports import Engine
 from hermes_acp.runs.engine_settings import EngineSettings
 
-OpenRuns = Callable[[Path, Clock, EngineSettings], Runs]
+OpenEngine = Callable[[Path, Clock, EngineSettings], Engine]
 DEFAULT_ENGINE: Final = "embedded"
 
 
 def open_engine(
     home: Path, clock: Clock, settings: EngineSettings | None = None, name: str = DEFAULT_ENGINE
-) -> Runs:
+) -> Engine:
     """Return an engine; nothing is opened before its first use. Raises KeyError for an unknown name."""
-    engines: PluginFolder[OpenRuns] = PluginFolder("hermes_acp.runs.engines", "ENGINE")
+    engines: PluginFolder[OpenEngine] = PluginFolder("hermes_acp.runs.engines", "ENGINE")
     return engines.open(name)(home, clock, settings or EngineSettings())

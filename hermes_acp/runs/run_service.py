@@ -16,10 +16,18 @@ from hermes_acp.core.ports.run_ports import (
     RunFilter,
     RunMessage,
     RunOrder,
-    Runs,
     RunView,
 )
 from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.core.ports.schedule_ports import (
+    Engine,
+    LatePolicy,
+    Overlap,
+    RunTemplate,
+    Schedule,
+    ScheduleView,
+    Timing,
+)
 from hermes_acp.runs.engine_choice import open_engine
 
 if TYPE_CHECKING:
@@ -79,7 +87,7 @@ class RunService:
         self._home = home
         self._make_driver = make_driver
         self._record_path = record_path
-        self.engine: Runs = open_engine(home, clock)
+        self.engine: Engine = open_engine(home, clock)
 
     async def start(self, wish: RunWish) -> RunView:
         """Start a run. Raises BadRequest, StorageError."""
@@ -104,6 +112,42 @@ class RunService:
                 origin=wish.origin,
             )
         )
+
+    async def add_schedule(
+        self,
+        wish: RunWish,
+        timing: Timing,
+        *,
+        name: str = "",
+        late: tuple[LatePolicy, float] = ("once", 0.0),
+        overlap: Overlap = "skip",
+    ) -> ScheduleView:
+        """Have the clock start runs like `wish`; `late` is a policy with its span. Raises BadRequest, StorageError."""
+        if not wish.prompt.strip():
+            raise BadRequest("The prompt of a run is empty.")
+        template = RunTemplate(
+            await self._prompts().put(wish.prompt),
+            wish.cwd,
+            wish.mode,
+            wish.backend,
+            wish.model,
+            wish.budget,
+            wish.priority,
+        )
+        schedule = Schedule(
+            name or f"job-{self._ids.fresh('job')[-6:]}",
+            timing,
+            template,
+            *late,
+            overlap,
+            self._clock.now(),
+            wish.origin,
+        )
+        return await self.engine.schedules.add(schedule)
+
+    async def prompt_by_name(self, prompt_ref: str) -> str:
+        """Return a stored prompt. Raises StorageError."""
+        return await self._prompts().get(prompt_ref)
 
     async def known(self, run_id: str) -> RunView:
         """Return a run by its ID, or by the beginning of one if only one begins so. Raises BadRequest."""

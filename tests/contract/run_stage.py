@@ -13,6 +13,7 @@ import msgspec
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.core.ports.run_ports import RunOrder, Runs, RunState, RunView
+from hermes_acp.core.ports.schedule_ports import Engine
 from hermes_acp.runs.engine_settings import EngineSettings
 from tests.architecture.sources import ROOT
 from tests.contract.run_drivers import QUICK, ScriptedDriver
@@ -41,7 +42,7 @@ class Stage:
         self.home = home
         self.clock = JumpingClock()
 
-    def open(self, settings: EngineSettings = QUICK) -> Runs:
+    def open(self, settings: EngineSettings = QUICK) -> Engine:
         raise NotImplementedError
 
     @asynccontextmanager

@@ -64,3 +64,27 @@ async def test_a_run_in_the_foreground_prints_its_answer(home: Path, workspace: 
         assert await command(*start, environment=environment, cwd=workspace) == "Not then.\n"
     assert not (workspace / "made.txt").exists()
     assert "Use another name." in server.requests[1].asked.last_text
+
+
+async def test_a_schedule_starts_its_run_in_the_serving_process(home: Path, workspace: Path) -> None:
+    async with serve([Reply("Looked.")]) as server:
+        environment = agent_environment(home, server)
+
+        async def schedule(*words: str) -> str:
+            done = await anyio.run_process(
+                [COMMAND, "schedule", *words], env=environment, cwd=workspace, check=False, input=b""
+            )
+            assert done.returncode == 0, done.stderr.decode()
+            return done.stdout.decode()
+
+        added = await schedule("add", "--at", "+1s", "-p", "look", "--name", "soon")
+        assert added.startswith("soon  once at ")
+        async with serving(environment, home / "serving"):
+            with anyio.fail_after(WAIT_S):
+                while not (history := json.loads(await schedule("history", "soon", "--json"))):
+                    pass
+            assert [each["fate"] for each in history] == ["started"]
+            await state_of(history[0]["run_id"], environment, workspace, "done")
+        (listed,) = json.loads(await schedule("list", "--json"))
+        assert listed["next_at"] is None
+    assert server.requests[0].asked.last_text == "look"

@@ -24,6 +24,7 @@ from hermes_acp.frontends.cli.policy.policy_command import add_policy
 from hermes_acp.frontends.cli.profiles_command import add_profiles
 from hermes_acp.frontends.cli.run.run_flags import add_run
 from hermes_acp.frontends.cli.runs.runs_command import add_runs
+from hermes_acp.frontends.cli.schedule_command import add_schedule
 from hermes_acp.frontends.cli.sessions.sessions_command import add_sessions
 from hermes_acp.frontends.cli.setup.setup_command import add_setup
 from hermes_acp.frontends.cli.skills.skills_command import add_skills
@@ -108,6 +109,10 @@ def _run(options: argparse.Namespace) -> int:
         from hermes_acp.frontends.cli.runs.runs_command import run_runs
 
         return run_runs(options)
+    if options.command == "schedule":
+        from hermes_acp.frontends.cli.schedule_command import run_schedule
+
+        return run_schedule(options)
     if options.command in ("checkpoints", "undo"):
         from hermes_acp.frontends.cli.checkpoints_command import run_checkpoints
 
@@ -146,6 +151,7 @@ OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = Mappin
         "setup": add_setup,
         "run": add_run,
         "runs": add_runs,
+        "schedule": add_schedule,
         "sessions": add_sessions,
         "checkpoints": add_checkpoints,
         "undo": add_undo,

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from hermes_acp.core.ports.run_ports import Runs
 from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.core.ports.schedule_ports import Engine
 from hermes_acp.runs.engine_settings import EngineSettings
 
 
-def open_runs(home: Path, clock: Clock, settings: EngineSettings) -> Runs:
+def open_runs(home: Path, clock: Clock, settings: EngineSettings) -> Engine:
     """Return the engine of a home; nothing is opened before its first use."""
     from hermes_acp.runs.sqlite.embedded_runs import EmbeddedRuns
 

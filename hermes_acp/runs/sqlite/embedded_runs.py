@@ -27,6 +27,7 @@ from hermes_acp.core.ports.run_ports import (
 )
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.engine_settings import EngineSettings
+from hermes_acp.runs.sqlite.embedded_schedules import EmbeddedSchedules
 from hermes_acp.runs.sqlite.run_database import ChangeProbe, RunDatabase
 from hermes_acp.runs.sqlite.run_tables import (
     MIGRATIONS,
@@ -39,6 +40,7 @@ from hermes_acp.runs.sqlite.run_tables import (
     select_runs,
 )
 from hermes_acp.runs.sqlite.run_worker import RunWorker
+from hermes_acp.runs.sqlite.schedule_tables import SCHEDULES
 from hermes_acp.runs.sqlite.worker_presence import WorkerPresence, presence_of, wake_workers, workers_in
 
 RUN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
@@ -51,10 +53,11 @@ class EmbeddedRuns:
 
     def __init__(self, home: Path, clock: Clock, settings: EngineSettings) -> None:
         """Prepare; nothing is opened yet."""
-        self._database = RunDatabase(home / "runs.db", MIGRATIONS)
+        self._database = RunDatabase(home / "runs.db", (*MIGRATIONS, SCHEDULES))
         self._folder = home / "runs" / "workers"
         self._clock = clock
         self._settings = settings
+        self.schedules = EmbeddedSchedules(self._database, clock, self._announce)
 
     async def start(self, order: RunOrder) -> RunView:
         """Add a run; if one with this ID exists, return that one unchanged. Raises BadRequest, StorageError."""

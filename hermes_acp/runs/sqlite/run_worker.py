@@ -35,6 +35,7 @@ from hermes_acp.runs.sqlite.run_claims import (
 )
 from hermes_acp.runs.sqlite.run_database import ChangeProbe, RunDatabase
 from hermes_acp.runs.sqlite.run_tables import select_run
+from hermes_acp.runs.sqlite.schedule_tables import next_schedule, start_due
 from hermes_acp.runs.sqlite.worker_presence import (
     WorkerPresence,
     boot_id,
@@ -78,6 +79,12 @@ class WorkerLease:
     async def confirm(self) -> bool:
         """Return whether the claim is still valid."""
         return await self._database.read(lambda connection: is_held(connection, self.claim))
+
+
+def _next_time(connection: sqlite3.Connection, now: float) -> float | None:
+    """Return when a run or a schedule is due next."""
+    times = (next_due(connection, now), next_schedule(connection))
+    return min((each for each in times if each is not None), default=None)
 
 
 class _Sighting(Struct, frozen=True):
@@ -163,6 +170,8 @@ class RunWorker:
         """Look after all claims, then claim what is due; what cannot be read now is tried again."""
         try:
             await self._look_after_claims()
+            if not only:
+                await self._start_due()
             while len(self._leases) < seats:
                 now = self._clock.now()
                 claim = await self._database.write(
@@ -175,9 +184,17 @@ class RunWorker:
                 drives.start_soon(self._drive, driver, lease)
                 self._announce()
             now = self._clock.now()
-            self._next_due = await self._database.read(lambda connection: next_due(connection, now))
+            self._next_due = await self._database.read(lambda connection: _next_time(connection, now))
         except StorageError:
             self._next_due = 0.0
+
+    async def _start_due(self) -> None:
+        """Start the runs of schedules that are due."""
+        now = self._clock.now()
+        next_at = await self._database.read(next_schedule)
+        if next_at is not None and next_at <= now:
+            await self._database.write(lambda connection: start_due(connection, now))
+            self._announce()
 
     async def _look_after_claims(self) -> None:
         """Take over the runs of workers that are gone, give back unknown claims, and stop what is lost or unwanted."""

@@ -20,6 +20,7 @@ COMMANDS: Final = MappingProxyType(
         "daemon": "run the agent in the background, for sessions that outlive their clients",
         "status": "show what the agent in the background is doing",
         "runs": "start work that goes on without a client; answer its questions",
+        "schedule": "start runs at certain times",
         "scan": "check files for hidden or hostile instructions",
         "sessions": "list, search, show, rename, archive, export and delete stored sessions",
         "checkpoints": "show which files each turn changed; undo one turn",

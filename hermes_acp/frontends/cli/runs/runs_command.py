@@ -12,6 +12,7 @@ from hermes_acp.frontends.cli.cli_output import note, print_json
 from hermes_acp.frontends.cli.flag_values import positive_number
 from hermes_acp.frontends.cli.messages import command_messages, order_messages
 from hermes_acp.frontends.cli.runs.run_wishes import add_wishes
+from hermes_acp.frontends.cli.runs.stored_runs import stored_runs
 
 if TYPE_CHECKING:
     from hermes_acp.runs.run_service import RunService
@@ -88,17 +89,6 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
                 return 0
     finally:
         await service.aclose()
-
-
-def stored_runs(environment: Environment) -> "RunService":
-    """Return the runs of a home for a process that drives none."""
-    from hermes_acp.clock import SystemClock
-    from hermes_acp.ids import RandomIds
-    from hermes_acp.runs.run_service import RunService, cannot_drive
-    from hermes_acp.storage.session_store import SessionStore
-
-    store = SessionStore(environment.home)
-    return RunService(environment.home, SystemClock(), RandomIds(), cannot_drive, store.path_of)
 
 
 async def _list(service: "RunService", options: argparse.Namespace) -> int:

@@ -1,0 +1,113 @@
+"""Schedules: when runs are started by the clock, and what became of each time they were due."""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from hermes_acp.core.ports.run_ports import DEFAULT_PRIORITY, RunBudget, Runs, RunView
+
+LatePolicy = Literal["once", "skip", "within"]
+"""What is done about a time that passed while nothing was running: one run, none, or one within a span."""
+Overlap = Literal["skip", "queue", "cancel"]
+"""What is done while the previous run has not ended: no run, one after it, or one in its place."""
+Fate = Literal["started", "missed", "skipped", "paused"]
+"""What became of a due time: `missed`: it was too late; `skipped`: the previous run had not ended."""
+
+
+class Timing(Struct, frozen=True, omit_defaults=True):
+    """When a schedule is due: by a cron expression in a time zone, or once, at a time in seconds since the epoch."""
+
+    cron: str = ""
+    at: float = 0.0
+    tz: str = "UTC"
+
+
+class RunTemplate(Struct, frozen=True, omit_defaults=True):
+    """What each run of a schedule is to do."""
+
+    prompt_ref: str
+    cwd: str
+    mode: str = ""
+    backend: str = ""
+    model: str = ""
+    budget: RunBudget = RunBudget()
+    priority: int = DEFAULT_PRIORITY
+
+
+class Schedule(Struct, frozen=True, omit_defaults=True):
+    """A schedule. `late_within_s` is the span of the policy `within`."""
+
+    id: str
+    timing: Timing
+    template: RunTemplate
+    late: LatePolicy = "once"
+    late_within_s: float = 0.0
+    overlap: Overlap = "skip"
+    created_at: float = 0.0
+    origin: str = ""
+
+
+class ScheduleView(Struct, frozen=True):
+    """A schedule as an engine knows it: when it is due next, in seconds since the epoch, or None if never again."""
+
+    schedule: Schedule
+    is_paused: bool = False
+    next_at: float | None = None
+
+
+class Occurrence(Struct, frozen=True):
+    """What became of a due time or, if `count` is more than one, of all due times up to `until`."""
+
+    schedule_id: str
+    due_at: float
+    fate: Fate
+    decided_at: float
+    run_id: str = ""
+    count: int = 1
+    until: float = 0.0
+
+
+class Schedules(Protocol):
+    """The schedules of an engine. Each due time gets one run, or a line in the history that says why not."""
+
+    async def add(self, schedule: Schedule) -> ScheduleView:
+        """Add a schedule. Raises BadRequest if its ID is taken or it is never due, StorageError."""
+        ...
+
+    async def pause(self, schedule_id: str) -> ScheduleView:
+        """Start no more runs until it is resumed. Raises BadRequest."""
+        ...
+
+    async def resume(self, schedule_id: str) -> ScheduleView:
+        """Start runs again from now on. Raises BadRequest."""
+        ...
+
+    async def remove(self, schedule_id: str) -> None:
+        """Remove a schedule with its history; its runs stay. Raises BadRequest."""
+        ...
+
+    async def run_now(self, schedule_id: str) -> RunView:
+        """Start a run now, besides those that are due. Raises BadRequest."""
+        ...
+
+    async def show(self, schedule_id: str) -> ScheduleView | None:
+        """Return a schedule."""
+        ...
+
+    async def list(self) -> Sequence[ScheduleView]:
+        """List schedules, the next due first."""
+        ...
+
+    async def history(self, schedule_id: str, limit: int = 50) -> Sequence[Occurrence]:
+        """List what became of the due times, newest first."""
+        ...
+
+
+class Engine(Runs, Protocol):
+    """An engine with its schedules."""
+
+    @property
+    def schedules(self) -> Schedules:
+        """What starts runs by the clock."""
+        ...

@@ -1,0 +1,19 @@
+"""The runs of a home, for commands that drive none."""
+
+from typing import TYPE_CHECKING
+
+from hermes_acp.config.environment import Environment
+
+if TYPE_CHECKING:
+    from hermes_acp.runs.run_service import RunService
+
+
+def stored_runs(environment: Environment) -> "RunService":
+    """Return the runs of a home for a process that drives none."""
+    from hermes_acp.clock import SystemClock
+    from hermes_acp.ids import RandomIds
+    from hermes_acp.runs.run_service import RunService, cannot_drive
+    from hermes_acp.storage.session_store import SessionStore
+
+    store = SessionStore(environment.home)
+    return RunService(environment.home, SystemClock(), RandomIds(), cannot_drive, store.path_of)

@@ -1,0 +1,68 @@
+"""The times at which schedules are due, by cron expressions in time zones.
+
+At a change to summer time, a job of the skipped hour runs once, right after it; at the change back, a job at a fixed
+time runs once, and one that runs every so many minutes keeps its interval. Source: Debian's cron(8).
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports.schedule_ports import Timing
+
+CRON_HINT = 'Five fields: minute, hour, day, month, weekday. "0 7 * * 1-5" is 7:00 from Monday to Friday.'
+
+
+def local_zone() -> str:
+    """Return the name of the machine's time zone."""
+    from tzlocal import get_localzone_name
+
+    try:
+        name = get_localzone_name()
+        ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        return "UTC"
+    return name
+
+
+def check_timing(timing: Timing) -> None:
+    """Raise BadRequest for a time zone or an expression that cannot be meant."""
+    try:
+        ZoneInfo(timing.tz)
+    except (LookupError, ValueError, OSError) as error:
+        raise BadRequest(
+            f"{timing.tz!r} is not a known time zone.", hint="Use a name such as Europe/Berlin or UTC."
+        ) from error
+    if timing.cron and len(timing.cron.split()) != 5:
+        raise BadRequest(f"{timing.cron!r} is not a cron expression.", hint=CRON_HINT)
+    next_due(timing, 0.0)
+
+
+def due_times(timing: Timing, after: float) -> Iterator[float]:
+    """Yield the due times after a moment, in order. Raises BadRequest for an invalid expression."""
+    if not timing.cron:
+        if timing.at > after:
+            yield timing.at
+        return
+    from cronsim import CronSim, CronSimError
+
+    try:
+        for due in CronSim(timing.cron, datetime.fromtimestamp(after, ZoneInfo(timing.tz))):
+            at = due.timestamp()
+            if at > after:  # in the hour that is repeated, the library may begin with its first pass
+                yield at
+    except CronSimError as error:
+        raise BadRequest(f"{timing.cron!r} is not a cron expression: {error}.", hint=CRON_HINT) from error
+
+
+def next_due(timing: Timing, after: float) -> float | None:
+    """Return the first due time after a moment, or None if there is none."""
+    return next(due_times(timing, after), None)
+
+
+def described(timing: Timing) -> str:
+    """Return a cron expression in words."""
+    from cronsim import CronSim
+
+    return CronSim(timing.cron, datetime(2024, 1, 1)).explain()

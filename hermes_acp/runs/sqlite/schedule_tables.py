@@ -1,0 +1,175 @@
+"""The schedules in the embedded engine's file: each due time is decided and acted on in one transaction."""
+
+import sqlite3
+from typing import Any, Final
+
+import msgspec
+
+from hermes_acp.core.ports.run_ports import RunOrder
+from hermes_acp.core.ports.schedule_ports import Occurrence, Schedule, ScheduleView
+from hermes_acp.runs.schedule_decisions import Decided, Decision, decide
+from hermes_acp.runs.sqlite.run_tables import insert_run, note_change
+
+SCHEDULES: Final = """CREATE TABLE schedules (
+        id TEXT PRIMARY KEY, spec TEXT NOT NULL, is_paused INTEGER NOT NULL DEFAULT 0, next_at REAL,
+        decided_until REAL NOT NULL
+    ) STRICT;
+    CREATE INDEX schedules_by_time ON schedules (next_at);
+    CREATE INDEX runs_by_origin ON runs (origin, state);
+    CREATE TABLE occurrences (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, schedule_id TEXT NOT NULL, due_at REAL NOT NULL, fate TEXT NOT NULL,
+        decided_at REAL NOT NULL, run_id TEXT NOT NULL, count INTEGER NOT NULL, until REAL NOT NULL
+    ) STRICT;
+    CREATE INDEX occurrences_by_schedule ON occurrences (schedule_id, number)"""
+ACTIVE: Final = "('queued', 'running', 'input_required', 'parked')"
+MAX_WAITING: Final = 10
+"""How many runs of one schedule may wait for the one before them."""
+KEPT_OCCURRENCES: Final = 1000
+
+
+def origin_of(schedule_id: str) -> str:
+    """Return what the runs of a schedule are started by."""
+    return f"schedule:{schedule_id}"
+
+
+def select_schedules(connection: sqlite3.Connection, schedule_id: str = "") -> list[ScheduleView]:
+    """List schedules, the next due first."""
+    rows = connection.execute(
+        "SELECT spec, is_paused, next_at FROM schedules WHERE ? IN ('', id) ORDER BY next_at IS NULL, next_at, id",
+        (schedule_id,),
+    )
+    return [
+        ScheduleView(msgspec.json.decode(spec, type=Schedule), bool(paused), next_at)
+        for spec, paused, next_at in rows
+    ]
+
+
+def insert_schedule(connection: sqlite3.Connection, schedule: Schedule, next_at: float, now: float) -> bool:
+    """Add a schedule; return False if its ID is taken."""
+    done = connection.execute(
+        "INSERT INTO schedules (id, spec, next_at, decided_until) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (schedule.id, msgspec.json.encode(schedule).decode(), next_at, now),
+    )
+    return bool(done.rowcount)
+
+
+def decided_until(connection: sqlite3.Connection, schedule_id: str) -> float:
+    """Return up to when due times have been decided."""
+    row = connection.execute("SELECT decided_until FROM schedules WHERE id = ?", (schedule_id,)).fetchone()
+    return row[0] if row else 0.0
+
+
+def store_decisions(
+    connection: sqlite3.Connection,
+    schedule: Schedule,
+    decided: Decided,
+    now: float,
+    run_ids: dict[float, str] | None = None,
+) -> None:
+    """Append decisions to the history and note when the schedule is due next."""
+    for each in decided.decisions:
+        run_id = (run_ids or {}).get(each.due_at, "")
+        append_occurrence(connection, schedule.id, each, now, run_id)
+    connection.execute(
+        "UPDATE schedules SET next_at = ?, decided_until = max(decided_until, ?) WHERE id = ?",
+        (decided.next_at, now, schedule.id),
+    )
+
+
+def append_occurrence(
+    connection: sqlite3.Connection, schedule_id: str, decision: Decision, now: float, run_id: str
+) -> None:
+    """Append to a schedule's history; only the newest are kept."""
+    connection.execute(
+        """INSERT INTO occurrences (schedule_id, due_at, fate, decided_at, run_id, count, until)
+           VALUES (?, ?, ?, ?, ?, ?, ?)""",
+        (
+            schedule_id,
+            decision.due_at,
+            decision.fate,
+            now,
+            run_id,
+            decision.count,
+            decision.until or decision.due_at,
+        ),
+    )
+    connection.execute(
+        """DELETE FROM occurrences WHERE schedule_id = ? AND number <= (SELECT number FROM occurrences
+           WHERE schedule_id = ? ORDER BY number DESC LIMIT 1 OFFSET ?)""",
+        (schedule_id, schedule_id, KEPT_OCCURRENCES),
+    )
+
+
+def select_history(connection: sqlite3.Connection, schedule_id: str, limit: int) -> list[Occurrence]:
+    """List what became of due times, newest first."""
+    rows = connection.execute(
+        """SELECT schedule_id, due_at, fate, decided_at, run_id, count, until FROM occurrences
+           WHERE schedule_id = ? ORDER BY number DESC LIMIT ?""",
+        (schedule_id, limit),
+    )
+    return [Occurrence(*row) for row in rows]
+
+
+def start_due(connection: sqlite3.Connection, now: float) -> bool:
+    """Decide about all due times, start the runs, and return whether anything was due."""
+    due = connection.execute(
+        "SELECT spec, decided_until FROM schedules WHERE next_at <= ? AND NOT is_paused", (now,)
+    ).fetchall()
+    for spec, until in due:
+        schedule = msgspec.json.decode(spec, type=Schedule)
+        active: list[Any] = connection.execute(
+            f"SELECT id, state FROM runs WHERE origin = ? AND state IN {ACTIVE}", (origin_of(schedule.id),)
+        ).fetchall()
+        has_room = len(active) <= MAX_WAITING
+        decided = decide(schedule, until, now, is_active=bool(active))
+        run_ids: dict[float, str] = {}
+        decisions: list[Decision] = []
+        for decision in decided.decisions:
+            if decision.fate == "started" and not has_room:
+                decision = Decision(decision.due_at, "skipped")
+            elif decision.fate == "started":
+                if schedule.overlap == "cancel":
+                    stop_runs(connection, [row[0] for row in active], now)
+                run_ids[decision.due_at] = start_run(connection, schedule, decision.due_at, now)
+            decisions.append(decision)
+        store_decisions(connection, schedule, Decided(tuple(decisions), decided.next_at), now, run_ids)
+    return bool(due)
+
+
+def start_run(connection: sqlite3.Connection, schedule: Schedule, at: float, now: float) -> str:
+    """Add the run of a due time; its ID follows from the time, so it can be started only once."""
+    run_id, template = f"{schedule.id}-{int(at)}", schedule.template
+    origin = origin_of(schedule.id)
+    order = RunOrder(
+        run_id,
+        f"ses_{run_id}".replace(".", "_").replace(":", "_"),
+        template.prompt_ref,
+        template.cwd,
+        mode=template.mode,
+        backend=template.backend,
+        model=template.model,
+        budget=template.budget,
+        priority=template.priority,
+        chain=origin,
+        origin=origin,
+    )
+    insert_run(connection, order, now)
+    return run_id
+
+
+def stop_runs(connection: sqlite3.Connection, run_ids: list[str], now: float) -> None:
+    """End runs; those being driven end as soon as their worker hears of it."""
+    for run_id in run_ids:
+        (state,) = connection.execute("SELECT state FROM runs WHERE id = ?", (run_id,)).fetchone()
+        if state == "running":
+            connection.execute("UPDATE runs SET must_stop = 1 WHERE id = ?", (run_id,))
+            continue
+        connection.execute(
+            "UPDATE runs SET state = 'stopped', waits_for = '[]', updated_at = ? WHERE id = ?", (now, run_id)
+        )
+        note_change(connection, run_id, "stopped", now)
+
+
+def next_schedule(connection: sqlite3.Connection) -> float | None:
+    """Return when the next schedule is due."""
+    return connection.execute("SELECT min(next_at) FROM schedules WHERE NOT is_paused").fetchone()[0]
