@@ -407,6 +407,92 @@ class TrustRevokeResult(Struct, rename="camel", kw_only=True):
     """The result of _hermes/trust/revoke."""
 
 
+class RunsListParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/runs/list."""
+
+    limit: int = 50
+
+
+class RunsListRun(Struct, rename="camel", kw_only=True):
+    """One of the runs in `RunsListResult`."""
+
+    id: str
+    session_id: str
+    cwd: str
+    state: Literal["queued", "running", "input_required", "done", "failed", "stopped", "parked"]
+    prompt: str
+    sentence: str
+    origin: str
+    created_at: str
+    updated_at: str
+
+
+class RunsListResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/runs/list."""
+
+    runs: list[RunsListRun]
+    is_driven: bool
+
+
+class RunsShowParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/runs/show."""
+
+    id: str
+
+
+class RunsShowQuestionDiff(Struct, rename="camel", kw_only=True):
+    """One of the diffs in `RunsShowQuestion`."""
+
+    path: str
+    new_text: str
+    old_text: str | UnsetType | None = UNSET
+
+
+class RunsShowQuestion(Struct, rename="camel", kw_only=True):
+    """One of the questions in `RunsShowResult`."""
+
+    call_id: str
+    title: str
+    why: str
+    is_for_text: bool
+    choices: list[str]
+    input: str
+    diffs: list[RunsShowQuestionDiff]
+
+
+class RunsShowResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/runs/show."""
+
+    questions: list[RunsShowQuestion]
+
+
+class RunsAnswerParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/runs/answer."""
+
+    id: str
+    call_id: str
+    is_allowed: bool
+    text: str = ""
+
+
+class RunsAnswerResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/runs/answer."""
+
+    state: Literal["queued", "running", "input_required", "done", "failed", "stopped", "parked"]
+
+
+class RunsStopParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/runs/stop."""
+
+    id: str
+
+
+class RunsStopResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/runs/stop."""
+
+    state: Literal["queued", "running", "input_required", "done", "failed", "stopped", "parked"]
+
+
 class SetupStatusParams(Struct, rename="camel", kw_only=True):
     """The parameters of _hermes/setup/status."""
 

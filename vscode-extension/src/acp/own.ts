@@ -462,6 +462,99 @@ export interface TrustRevokeParams {
 /** The result of _hermes/trust/revoke. */
 export interface TrustRevokeResult {}
 
+/** The parameters of _hermes/runs/list. */
+export interface RunsListParams {
+  /** At most so many, up to 200. */
+  readonly limit?: number;
+}
+
+/** One of the runs in `RunsListResult`. */
+export interface RunsListRun {
+  readonly id: string;
+  /** The session that the run works in. It can be loaded once the run has begun. */
+  readonly sessionId: string;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly state: "queued" | "running" | "input_required" | "done" | "failed" | "stopped" | "parked";
+  /** What it is to do; empty if that is no longer stored. */
+  readonly prompt: string;
+  /** How it stands, for people. Empty if there is nothing to say. */
+  readonly sentence: string;
+  /** What started it, such as `schedule:ID`; empty for a person. */
+  readonly origin: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** ISO 8601. */
+  readonly updatedAt: string;
+}
+
+/** The result of _hermes/runs/list. */
+export interface RunsListResult {
+  readonly runs: readonly RunsListRun[];
+  /** Whether a process is there that drives runs. */
+  readonly isDriven: boolean;
+}
+
+/** The parameters of _hermes/runs/show. */
+export interface RunsShowParams {
+  readonly id: string;
+}
+
+/** One of the diffs in `RunsShowQuestion`. */
+export interface RunsShowQuestionDiff {
+  /** Absolute. */
+  readonly path: string;
+  readonly newText: string;
+  /** Null if the file does not exist. */
+  readonly oldText?: string | null;
+}
+
+/** One of the questions in `RunsShowResult`. */
+export interface RunsShowQuestion {
+  readonly callId: string;
+  /** What the call would do, or what the agent asks. */
+  readonly title: string;
+  /** Why approval is needed; empty for a question of the agent. */
+  readonly why: string;
+  /** The agent asks and wants words as the answer. */
+  readonly isForText: boolean;
+  /** The answers that the agent proposes. */
+  readonly choices: readonly string[];
+  /** The whole arguments of the call as text, if it has no diffs. */
+  readonly input: string;
+  readonly diffs: readonly RunsShowQuestionDiff[];
+}
+
+/** The result of _hermes/runs/show. */
+export interface RunsShowResult {
+  readonly questions: readonly RunsShowQuestion[];
+}
+
+/** The parameters of _hermes/runs/answer. */
+export interface RunsAnswerParams {
+  readonly id: string;
+  readonly callId: string;
+  /** True allows this one call; with `text`, it answers a question of the agent. */
+  readonly isAllowed: boolean;
+  /** The answer to a question of the agent, or a comment that the model reads. */
+  readonly text?: string;
+}
+
+/** The result of _hermes/runs/answer. */
+export interface RunsAnswerResult {
+  readonly state: "queued" | "running" | "input_required" | "done" | "failed" | "stopped" | "parked";
+}
+
+/** The parameters of _hermes/runs/stop. */
+export interface RunsStopParams {
+  readonly id: string;
+}
+
+/** The result of _hermes/runs/stop. */
+export interface RunsStopResult {
+  readonly state: "queued" | "running" | "input_required" | "done" | "failed" | "stopped" | "parked";
+}
+
 /** The parameters of _hermes/setup/status. */
 export interface SetupStatusParams {}
 
@@ -563,6 +656,10 @@ export interface OwnMethods {
   "_hermes/trust/list": { params: TrustListParams; result: TrustListResult };
   "_hermes/trust/approve": { params: TrustApproveParams; result: TrustApproveResult };
   "_hermes/trust/revoke": { params: TrustRevokeParams; result: TrustRevokeResult };
+  "_hermes/runs/list": { params: RunsListParams; result: RunsListResult };
+  "_hermes/runs/show": { params: RunsShowParams; result: RunsShowResult };
+  "_hermes/runs/answer": { params: RunsAnswerParams; result: RunsAnswerResult };
+  "_hermes/runs/stop": { params: RunsStopParams; result: RunsStopResult };
   "_hermes/setup/status": { params: SetupStatusParams; result: SetupStatusResult };
   "_hermes/setup/check": { params: SetupCheckParams; result: SetupCheckResult };
   "_hermes/setup/save": { params: SetupSaveParams; result: SetupSaveResult };

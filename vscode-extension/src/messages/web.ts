@@ -28,3 +28,26 @@ export const SET_UP_THERE = "Run `hermes-acp setup` on the server's machine. The
 export const LOG_THERE = "The log is on the server's machine, in the folder logs of its home (~/.hermes).";
 export const LOADING = "Loading the session";
 export const NOT_HERE = "This works only in an editor.";
+
+export const RUNS = "Runs";
+export const NO_RUNS = "No runs yet. `hermes-acp runs start` starts one on the server's machine.";
+export const RUNS_NOT_DRIVEN = "No process works on runs at the moment.";
+export const ALL_RUNS = "All runs";
+export const RUN_STATES = {
+  queued: "queued",
+  running: "running",
+  input_required: "waiting for your answer",
+  done: "done",
+  failed: "failed",
+  stopped: "stopped",
+  parked: "parked",
+} as const;
+export const runFacts = (state: string, folder: string, when: string) => `${state} · ${folder} · ${when}`;
+export const OPEN_RUN_SESSION = "Open its session";
+export const STOP_RUN = "Stop this run";
+export const RUN_ANSWER = "Your answer";
+export const RUN_COMMENT = "Comment";
+export const SEND_ANSWER = "Answer";
+export const ALLOW_ONCE = "Allow once";
+export const REJECT = "Reject";
+export const DISMISS = "Dismiss";

@@ -11,6 +11,7 @@ import { Observable } from "./observable";
 export type Overlay =
   | { readonly type: "confirm"; readonly question: string; readonly word: string; settle(isYes: boolean): void }
   | { readonly type: "folder" }
+  | { readonly type: "runs" }
   | { readonly type: "diffs"; readonly title: string; readonly diffs: readonly FileDiff[] };
 
 const TOAST_MS = 4000;
@@ -32,6 +33,11 @@ export class Overlays implements Dialogs {
   chooseFolder(): void {
     this.close();
     this.open.set({ type: "folder" });
+  }
+
+  showRuns(): void {
+    this.close();
+    this.open.set({ type: "runs" });
   }
 
   confirm(question: string, word: string): Promise<boolean> {

@@ -26,11 +26,13 @@ import { Overlays } from "./dialogs";
 import { Folders } from "./folders";
 import type { TabMemory } from "./kept";
 import { Observable } from "./observable";
+import { Runs } from "./runs";
 import type { ResumableSocket, SocketState } from "./resumable_socket";
 
 export interface WebEngine {
   readonly overlays: Overlays;
   readonly folders: Folders;
+  readonly runs: Runs;
   readonly state: Observable<SocketState>;
   receive(message: ToHost, answer: (message: ToView) => void): void;
   readonly audience: Audience;
@@ -62,6 +64,7 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
   const checkpoints = new Checkpoints(store, overlays, warn);
   const written = new WrittenEdits(reviews, () => true, warn);
   const folders = new Folders(memory);
+  const runs = new Runs();
   const conversations: Conversations = new Conversations(
     store,
     approvals,
@@ -76,7 +79,7 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
     (socket) => connectStream(socket.stream, answerers, INTRODUCTION),
     {
       onState: (next) => state.set(next),
-      onLink: (link) => adopt(link, { approvals, checkpoints, written, front, conversations }),
+      onLink: (link) => adopt(link, { approvals, checkpoints, written, runs, front, conversations }),
       onLost: (why) => conversations.lose(why),
     },
   );
@@ -109,13 +112,14 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
     if (message.type === "openPast") overlays.sayLater(LOADING);
     actions.receive(message, answer);
   };
-  return { overlays, folders, state, receive, audience, connection, begin };
+  return { overlays, folders, runs, state, receive, audience, connection, begin };
 }
 
 interface Adopters {
   readonly approvals: Approvals;
   readonly checkpoints: Checkpoints;
   readonly written: WrittenEdits;
+  readonly runs: Runs;
   readonly front: Front;
   readonly conversations: Conversations;
 }
@@ -125,6 +129,7 @@ async function adopt(link: Link, to: Adopters): Promise<void> {
   to.approvals.takesParts = announces(link, "edits");
   to.checkpoints.adopt(link);
   to.written.adopt(link);
+  to.runs.adopt(link);
   to.front.setAbilities(link);
   to.front.setServer({ phase: "ready", version: link.greeting.agentInfo?.version ?? "" });
   await to.conversations.adopt(link);

@@ -47,12 +47,14 @@ export function Frame({ engine, model, onPast, children }: Props) {
 
 function Head({ engine, model, onPast, title }: Omit<Props, "children"> & { readonly title: string }) {
   const folder = model.shell?.roots[0] ?? "";
+  const hasRuns = useValue(engine.runs.areThere);
   return (
     <header class="frame-head">
       <h1 class="frame-title" title={folder}>
         <span class="frame-name">{title}</span>
         {folder && <span class="frame-folder">{split(folder).name}</span>}
       </h1>
+      {hasRuns && <HeadButton icon="tasklist" label={messages.RUNS} onClick={() => engine.overlays.showRuns()} />}
       <HeadButton icon="history" label={PAST_SESSIONS} onClick={() => onPast(!model.isPastShown)} />
       <HeadButton icon="add" label={messages.NEW_SESSION} onClick={() => engine.overlays.chooseFolder()} />
     </header>

@@ -15,6 +15,7 @@ import type { Model } from "../webview/model";
 import type { Overlay } from "./dialogs";
 import type { WebEngine } from "./engine";
 import { useValue } from "./observable";
+import { RunsView } from "./runs_view";
 
 interface Props {
   readonly engine: WebEngine;
@@ -26,6 +27,17 @@ export function OverlayView({ engine, model }: Props) {
   if (!open) return null;
   const close = () => engine.overlays.close();
   if (open.type === "folder") return <FolderDialog engine={engine} model={model} onClose={close} />;
+  if (open.type === "runs") {
+    const openSession = (sessionId: string, cwd: string) => {
+      post({ type: "openPast", sessionId, cwd });
+      close();
+    };
+    return (
+      <Box label={messages.RUNS} onClose={close}>
+        <RunsView runs={engine.runs} onSession={openSession} />
+      </Box>
+    );
+  }
   if (open.type === "confirm") return <Confirm overlay={open} onClose={close} />;
   return <Changes overlay={open} model={model} onClose={close} />;
 }

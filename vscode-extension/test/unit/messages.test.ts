@@ -176,6 +176,7 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "server.startingFrom": [["/usr/bin/hermes-acp", "PATH"]],
   "server.tooOld": [["/usr/bin/hermes-acp", "0.0.1", "0.1.0"]],
   "web.pathCopied": [["/home/you/project/shop.py"]],
+  "web.runFacts": [["waiting for your answer", "shop", "2 days ago"]],
   "web.titleOf": [["Tidy shop.py"]],
 };
 

@@ -22,7 +22,17 @@ def extension_meta(
     meta = capabilities.meta if capabilities else UNSET
     if not meta or not isinstance(meta.get("hermes"), dict):
         return UNSET
-    names = ("edits", "reviews", "checkpoints", "sessionSearch", "steering", "rewind", "overviews", "setup")
+    names = (
+        "edits",
+        "reviews",
+        "checkpoints",
+        "sessionSearch",
+        "steering",
+        "rewind",
+        "overviews",
+        "setup",
+        "runs",
+    )
     return {"hermes": dict.fromkeys(names, True)}
 
 
