@@ -27,8 +27,8 @@ CATALOGUE = """
 hermes_acp.context.kinds: agents_md claude_md copilot_instructions cursor_rules cursorrules gemini_md hermes_md
   soul_md windsurfrules
 hermes_acp.frontends.acp.own_methods: checkpoints_diff checkpoints_list checkpoints_restore context_list edits_judge
-  edits_list mcp_change mcp_list runs_answer runs_list runs_show runs_stop sessions_search setup_check setup_save setup_status trust_approve trust_list
-  trust_revoke
+  edits_list mcp_change mcp_list runs_answer runs_list runs_show runs_stop sessions_search setup_check setup_save
+  setup_status trust_approve trust_list trust_revoke
 hermes_acp.frontends.acp.v1.methods: auth_status authenticate initialize logout mcp_message providers_disable
   providers_list providers_set session_archive session_cancel session_close session_delete session_fork session_list
   session_load session_new session_prompt session_resume session_set_config_option session_set_mode
