@@ -2,7 +2,8 @@
 
 Knows: the frames of RFC 6455, as little as a load driver needs. Orders come on standard input, one a line; what was
 seen goes to standard output as one JSON object an order. Usage: socket_clients.py PORT TOKEN FOLDER
-Orders: `open N`, `prompt` (answers once every answer has begun), `finish` (answers once every turn has ended).
+Orders: `open N`, `prompt` (answers once every answer has begun), `count` (the deltas so far), `finish` (answers once
+every turn has ended).
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from typing import Any
 
 AT_ONCE = 20
 UPDATE = b'"session/update"'
+DELTA = b"~"
 
 
 class Client(asyncio.Protocol):
@@ -87,6 +89,7 @@ class Session:
         self.number = number
         self.client = client
         self.texts: list[bytes] = []
+        self.deltas = 0
         self.begun = asyncio.Event()
         self.id = ""
         self._last_id = 0
@@ -103,6 +106,7 @@ class Session:
         if UPDATE in text[:64]:
             if b"agent_message_chunk" in text:
                 self.texts.append(text)
+                self.deltas += text.count(DELTA)
                 self.begun.set()
             return
         message = json.loads(text)
@@ -163,6 +167,10 @@ class Driver:
             await session.begun.wait()
         return {"begun": len(self._sessions)}
 
+    def count(self) -> dict[str, object]:
+        frames = sum(len(session.texts) for session in self._sessions)
+        return {"deltas": sum(session.deltas for session in self._sessions), "frames": frames}
+
     async def finish(self) -> dict[str, object]:
         results = await asyncio.gather(*self._turns)
         self._turns.clear()
@@ -185,6 +193,8 @@ async def main(port: int, token: str, folder: str) -> None:
                 seen = await driver.open(int(arguments[0]))
             case "prompt":
                 seen = await driver.prompt()
+            case "count":
+                seen = driver.count()
             case _:
                 seen = await driver.finish()
         print(json.dumps(seen), flush=True)

@@ -26,8 +26,8 @@ def chunked(payload: bytes) -> bytes:
 
 
 def words(number: int, place: int) -> str:
-    """Return one delta of one stream; no two are equal."""
-    return f"s{number}w{place} "
+    """Return one delta of one stream; no two are equal, and each has one tilde."""
+    return f"s{number}~{place} "
 
 
 class Stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import anyio
 import pytest
 
 from hermes_acp.core.errors import (
@@ -28,7 +29,7 @@ from tests.contract.provider_suite import (
     joined,
     last_reply,
 )
-from tests.model_server import Fault, Reply, Usage, serve
+from tests.model_server import Fault, Hold, Reply, Usage, serve
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("leaf", LEAVES)]
 
@@ -182,6 +183,20 @@ async def test_silence_ends_in_an_error_that_names_the_place(leaf: str) -> None:
             await collect(connection, ask())
         await server.wait_for_disconnect()
     assert caught.value.retryable
+
+
+async def test_a_reader_that_takes_its_time_is_no_silence(leaf: str) -> None:
+    gate = anyio.Event()
+    reply = Reply(text=("one ", "two"), holds=(Hold(gate, after=1),))
+    async with serve([reply]) as server, connected(server, leaf, silence_s=0.2) as connection:
+        text = ""
+        async with connection.stream(ask()) as events:
+            async for event in events:
+                if isinstance(event, TextFragment):
+                    text += event.text
+                    await anyio.sleep(0.4)
+                    gate.set()
+    assert text == "one two"
 
 
 async def test_a_closed_port_is_named(leaf: str) -> None:

@@ -46,7 +46,8 @@ from hermes_acp.models.routing.fallback_plan import (
     Shorten,
 )
 
-FRAME_S: Final = 0.016
+BUFFERED_S: Final = 0.001
+"""What arrives sooner after it was asked for had been read before."""
 TextEventType = type[TextSaid] | type[ThoughtSaid] | type[SummarySaid]
 OnFragment = Callable[[Fragment], None]
 
@@ -68,7 +69,7 @@ class StreamedText:
             self.flush()
             self._event = event
         self._pieces.append(text)
-        if self._turn.deps.clock.monotonic() - self._shown_at_s >= FRAME_S:
+        if self._turn.deps.clock.monotonic() - self._shown_at_s >= self._turn.deps.routing.load.frame_s:
             self.flush()
         else:
             self._arrived.set()
@@ -85,7 +86,7 @@ class StreamedText:
         """Show collected text at the end of its frame, even if no more arrives; runs alongside the stream."""
         while True:
             await self._arrived.wait()
-            await anyio.sleep(FRAME_S)
+            await anyio.sleep(self._turn.deps.routing.load.frame_s)
             self._arrived = anyio.Event()
             self.flush()
 
@@ -211,18 +212,36 @@ async def stream_reply(
     """Make one call by the turn's current route; `hear` receives each fragment, `frames` show them."""
     reply: ModelReply | None = None
     provider = await _connect(turn)
-    quiet = SilenceNotice(turn)
-    async with background_tasks(quiet.tell, *frames), provider.stream(request) as events:
-        async for event in events:
-            quiet.is_broken = True
-            if isinstance(event, ModelReply):
-                reply = event
-            else:
-                hear(event)
-                await turn.ledger.drained()
+    quiet, pace = SilenceNotice(turn), ReadingPace(turn)
+    with turn.deps.routing.load.stream():
+        async with background_tasks(quiet.tell, *frames), provider.stream(request) as events:
+            async for event in events:
+                quiet.is_broken = True
+                if isinstance(event, ModelReply):
+                    reply = event
+                else:
+                    hear(event)
+                    await turn.ledger.drained()
+                    await pace.keep()
     if reply is None:
         raise BadReply("The model's answer broke off without an end marker.", retryable=True)
     return reply
+
+
+class ReadingPace:
+    """Reads an answer once a frame while many stream at once, so that one read takes several deltas."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._load = turn.deps.routing.load
+        self._clock = turn.deps.clock
+        self._asked_at_s = self._clock.monotonic()
+
+    async def keep(self) -> None:
+        """Wait for the end of the frame before the next read; what had been read before is taken at once."""
+        if self._load.is_high:
+            if self._clock.monotonic() - self._asked_at_s >= BUFFERED_S:
+                await anyio.sleep(self._load.frame_s)
+            self._asked_at_s = self._clock.monotonic()
 
 
 class SilenceNotice:

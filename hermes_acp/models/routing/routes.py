@@ -2,12 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from hermes_acp.core.messages import Effort
 from hermes_acp.core.ports.model_ports import ModelInfo, Provider
 from hermes_acp.models.model_catalog import effort_for
 from hermes_acp.models.routing.fallback_plan import Cooldowns, FallbackPlan, FallbackRoute, RetryPolicy
+from hermes_acp.models.routing.stream_load import StreamLoad
 
 
 class Route(Struct, frozen=True):
@@ -54,7 +55,8 @@ class Route(Struct, frozen=True):
 class Routing(Struct, frozen=True):
     """All routes, the preferred one first and then its fallbacks, and the retry policy.
 
-    `route_to` makes the route to any model of a configured provider. All turns of the process share `cooldowns`.
+    `route_to` makes the route to any model of a configured provider. All turns of the process share `cooldowns` and
+    `load`.
     """
 
     routes: tuple[Route, ...]
@@ -62,6 +64,7 @@ class Routing(Struct, frozen=True):
     route_to: Callable[[str, str], Route]
     random_fraction: Callable[[], float]
     retry_policy: RetryPolicy = RetryPolicy()
+    load: StreamLoad = field(default_factory=StreamLoad)
 
     def with_preferred(self, provider: str, model: str) -> "Routing":
         """Return the same routing with another preferred route, followed by the same fallbacks.

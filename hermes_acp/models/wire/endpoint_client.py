@@ -1,5 +1,6 @@
 """Send requests to one endpoint and turn every failure into a ModelError."""
 
+import math
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
@@ -39,6 +40,28 @@ class Response:
     def __init__(self, chunks: AsyncIterator[bytes], refusal: EndpointRefusal | None) -> None:
         self.chunks = chunks
         self.refusal = refusal
+
+
+class SilenceLimit:
+    """The limit of each silence while somebody reads an answer; the time between two reads does not count.
+
+    One scope around the whole reading costs a delta far less than a scope of its own.
+    """
+
+    def __init__(self, idle_timer: IdleTimer) -> None:
+        self.scope = anyio.CancelScope()
+        self.limit_s = 0.0
+        self.is_in_use = False
+        self._idle_timer = idle_timer
+
+    def begin(self) -> None:
+        """Start to wait for a piece of the answer."""
+        self.limit_s = self._idle_timer.limit_s
+        self.scope.deadline = anyio.current_time() + self.limit_s
+
+    def end(self) -> None:
+        """Note that a piece has arrived."""
+        self.scope.deadline = math.inf
 
 
 class EndpointClient:
@@ -141,25 +164,39 @@ class EndpointClient:
         except httpx2.InvalidURL:
             raise ConfigError(f"The base URL {hide_credentials(self._url)!r} is not a valid URL.") from None
         try:
-            async with aclosing(self._read(response, idle_timer)) as chunks:
+            silence = SilenceLimit(idle_timer)
+            async with aclosing(self._read(response, idle_timer, silence)) as chunks:
                 refusal = None
                 is_unwanted = wants == "stream" and _is_document(response, method)
                 if response.status_code != 200 or is_unwanted:
                     idle_timer.has_started = True
                     refusal = await self._read_refusal(response, chunks)
-                yield Response(chunks, refusal)
+                silence.is_in_use = True
+                with silence.scope:
+                    yield Response(chunks, refusal)
+                if silence.scope.cancelled_caught:
+                    raise self._silent(silence.limit_s)
         finally:
             await response.aclose()
 
-    async def _read(self, response: "httpx2.Response", idle_timer: IdleTimer) -> AsyncGenerator[bytes]:
+    async def _read(
+        self, response: "httpx2.Response", idle_timer: IdleTimer, silence: "SilenceLimit"
+    ) -> AsyncGenerator[bytes]:
         import httpx2
 
         # Only the read is guarded, so that a consumer's own failure is not mistaken for a network failure.
         async with aclosing(response.aiter_bytes()) as chunks:
             while True:
                 try:
-                    with self._bounded(idle_timer):
-                        chunk = await anext(chunks, None)
+                    if silence.is_in_use:
+                        silence.begin()
+                        try:
+                            chunk = await anext(chunks, None)
+                        finally:
+                            silence.end()
+                    else:
+                        with self._bounded(idle_timer):
+                            chunk = await anext(chunks, None)
                 except (httpx2.HTTPError, httpx2.StreamError) as error:
                     raise self._broken(error) from None
                 if chunk is None:
@@ -174,11 +211,14 @@ class EndpointClient:
             with anyio.fail_after(limit_s):
                 yield
         except TimeoutError:
-            raise ModelTimeout(
-                f"{self.place} was silent for {limit_s:g} s.",
-                hint="Try again, or choose another model.",
-                retryable=True,
-            ) from None
+            raise self._silent(limit_s) from None
+
+    def _silent(self, limit_s: float) -> ModelTimeout:
+        return ModelTimeout(
+            f"{self.place} was silent for {limit_s:g} s.",
+            hint="Try again, or choose another model.",
+            retryable=True,
+        )
 
     async def _read_refusal(
         self, response: "httpx2.Response", chunks: AsyncIterator[bytes]

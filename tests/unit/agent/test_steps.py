@@ -1,12 +1,14 @@
 """Words into frames, failures into further tries, calls into outcomes: all on record before it is shown."""
 
+from contextlib import ExitStack
+
 import anyio
 import anyio.lowlevel
 import pytest
 from msgspec import structs
 
 from hermes_acp.agent.compaction.history_compaction import compact
-from hermes_acp.agent.loop.model_step import FRAME_S, StreamedText, run_step
+from hermes_acp.agent.loop.model_step import StreamedText, run_step
 from hermes_acp.agent.loop.turn_loop import run_turn
 from hermes_acp.agent.turn.turn import ModelUse, Turn
 from hermes_acp.core.errors import (
@@ -34,6 +36,7 @@ from hermes_acp.core.events import (
 from hermes_acp.core.messages import AssistantMessage, TextPart, Usage
 from hermes_acp.core.record.file_versions import file_version
 from hermes_acp.models.routing.fallback_plan import RetryPolicy
+from hermes_acp.models.routing.stream_load import FRAME_S, MAX_FRAME_S, StreamLoad
 from tests.conversations.scripted_provider import Pause, ScriptedProvider, Step, call, step
 from tests.unit.agent.turns import ManualClock, MemoryJournal, MemoryLog, Watcher, open_turn, routing_among
 from tests.unit.tools.tool_calling import MemoryWorkspace
@@ -67,6 +70,29 @@ async def test_the_first_words_are_shown_at_once_and_later_ones_once_a_frame() -
     assert said(journal) == ["a", "bcd"]
     words.flush()
     assert said(journal) == ["a", "bcd"]
+
+
+def test_many_streams_are_shown_less_often_but_20_times_a_second() -> None:
+    load = StreamLoad()
+    with ExitStack() as streams:
+        frames: list[tuple[bool, float]] = []
+        for _ in range(300):
+            streams.enter_context(load.stream())
+            frames.append((load.is_high, load.frame_s))
+    assert frames[0] == (False, FRAME_S)
+    assert frames[49] == (False, FRAME_S)
+    assert frames[99] == (True, 0.03)
+    assert frames[-1] == (True, MAX_FRAME_S)
+    assert (load.is_high, load.frame_s) == (False, FRAME_S)
+
+
+async def test_what_many_streams_say_is_complete() -> None:
+    turn, journal, _ = played(step("a", "b", "c", "d"))
+    with ExitStack() as streams:
+        for _ in range(300):
+            streams.enter_context(turn.deps.routing.load.stream())
+        await run_step(turn)
+    assert "".join(said(journal)) == "abcd"
 
 
 async def test_thoughts_and_words_keep_their_order() -> None:

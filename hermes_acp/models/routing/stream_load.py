@@ -1,0 +1,39 @@
+"""How many answers stream at once in this process, and how often each of them is read and shown.
+
+A few are shown 60 times a second. The cost of a read and of a frame is the same however much text they carry, so with
+many answers at once each is read less often, at least 20 times a second.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Final
+
+FRAME_S: Final = 0.016
+MAX_FRAME_S: Final = 0.05
+FRAME_PER_STREAM_S: Final = 0.0003
+
+
+class StreamLoad:
+    """The answers that stream now; all turns of a process share it."""
+
+    def __init__(self) -> None:
+        self._streams = 0
+
+    @property
+    def frame_s(self) -> float:
+        """The time from one frame of an answer to the next."""
+        return min(MAX_FRAME_S, max(FRAME_S, self._streams * FRAME_PER_STREAM_S))
+
+    @property
+    def is_high(self) -> bool:
+        """Whether so many answers stream that each is shown less often."""
+        return self._streams * FRAME_PER_STREAM_S > FRAME_S
+
+    @contextmanager
+    def stream(self) -> Generator[None]:
+        """Count an answer while the block runs."""
+        self._streams += 1
+        try:
+            yield
+        finally:
+            self._streams -= 1
