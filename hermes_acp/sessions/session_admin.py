@@ -1,7 +1,7 @@
 """Operations on a whole session, open here or only stored."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import anyio.to_thread
@@ -45,6 +45,10 @@ class SessionAdmin:
             return "open"
         self._stored.path(session_id)
         return "saved"
+
+    async def first_prompts(self, session_ids: Sequence[str]) -> Mapping[str, str]:
+        """Return the first line of each session's first prompt; those without one are left out."""
+        return await anyio.to_thread.run_sync(self._stored.first_prompts, session_ids)
 
     async def rename(self, session_id: str, title: str) -> None:
         """Set a session's title permanently. Raises SessionNotFound, Busy, StorageError."""

@@ -1,17 +1,25 @@
 """Changes to sessions that are stored and not open in this process; each takes the record's lock meanwhile."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import anyio.to_thread
 
 from hermes_acp.core.errors import BadRequest, SessionNotFound
-from hermes_acp.core.events import ArchiveChanged, TitleChanged
+from hermes_acp.core.events import ArchiveChanged, TitleChanged, UserSaid
+from hermes_acp.core.messages import words_in
 from hermes_acp.core.record.session_record import fold_events
+from hermes_acp.core.record.titles import title_of
 from hermes_acp.sessions.child_sessions import read_only
+from hermes_acp.storage.record_lines import decode_lines
 from hermes_acp.storage.session_store import SESSION_ID, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
 MAX_NAMED = 3
+
+
+MAX_HEAD_BYTES = 256 << 10
+"""How much of a record is read to find its first prompt."""
 
 
 class StoredSessions:
@@ -45,6 +53,11 @@ class StoredSessions:
             raise _not_found(named)
         return found[0]
 
+    def first_prompts(self, session_ids: Sequence[str]) -> Mapping[str, str]:
+        """Return the first line of each session's first prompt, if the record begins with it. Blocks."""
+        found = ((each, _first_prompt(self._store.path_of(each))) for each in session_ids)
+        return {session_id: prompt for session_id, prompt in found if prompt}
+
     async def add(self, session_id: str, event: TitleChanged | ArchiveChanged) -> None:
         """Add an event to a session's record, and bring the list up to date.
 
@@ -77,3 +90,14 @@ def _append(path: Path, event: TitleChanged | ArchiveChanged) -> None:
             transcript.append(event)
     finally:
         transcript.close()
+
+
+def _first_prompt(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            head = file.read(MAX_HEAD_BYTES)
+    except OSError:
+        return ""
+    prompts = (event for event, _ in decode_lines(head) if isinstance(event, UserSaid))
+    prompt = next(prompts, None)
+    return title_of(words_in(prompt.parts)) if prompt else ""

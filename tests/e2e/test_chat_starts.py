@@ -40,6 +40,7 @@ async def test_a_chat_starts_with_a_prompt_and_with_a_session_that_is_picked(pla
         assert (done.returncode, b"needs the ID" in done.stderr) == (2, True), done.stderr
         async with place.chat(server, "--resume") as terminal:
             await terminal.see("1 Fruit talk")
+            await terminal.see("“apples first”")
             await terminal.see("Which session?")
             terminal.type(f"1{ENTER}")
             await terminal.see("❯ apples first")

@@ -1,6 +1,6 @@
 """Let the person pick one of the stored sessions from a numbered list."""
 
-from typing import Final
+from typing import Final, cast
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import CommandContext
@@ -10,6 +10,7 @@ from hermes_protocol import v1
 
 MAX_SHOWN: Final = 20
 MAX_TITLE_LENGTH: Final = 60
+MAX_PROMPT_LENGTH: Final = 40
 
 
 async def show_sessions(context: CommandContext, listed: list[v1.SessionInfo]) -> None:
@@ -48,6 +49,17 @@ async def pick_at_start(context: CommandContext, listed: list[v1.SessionInfo]) -
 
 
 def _row(number: int, info: v1.SessionInfo, open_id: str) -> str:
-    title = clip(sanitize_line(info.title or messages.NO_TITLE), MAX_TITLE_LENGTH)
-    when = (info.updated_at or "")[:16].replace("T", " ")
-    return f"{number}. {title} — {when}{f' — {messages.OPEN_NOW}' if info.session_id == open_id else ''}"
+    parts = [
+        clip(sanitize_line(info.title or messages.NO_TITLE), MAX_TITLE_LENGTH),
+        (info.updated_at or "")[:16].replace("T", " "),
+        f"“{prompt}”" if (prompt := _first_prompt(info)) else "",
+        messages.OPEN_NOW if info.session_id == open_id else "",
+    ]
+    return f"{number}. {' — '.join(part for part in parts if part)}"
+
+
+def _first_prompt(info: v1.SessionInfo) -> str:
+    """Return the session's first prompt, if its title is another text."""
+    own = info.meta.get("hermes") if isinstance(info.meta, dict) else None
+    said = cast("dict[str, object]", own).get("firstPrompt") if isinstance(own, dict) else None
+    return clip(sanitize_line(said), MAX_PROMPT_LENGTH) if isinstance(said, str) else ""

@@ -13,6 +13,7 @@ from msgspec import Struct
 from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
 from hermes_acp.frontends.chat.agent.chat_events import EventQueue, SessionLeft, SessionOpened, UpdateReceived
 from hermes_acp.frontends.chat.agent.prompt_marks import PromptMarks
+from hermes_acp.frontends.chat.agent.session_list import latest_sessions
 from hermes_acp.frontends.chat.agent.shown_updates import ShownUpdates
 from hermes_protocol import v1
 
@@ -183,7 +184,7 @@ class AgentLink:
                 return await agent.load_session(newest.session_id, self._cwd)
             case "picked":
                 assert self._pick is not None
-                picked = await self._pick(await agent.list_sessions(self._cwd))
+                picked = await self._pick(await latest_sessions(agent, self._cwd))
                 if not picked:
                     return await agent.new_session(self._cwd)
                 return await agent.load_session(picked, self._cwd)

@@ -4,6 +4,7 @@ from hermes_acp_client.errors import AgentError
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
+from hermes_acp.frontends.chat.agent.session_list import latest_sessions
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 from hermes_acp.frontends.chat.session_picker import pick_session, show_sessions
 
@@ -20,7 +21,7 @@ async def resume(context: CommandContext, words: str) -> None:
 
 async def _picked(context: CommandContext) -> str:
     try:
-        listed = await (await context.link.agent()).list_sessions(context.cwd)
+        listed = await latest_sessions(await context.link.agent(), context.cwd)
     except AgentError as error:
         await context.tell(error.sentence, "red")
         return ""

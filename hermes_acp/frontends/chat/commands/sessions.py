@@ -4,6 +4,7 @@ from hermes_acp_client.errors import AgentError
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
+from hermes_acp.frontends.chat.agent.session_list import latest_sessions
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 from hermes_acp.frontends.chat.session_picker import pick_session, show_sessions
 
@@ -11,7 +12,7 @@ from hermes_acp.frontends.chat.session_picker import pick_session, show_sessions
 async def choose(context: CommandContext, words: str) -> None:
     """List the sessions, and open the chosen one or a copy of it."""
     try:
-        listed = await (await context.link.agent()).list_sessions(None if words == "all" else context.cwd)
+        listed = await latest_sessions(await context.link.agent(), None if words == "all" else context.cwd)
     except AgentError as error:
         await context.tell(error.sentence, "red")
         return
