@@ -17,6 +17,7 @@ from hermes_acp.config.sections.backend_settings import BackendsSettings
 from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
 from hermes_acp.config.sections.hook_settings import HookName, HookSettings
 from hermes_acp.config.sections.memory_settings import MemorySettings
+from hermes_acp.config.sections.notification_settings import ReportSettings
 from hermes_acp.config.sections.oauth_settings import OAuthSettings
 from hermes_acp.config.sections.question_settings import QuestionSettings
 from hermes_acp.config.sections.recall_settings import RecallSettings
@@ -221,7 +222,7 @@ class ProjectSettings(Section):
     """Commands of your own that run at points of a session, by name."""
 
 
-class Settings(BackendsSettings, ProjectSettings, Section):
+class Settings(BackendsSettings, ProjectSettings, ReportSettings, Section):
     """Everything in `config.yaml`."""
 
     provider: ProviderName | None = None

@@ -164,6 +164,12 @@ class StorageError(HermesError):
     exit_code = ExitCode.STORAGE
 
 
+class NotificationError(HermesError):
+    """A notification could not be delivered. The message never contains the address."""
+
+    code = "notification_trouble"
+
+
 class InternalError(HermesError):
     """A bug in hermes-acp. Details are in `logs/bugs.log`."""
 

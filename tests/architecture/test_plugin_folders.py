@@ -13,6 +13,7 @@ DRAWERS = {
     "hermes_acp.workspaces.backends": "BACKEND",
     "hermes_acp.context.kinds": "KIND",
     "hermes_acp.memory.services": "SERVICE",
+    "hermes_acp.notifications.services": "SERVICE",
     "hermes_acp.web.search_services": "SERVICE",
     "hermes_acp.runs.engines": "ENGINE",
     "hermes_acp.sessions.commands": "COMMAND",
@@ -44,6 +45,7 @@ hermes_acp.frontends.lsp.features: initialize initialized text_document_code_act
   window_work_done_progress_cancel workspace_did_change_configuration workspace_execute_command
 hermes_acp.memory.services: honcho mem0
 hermes_acp.models.providers: anthropic bedrock gemini openai_compatible openai_responses
+hermes_acp.notifications.services: apprise desktop
 hermes_acp.runs.engines: embedded
 hermes_acp.sessions.commands: compact config context cost export init mcp memory permissions redo shell skills status
   trust undo

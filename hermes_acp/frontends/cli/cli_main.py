@@ -20,6 +20,7 @@ from hermes_acp.frontends.cli.hooks_command import add_hooks
 from hermes_acp.frontends.cli.mcp_command import add_mcp
 from hermes_acp.frontends.cli.memory_command import add_memory
 from hermes_acp.frontends.cli.messages import command_messages
+from hermes_acp.frontends.cli.notifications_command import add_notifications
 from hermes_acp.frontends.cli.policy.policy_command import add_policy
 from hermes_acp.frontends.cli.profiles_command import add_profiles
 from hermes_acp.frontends.cli.run.run_flags import add_run
@@ -97,6 +98,10 @@ def _run(options: argparse.Namespace) -> int:
         from hermes_acp.frontends.cli.hooks_command import run_hooks
 
         return run_hooks(options)
+    if options.command == "notifications":
+        from hermes_acp.frontends.cli.notifications_command import run_notifications
+
+        return run_notifications(options)
     if options.command == "mcp":
         from hermes_acp.frontends.cli.mcp_command import run_mcp
 
@@ -164,5 +169,6 @@ OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = Mappin
         "memory": add_memory,
         "hooks": add_hooks,
         "mcp": add_mcp,
+        "notifications": add_notifications,
     }
 )

@@ -12,6 +12,7 @@ from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note
 from hermes_acp.frontends.cli.doctor.hook_check import check_hooks
 from hermes_acp.frontends.cli.doctor.model_check import check_model
+from hermes_acp.frontends.cli.doctor.notification_check import check_notifications
 from hermes_acp.frontends.cli.messages import doctor_messages
 
 if TYPE_CHECKING:
@@ -93,6 +94,9 @@ async def _run(options: argparse.Namespace) -> int:
     about_hooks = await to_thread.run_sync(check_hooks, environment, str(Path().resolve()))
     for sentence in about_hooks:
         _print_finding("problem", escaped(sentence))
+    about_notifications = await to_thread.run_sync(check_notifications, environment)
+    for level, sentence in about_notifications:
+        _print_finding(level, escaped(sentence))
     setup = checkpoint_setup(environment, CheckpointSettings())
     findings = await to_thread.run_sync(lambda: [*run_checks(home), *check_checkpoints(setup)])
     for finding in findings:
@@ -100,7 +104,11 @@ async def _run(options: argparse.Namespace) -> int:
     found = await to_thread.run_sync(sandbox_here, _settings(environment), environment.variables)
     remark = sandbox_notice(found)
     _print_finding("note" if remark else "fine", remark or doctor_messages.SANDBOXED)
-    has_problem = about_hooks or any(each.level == "problem" for each in (*about_model, *findings))
+    levels = (
+        *(each.level for each in (*about_model, *findings)),
+        *(level for level, _ in about_notifications),
+    )
+    has_problem = about_hooks or "problem" in levels
     return ExitCode.STORAGE if has_problem else ExitCode.DONE
 
 

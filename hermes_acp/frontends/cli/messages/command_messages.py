@@ -34,6 +34,7 @@ COMMANDS: Final = MappingProxyType(
         "memory": "show, search, add, edit and forget notes; approve those that wait",
         "hooks": "show your own commands that run at points of a session; try them",
         "mcp": "show your MCP servers; sign in to one or sign out",
+        "notifications": "show what was sent to you, test the targets, send again what failed",
         "help": "explain a command: `hermes-acp help run`",
     }
 )

@@ -1,0 +1,59 @@
+"""`notifications:` in a settings file. Addresses are secrets and are in `.env`."""
+
+from typing import Annotated, Final, Literal, cast
+
+from pydantic import AfterValidator, Field, StringConstraints, field_validator
+
+from hermes_acp.config.settings_section import Section
+from hermes_acp.core.plugins import PluginFolder
+
+NotificationEvent = Literal["input_required", "failed", "done"]
+SERVICES: Final = "hermes_acp.notifications.services"
+ADDRESS_PREFIX: Final = "HERMES_NOTIFY_"
+TargetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+
+
+def _known(name: str) -> str:
+    known = PluginFolder[object](SERVICES, "SERVICE").names()
+    if name not in known:
+        raise ValueError(f"must be one of {', '.join(known)}")
+    return name
+
+
+class NotificationTargetSettings(Section):
+    """A place to notify. `apprise` sends to the URL in the variable `HERMES_NOTIFY_NAME`, with the target's name."""
+
+    service: Annotated[str, AfterValidator(_known)]
+    """How it is delivered: `apprise` (mail, chats, phones) or `desktop`."""
+    events: tuple[NotificationEvent, ...] | None = None
+    """What is reported there. Default: `notifications.events`."""
+
+
+class NotificationSettings(Section):
+    """Whom to tell what happened while no client was attached."""
+
+    events: tuple[NotificationEvent, ...] = ("input_required", "failed", "done")
+    """What is reported: `input_required` (a question waits), `failed`, `done`."""
+    targets: dict[TargetName, NotificationTargetSettings] = Field(
+        default_factory=dict[TargetName, NotificationTargetSettings]
+    )
+    """Places to notify, by name: a service, or its settings."""
+
+    @field_validator("targets", mode="before")
+    @classmethod
+    def _takes_services(cls, written: object) -> object:
+        if not isinstance(written, dict):
+            return written
+        targets = cast("dict[object, object]", written)
+        return {name: {"service": each} if isinstance(each, str) else each for name, each in targets.items()}
+
+
+class ReportSettings(Section):
+    """What is reported to people who are elsewhere."""
+
+    notifications: NotificationSettings = NotificationSettings.defaults()
+
+
+def address_variable(target: str) -> str:
+    """Return the variable that holds a target's address."""
+    return f"{ADDRESS_PREFIX}{target.upper()}"

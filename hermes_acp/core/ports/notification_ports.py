@@ -1,0 +1,50 @@
+"""Notifications: what is reported to people who are not at a client, and the services that deliver it."""
+
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+NotificationKind = Literal["done", "failed", "input_required", "test"]
+DeliveryState = Literal["pending", "attempting", "delivered", "failed"]
+
+
+class Notification(Struct, frozen=True, omit_defaults=True):
+    """Something to report. A second one with the same `id` is not delivered again.
+
+    `subject` is what was to be done. `sentence` says how it ended, or what is asked. `answer_with` is how to answer it,
+    such as a command line.
+    """
+
+    id: str
+    kind: NotificationKind
+    subject: str
+    sentence: str = ""
+    session_id: str = ""
+    run_id: str = ""
+    answer_with: str = ""
+
+
+class OutgoingMessage(Struct, frozen=True):
+    """A notification as plain text, as a service delivers it."""
+
+    title: str
+    body: str
+
+
+class NotificationSender(Protocol):
+    """A service that delivers messages. Its methods block and are called in worker threads."""
+
+    needs_address: bool
+    """Whether it sends to an address, which is a secret."""
+
+    def fault(self, address: str) -> str:
+        """Return why the service cannot be used here, or an empty string. Sends nothing."""
+        ...
+
+    def send(self, address: str, message: OutgoingMessage, timeout_s: float) -> None:
+        """Deliver a message. Raises NotificationError, `retryable` if a later attempt can succeed, and TimeoutError
+        without an answer, when the message may have arrived.
+
+        The text of the error never contains the address.
+        """
+        ...

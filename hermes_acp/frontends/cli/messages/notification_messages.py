@@ -1,0 +1,60 @@
+"""What `hermes-acp notifications` says."""
+
+from typing import Final
+
+from hermes_acp.frontends.cli.messages.word_forms import counted
+
+LIST_HELP: Final = "list the targets and the latest notifications (the default)"
+TEST_HELP: Final = "send a test to one target, or to all"
+TARGET_HELP: Final = "the name of the target in `notifications.targets` (default: all)"
+RETRY_HELP: Final = "send again what failed, and what waits for its next attempt"
+ID_HELP: Final = "the ID of the notification (default: all)"
+NO_TARGETS: Final = "No targets are set."
+NO_TARGETS_HINT: Final = "Add one to `notifications.targets` in config.yaml; docs/notifications.md shows how."
+NOTHING_SENT: Final = "No notifications yet."
+NOTHING_TO_RETRY: Final = "Nothing has failed or waits."
+READY: Final = "ready"
+IN_DOUBT: Final = "may have arrived twice"
+
+
+def target(name: str, service: str, state: str) -> str:
+    """Return the line of a target."""
+    return f"{name} ({service}): {state}"
+
+
+def unknown_target(name: str) -> str:
+    """Return the error for a target that is not set."""
+    return f"There is no target {name!r}."
+
+
+def delivery(when: str, target: str, state: str, title: str) -> str:
+    """Return the line of a notification."""
+    return f"{when}  {target}  {state}  {title}"
+
+
+def attempts(number: int, error: str) -> str:
+    """Return how often a notification was tried, and why it did not arrive."""
+    return f"  {counted(number, 'attempt')}. {error}"
+
+
+def retried(number: int) -> str:
+    """Return how many notifications are sent again."""
+    return f"{counted(number, 'notification')} sent again:"
+
+
+def faulty_target(name: str, fault: str) -> str:
+    """Return doctor's finding about a target."""
+    return f"The notification target {name} cannot be used. {fault}"
+
+
+def undelivered(number: int) -> str:
+    """Return doctor's finding about notifications that failed."""
+    were = "was" if number == 1 else "were"
+    return (
+        f"{counted(number, 'notification')} {were} not delivered. `hermes-acp notifications list` shows why."
+    )
+
+
+def targets_ready(number: int) -> str:
+    """Return doctor's finding that all targets can be used."""
+    return f"{counted(number, 'notification target')} can be used."

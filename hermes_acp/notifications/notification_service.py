@@ -1,0 +1,182 @@
+"""Store notifications for their targets, and send them.
+
+Sending is never waited for by what it reports: a failure is stored in the ledger and stays there. All blocking work
+is in worker threads, at most four sends at a time, each with a time limit.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+from msgspec import Struct
+
+from hermes_acp.core.errors import HermesError, NotificationError
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.ports.notification_ports import Notification, NotificationKind, NotificationSender
+from hermes_acp.core.ports.runtime_ports import Clock, StartTask
+from hermes_acp.notifications.delivery_ledger import Delivery, DeliveryLedger
+from hermes_acp.notifications.message_texts import message_of, sent_again
+
+SERVICES: Final = "hermes_acp.notifications.services"
+SEND_TIMEOUT_S: Final = 30.0
+LEASE_S: Final = 60.0
+"""After this time, an attempt counts as abandoned: longer than any attempt of a living process."""
+MAX_WAIT_S: Final = 300.0
+MAX_AT_ONCE: Final = 4
+
+
+class NotificationTarget(Struct, frozen=True):
+    """A place to notify: its name, its service, its secret address, and what is reported there."""
+
+    name: str
+    service: str
+    address: str
+    kinds: frozenset[NotificationKind]
+
+
+class NotificationPlan(Struct, frozen=True):
+    """Whom to notify, as the settings say now, and how secrets are masked."""
+
+    targets: Sequence[NotificationTarget]
+    clean: Callable[[str], str]
+
+
+class NotificationTimes(Struct, frozen=True):
+    """The limits of an attempt, in seconds: when it is given up, and when others take it for abandoned."""
+
+    send_timeout_s: float = SEND_TIMEOUT_S
+    lease_s: float = LEASE_S
+
+
+class NotificationService:
+    """The notifications of a home. Several processes may work on them at once."""
+
+    def __init__(
+        self,
+        home: Path,
+        read_plan: Callable[[], NotificationPlan],
+        clock: Clock,
+        start: StartTask | None = None,
+        *,
+        times: NotificationTimes | None = None,
+    ) -> None:
+        """Open nothing yet; `read_plan` blocks and raises ConfigError. `start` runs what `post` leaves to do."""
+        self.ledger = DeliveryLedger(home)
+        self._read_plan = read_plan
+        self._clock = clock
+        self._start = start
+        self._times = times or NotificationTimes()
+        self._limiter: CapacityLimiter | None = None
+        self._is_sending = False
+        self._has_news = anyio.Event()
+
+    def post(self, notification: Notification) -> None:
+        """Store and send a notification in the background. Never raises."""
+        if self._start is None:
+            return
+
+        async def work() -> None:
+            try:
+                if await self.notify(notification):
+                    await self.send_all()
+            except HermesError:
+                return  # the ledger or the settings: `hermes-acp doctor` reports both
+
+        self._start(work)
+
+    def resume(self) -> None:
+        """Continue in the background with what an earlier process left to send. Never raises."""
+        if self._start is None or not self.ledger.exists:
+            return
+
+        async def work() -> None:
+            try:
+                await self.send_all()
+            except HermesError:
+                return
+
+        self._start(work)
+
+    async def notify(self, notification: Notification, only: str = "") -> int:
+        """Store a notification for its targets, or `only` one of them; return for how many it is new.
+
+        Raises ConfigError, StorageError.
+        """
+        plan = await to_thread.run_sync(self._read_plan)
+        names = [
+            target.name
+            for target in plan.targets
+            if target.name == (only or target.name) and notification.kind in target.kinds
+        ]
+        if not names:
+            return 0
+        message, now = message_of(notification, plan.clean), self._clock.now()
+        added = await to_thread.run_sync(self.ledger.add, notification, message, names, now)
+        self._has_news.set()
+        return added
+
+    async def send_all(self) -> None:
+        """Send until nothing is left; wait for later attempts. Raises ConfigError, StorageError."""
+        if self._is_sending:
+            return
+        self._is_sending = True
+        try:
+            while True:
+                self._has_news = anyio.Event()
+                await self.send_due()
+                due_at = await to_thread.run_sync(self.ledger.next_due)
+                if due_at is None:
+                    return
+                with anyio.move_on_after(min(max(0.05, due_at - self._clock.now()), MAX_WAIT_S)):
+                    await self._has_news.wait()
+        finally:
+            self._is_sending = False
+
+    async def send_due(self) -> int:
+        """Attempt what is due; return how many attempts there were. Raises ConfigError, StorageError."""
+        plan = await to_thread.run_sync(self._read_plan)
+        targets = {target.name: target for target in plan.targets}
+        claimed = await to_thread.run_sync(self.ledger.claim, self._clock.now(), self._times.lease_s)
+        async with anyio.create_task_group() as tasks:
+            for delivery in claimed:
+                tasks.start_soon(self._attempt, delivery, targets)
+        return len(claimed)
+
+    async def _attempt(self, delivery: Delivery, targets: Mapping[str, NotificationTarget]) -> None:
+        error, retryable, in_doubt = "", False, False
+        try:
+            with anyio.fail_after(self._times.send_timeout_s):
+                await self._send(delivery, targets.get(delivery.target))
+        except NotificationError as failure:
+            error, retryable = failure.message, failure.retryable
+        except TimeoutError:
+            error, retryable, in_doubt = "The service did not answer in time.", True, True
+
+        def settle() -> None:
+            self.ledger.settle(delivery, self._clock.now(), error, retryable=retryable, in_doubt=in_doubt)
+
+        await to_thread.run_sync(settle)
+
+    async def _send(self, delivery: Delivery, target: NotificationTarget | None) -> None:
+        if target is None:
+            raise NotificationError("The target is no longer in the settings.")
+        sender = sender_of(target.service)
+        message = sent_again(delivery.message) if delivery.is_doubtful else delivery.message
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(MAX_AT_ONCE)
+        await to_thread.run_sync(
+            sender.send,
+            target.address,
+            message,
+            self._times.send_timeout_s,
+            abandon_on_cancel=True,
+            limiter=self._limiter,
+        )
+
+
+def sender_of(service: str) -> NotificationSender:
+    """Return the plugin of a service. Raises KeyError for an unknown name."""
+    senders: PluginFolder[NotificationSender] = PluginFolder(SERVICES, "SERVICE")
+    return senders.open(service)

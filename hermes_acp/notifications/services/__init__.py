@@ -1,0 +1,1 @@
+"""Services that deliver notifications: one file each, exporting `SERVICE`."""

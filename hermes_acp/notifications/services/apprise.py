@@ -1,0 +1,63 @@
+"""Apprise: mail, chats, phones and more than a hundred other services, each by a URL.
+
+Imported with the first message: it takes most of a second to load. Source: the documentation of Apprise, "Development
+API".
+"""
+
+import logging
+import time
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final
+
+from hermes_acp.core.errors import NotificationError
+from hermes_acp.core.ports.notification_ports import OutgoingMessage
+
+NOT_AN_ADDRESS: Final = "The address is not a URL that Apprise knows."
+REFUSED: Final = "The service could not be reached, or refused the message."
+
+
+class AppriseSender:
+    """Sends through the library."""
+
+    needs_address = True
+
+    def fault(self, address: str) -> str:
+        """Return why an address cannot be used."""
+        if find_spec("apprise") is None:
+            from hermes_acp.config.installation import extra_hint
+
+            return f"Apprise is not installed. {extra_hint('notify')}"
+        return "" if self._instance(address, 1.0) else NOT_AN_ADDRESS
+
+    def send(self, address: str, message: OutgoingMessage, timeout_s: float) -> None:
+        """Send a message; each connection and each answer may take a part of the time."""
+        if fault := self.fault(address):
+            raise NotificationError(fault)
+        wait_s, began = timeout_s / 3, time.monotonic()
+        library: Any = import_module("apprise")
+        sender = library.Apprise(self._instance(address, wait_s))  # which catches what plugins raise
+        is_sent = bool(sender.notify(title=message.title, body=message.body, body_format="text"))
+        if not is_sent and time.monotonic() - began >= wait_s:
+            raise TimeoutError  # the library does not tell a missing answer from a refusal
+        if not is_sent:
+            raise NotificationError(REFUSED, retryable=True)
+
+    @staticmethod
+    def _instance(address: str, timeout_s: float) -> Any:
+        # Its log would go to standard error, and can contain parts of addresses.
+        logger = logging.getLogger("apprise")
+        logger.propagate = False
+        if not logger.handlers:
+            logger.addHandler(logging.NullHandler())
+        library: Any = import_module("apprise")
+        asset = library.AppriseAsset(
+            app_id="hermes-acp", app_desc="hermes-acp", app_url="", async_mode=False, secure_logging=True
+        )
+        instance = library.Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
+        if instance is not None:
+            instance.socket_connect_timeout = instance.socket_read_timeout = timeout_s
+        return instance
+
+
+SERVICE = AppriseSender()

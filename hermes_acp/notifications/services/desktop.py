@@ -1,0 +1,65 @@
+"""The desktop's own notifications: `notify-send` on Linux, `osascript` on macOS.
+
+The text is passed as arguments, never as part of a script, and markup in it is escaped.
+"""
+
+import shutil
+import subprocess
+import sys
+from html import escape
+from typing import Final
+
+from hermes_acp.core.errors import NotificationError
+from hermes_acp.core.ports.notification_ports import OutgoingMessage
+
+NO_DESKTOP: Final = "There is no `notify-send` or `osascript` here."
+SCRIPT: Final = "display notification (item 2 of argv) with title (item 1 of argv)"
+
+
+class DesktopSender:
+    """Shows messages on the desktop of this machine."""
+
+    needs_address = False
+
+    def fault(self, address: str) -> str:
+        """Return that there is no program for it, if so."""
+        return "" if _program() else NO_DESKTOP
+
+    def send(self, address: str, message: OutgoingMessage, timeout_s: float) -> None:
+        """Show a message."""
+        program = _program()
+        if not program:
+            raise NotificationError(NO_DESKTOP)
+        try:
+            done = subprocess.run(
+                _arguments(program, message),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise TimeoutError from None
+        except OSError as error:
+            raise NotificationError(
+                f"The desktop did not show it ({type(error).__name__}).", retryable=True
+            ) from None
+        if done.returncode:
+            raise NotificationError(
+                f"The desktop did not show it (exit code {done.returncode}).", retryable=True
+            )
+
+
+def _program() -> str:
+    return shutil.which("osascript" if sys.platform == "darwin" else "notify-send") or ""
+
+
+def _arguments(program: str, message: OutgoingMessage) -> list[str]:
+    if program.endswith("osascript"):
+        script = [line for part in ("on run argv", SCRIPT, "end run") for line in ("-e", part)]
+        return [program, *script, message.title, message.body]
+    body = escape(message.body, quote=False)
+    return [program, "--app-name=hermes-acp", "--", message.title, body]
+
+
+SERVICE = DesktopSender()
