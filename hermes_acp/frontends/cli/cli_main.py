@@ -98,10 +98,6 @@ def _run(options: argparse.Namespace) -> int:
         from hermes_acp.frontends.cli.hooks_command import run_hooks
 
         return run_hooks(options)
-    if options.command == "notifications":
-        from hermes_acp.frontends.cli.notifications_command import run_notifications
-
-        return run_notifications(options)
     if options.command == "mcp":
         from hermes_acp.frontends.cli.mcp_command import run_mcp
 
@@ -110,14 +106,8 @@ def _run(options: argparse.Namespace) -> int:
         from hermes_acp.frontends.cli.memory_command import run_memory
 
         return run_memory(options)
-    if options.command == "runs":
-        from hermes_acp.frontends.cli.runs.runs_command import run_runs
-
-        return run_runs(options)
-    if options.command == "schedule":
-        from hermes_acp.frontends.cli.schedule_command import run_schedule
-
-        return run_schedule(options)
+    if options.command in ("runs", "schedule", "notifications"):
+        return _run_unattended(options)
     if options.command in ("checkpoints", "undo"):
         from hermes_acp.frontends.cli.checkpoints_command import run_checkpoints
 
@@ -133,6 +123,21 @@ def _run(options: argparse.Namespace) -> int:
     from hermes_acp.frontends.cli.setup.setup_command import run_setup
 
     return run_setup(options)
+
+
+def _run_unattended(options: argparse.Namespace) -> int:
+    """Run a command about what happens while nobody is at a client."""
+    if options.command == "runs":
+        from hermes_acp.frontends.cli.runs.runs_command import run_runs
+
+        return run_runs(options)
+    if options.command == "schedule":
+        from hermes_acp.frontends.cli.schedule_command import run_schedule
+
+        return run_schedule(options)
+    from hermes_acp.frontends.cli.notifications_command import run_notifications
+
+    return run_notifications(options)
 
 
 def _parser() -> CommandParser:
