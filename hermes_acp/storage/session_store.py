@@ -5,7 +5,7 @@ written is held in memory.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -39,6 +39,8 @@ MIGRATIONS = (
     "ALTER TABLE sessions ADD COLUMN more_roots TEXT",  # a JSON array; null if the record was not read
     # `usage` is a JSON object, or null if the record was not read for it.
     "ALTER TABLE sessions ADD COLUMN usage TEXT;\nCREATE INDEX sessions_by_title ON sessions (cwd, title);",
+    # Records without a prompt, and the folder of records, by the modification time (ns) they were last looked at.
+    "CREATE TABLE looked_at (name TEXT PRIMARY KEY, changed_ns INTEGER NOT NULL) STRICT",
 )
 ArchiveFilter = Literal["exclude", "include", "only"]
 
@@ -173,7 +175,7 @@ class SessionStore:
     async def rebuild(self) -> None:
         """Rebuild both indexes from the records. Raises StorageError."""
         with suppress(DatabaseDamaged):
-            await self._database.run(lambda connection: connection.execute("DELETE FROM sessions"))
+            await self._database.run(_clear)
         self._unlisted = None
         while await self.list_more():
             pass
@@ -210,22 +212,18 @@ class SessionStore:
             return
         from anyio import to_thread
 
-        known = await self._database.run(
-            lambda c: {
-                row[0]
-                for row in c.execute("SELECT id FROM sessions WHERE title <> '' AND more_roots IS NOT NULL")
-            }
-        )
-        unlisted = await to_thread.run_sync(UnlistedRecords, self.folder, known)
+        known, looked_at = await self._database.read(_known)
+        unlisted = await to_thread.run_sync(UnlistedRecords, self.folder, known, looked_at)
         await self._add(unlisted)
         self._unlisted = unlisted
 
     async def _add(self, unlisted: UnlistedRecords) -> None:
         from anyio import to_thread
 
-        rows = await to_thread.run_sync(unlisted.take)
+        rows, looked_at = await to_thread.run_sync(unlisted.take)
         try:
-            await self._database.run(lambda connection: [_amend(connection, row) for row in rows])
+            if rows or looked_at:
+                await self._database.run(lambda connection: _note(connection, rows, looked_at))
         except BaseException:
             self._unlisted = None  # look again: they are neither in the index nor among the rest now
             raise
@@ -279,6 +277,24 @@ def _from_columns(columns: tuple[Any, ...]) -> SessionRow:
         msgspec.json.decode(roots, type=tuple[str, ...]) if roots else (),
         msgspec.json.decode(usage, type=SessionUsage) if usage else None,
     )
+
+
+def _known(connection: "sqlite3.Connection") -> tuple[set[str], dict[str, int]]:
+    """Return the listed sessions, and what else was looked at and when it had last changed."""
+    listed = connection.execute("SELECT id FROM sessions WHERE title <> '' AND more_roots IS NOT NULL")
+    known = {row[0] for row in listed}
+    return known, dict(connection.execute("SELECT name, changed_ns FROM looked_at").fetchall())
+
+
+def _note(connection: "sqlite3.Connection", rows: Iterable[SessionRow], looked_at: Mapping[str, int]) -> None:
+    for row in rows:
+        _amend(connection, row)
+    connection.executemany("INSERT OR REPLACE INTO looked_at VALUES (?, ?)", looked_at.items())
+
+
+def _clear(connection: "sqlite3.Connection") -> None:
+    connection.execute("DELETE FROM sessions")
+    connection.execute("DELETE FROM looked_at")
 
 
 def _put(connection: "sqlite3.Connection", row: SessionRow) -> None:

@@ -1,11 +1,13 @@
 """Records that the session index lacks, the newest first.
 
 After a loss that is all of them. A page of the list needs only the newest, so the rest is read when somebody looks
-further back, or in the background.
+further back, or in the background. A folder that has not changed since everything in it was indexed is not listed
+again; of the records without a prompt, only those that have grown since are read again.
 """
 
 import os
-from collections.abc import Set
+import time
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -14,39 +16,79 @@ from hermes_acp.storage.session_rows import SessionRow, row_of
 
 BATCH: Final = 100
 RECORD_SUFFIX: Final = ".jsonl"
+FOLDER: Final = ""
+"""Stands for the folder itself among the names."""
+SETTLED_NS: Final = 2_000_000_000
+"""A file that changed more recently can change again without a new time: file systems keep coarse times."""
 
 
 class UnlistedRecords:
     """The records of a folder that are not in the index yet."""
 
-    def __init__(self, folder: Path, known: Set[str]) -> None:
-        """Look for them. Blocks."""
+    def __init__(self, folder: Path, known: Set[str], looked_at: Mapping[str, int]) -> None:
+        """Look for them; `looked_at` has the modification times at which names held nothing to list. Blocks."""
         self._folder = folder
-        self._oldest_first = sorted(_times(folder, known))
+        self._looked_at = looked_at
+        self._folder_time = _time_of(folder)
+        is_same = looked_at.get(FOLDER) == self._folder_time is not None
+        found = _times_of(folder, looked_at, known) if is_same else _times(folder, known)
+        self._oldest_first = sorted(item for item in found if looked_at.get(item[1]) != item[0])
 
     @property
     def newest_at(self) -> float:
         """When the newest of them was last written, in seconds since the epoch; 0.0 if there is none."""
-        return self._oldest_first[-1][0] if self._oldest_first else 0.0
+        return self._oldest_first[-1][0] / 1e9 if self._oldest_first else 0.0
 
-    def take(self) -> list[SessionRow]:
-        """Read a batch of the newest records; those that cannot be read are left out. Blocks."""
+    def take(self) -> tuple[list[SessionRow], dict[str, int]]:
+        """Read a batch of the newest records; those that cannot be read are left out. Blocks.
+
+        Also return what need not be looked at again while its modification time stays the same.
+        """
         first = max(0, len(self._oldest_first) - BATCH)
         taken = self._oldest_first[first:]
-        rows = [row for _, name in reversed(taken) if (row := row_of(self._folder / name))]
+        rows: list[SessionRow] = []
+        done: dict[str, int] = {}
+        settled_ns = time.time_ns() - SETTLED_NS
+        for changed_ns, name in reversed(taken):
+            row = row_of(self._folder / name)
+            if row:
+                rows.append(row)
+            if changed_ns < settled_ns and not (row and row.title):
+                done[name] = changed_ns
         del self._oldest_first[first:]
-        return rows
+        at = self._folder_time
+        if (
+            not self._oldest_first
+            and at is not None
+            and at < settled_ns
+            and self._looked_at.get(FOLDER) != at
+        ):
+            done[FOLDER] = at
+        return rows, done
 
 
-def _times(folder: Path, known: Set[str]) -> list[tuple[float, str]]:
-    times: list[tuple[float, str]] = []
+def _time_of(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _times_of(folder: Path, names: Mapping[str, int], known: Set[str]) -> list[tuple[int, str]]:
+    unknown = [name for name in names if name and name.removesuffix(RECORD_SUFFIX) not in known]
+    times = [(_time_of(folder / name), name) for name in unknown]
+    return [(changed_ns, name) for changed_ns, name in times if changed_ns is not None]
+
+
+def _times(folder: Path, known: Set[str]) -> list[tuple[int, str]]:
+    times: list[tuple[int, str]] = []
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 name = entry.name
                 if name.endswith(RECORD_SUFFIX) and name[: -len(RECORD_SUFFIX)] not in known:
                     with suppress(FileNotFoundError):  # deleted meanwhile
-                        times.append((entry.stat().st_mtime, name))
+                        times.append((entry.stat().st_mtime_ns, name))
     except OSError:
         return times  # there is no folder, or it cannot be read
     return times

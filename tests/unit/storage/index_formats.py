@@ -36,8 +36,14 @@ def _format_4(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE sessions ADD COLUMN more_roots TEXT")
 
 
+def _format_5(connection: sqlite3.Connection) -> None:
+    _format_4(connection)
+    connection.execute("ALTER TABLE sessions ADD COLUMN usage TEXT")
+    connection.execute("CREATE INDEX sessions_by_title ON sessions (cwd, title)")
+
+
 LIST_FORMATS: Mapping[int, Builder] = MappingProxyType(
-    {1: _format_1, 2: _format_2, 3: _format_3, 4: _format_4}
+    {1: _format_1, 2: _format_2, 3: _format_3, 4: _format_4, 5: _format_5}
 )
 
 
