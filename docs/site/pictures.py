@@ -1,8 +1,8 @@
-"""Make the pictures of the documentation: `python docs/site/pictures.py demo|chat|full-chat|vscode`.
+"""Make the pictures of the documentation: `python docs/site/pictures.py demo|chat|full-chat|vscode|web`.
 
 Each one shows a real run, so that it stays true: the demo, `hermes-acp chat` on a terminal, the same with `--full`,
-and VS Code in a browser.
-Only the model is scripted. `vscode` needs what `bash tests/install.sh all` installs.
+VS Code in a browser, and the web page.
+Only the model is scripted. `vscode` and `web` need what `bash tests/install.sh all` installs.
 """
 
 import argparse
@@ -16,7 +16,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 def main() -> int:
     """Make one picture and say where it is."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("picture", choices=("demo", "chat", "full-chat", "vscode"))
+    parser.add_argument("picture", choices=("demo", "chat", "full-chat", "vscode", "web"))
     sys.path[:0] = [str(ROOT), str(ROOT / "protocol")]  # for the parts of the tests that run an agent
     picture = _make(parser.parse_args().picture)
     print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size:,} bytes")
@@ -37,6 +37,10 @@ def _make(name: str) -> Path:
             from full_chat_picture import draw_full_chat
 
             return draw_full_chat()
+        case "web":
+            from web_picture import draw_web_page
+
+            return draw_web_page()
         case _:
             from vscode_picture import draw_vscode
 

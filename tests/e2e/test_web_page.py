@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 
 from tests.e2e.cut_relay import relaying
@@ -38,8 +40,31 @@ async def test_a_prompt_an_approved_edit_and_nothing_of_the_token_left(tmp_path:
         assert visit.complaints == []
 
 
-async def test_without_a_token_the_page_asks_for_it_and_refuses_another(tmp_path: Path, browser: str) -> None:
-    async with visiting(tmp_path, browser) as visit:
+async def test_who_is_let_in_and_what_confines_the_page(tmp_path: Path, browser: str) -> None:
+    async with visiting(tmp_path, browser) as visit, httpx2.AsyncClient() as http:
+        another = await visit.context.new_page()
+        await another.goto("data:text/html,<title>another</title>")
+        token = base64.urlsafe_b64encode(TOKEN.encode()).decode().rstrip("=")
+        address = visit.server.url.replace("http", "ws")
+        opened = await another.evaluate(
+            """([address, token]) => new Promise((resolve) => {
+                const socket = new WebSocket(address, ["acp", `base64url.bearer.${token}`]);
+                socket.onopen = () => resolve(true);
+                socket.onclose = () => resolve(false);
+            })""",
+            [address, token],
+        )
+        assert opened is False
+        assert (await http.get(visit.address, headers={"host": "evil.example"})).status_code == 421
+        answer = await http.get(visit.address)
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cache-control"] == "no-store"
+        assert (await http.get(visit.address)).headers["content-security-policy"] != policy
         page = await visit.open(token="")
         await page.get_by_label("Token").fill("not-the-token-0123456789")
         await page.get_by_role("button", name="Connect").click()

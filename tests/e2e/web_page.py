@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright
 
 from hermes_acp.frontends.web.page_files import BUILT
 from tests.e2e.agent_process import agent_environment, configure
@@ -23,8 +23,8 @@ from tests.model_server import ModelServer, Reply, serve
 
 WAIT_MS = 60_000
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
-DESKTOP = {"width": 900, "height": 800}
-PHONE = {"width": 390, "height": 780}
+DESKTOP: ViewportSize = {"width": 900, "height": 800}
+PHONE: ViewportSize = {"width": 390, "height": 780}
 AXE = """async () => {
     const rules = {"target-size": {enabled: true}};
     const {passes, violations} = await window.axe.run(document, {resultTypes: ["violations"], rules});
