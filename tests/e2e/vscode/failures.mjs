@@ -2,7 +2,7 @@
 //
 // Knows: the panel by its roles and labels, the server's process, the settings. Does not know: how anything is started.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect, until } from "./scene.mjs";
@@ -66,6 +66,7 @@ export async function survivesAReload(scene) {
   // What the window keeps of a growing answer it keeps a moment later; the answer itself is the server's to give back.
   const agent = await scene.agent();
   await window.area.fill("half a thought");
+  await until(async () => (await keptDrafts(scene)).includes("half a thought"), "what is being written is kept");
   await window.page.reload();
   await window.settle();
   await panel.getByText("Half of it").waitFor();
@@ -82,6 +83,13 @@ export async function survivesAReload(scene) {
   await interrupted.getByRole("button", { name: "Continue", exact: true }).click();
   const half = panel.locator(".row").filter({ hasText: "Half of it" });
   await half.locator("xpath=following-sibling::*").getByText("I went on and am done.").waitFor();
+}
+
+/** Give what is kept of drafts beside the page: whatever a page has on its way when it is left is nobody's. */
+async function keptDrafts({ editor }) {
+  const storage = join(editor.folder, "data", "User", "workspaceStorage");
+  const files = (await readdir(storage, { recursive: true })).filter((name) => name.endsWith("drafts.json"));
+  return (await Promise.all(files.map((name) => readFile(join(storage, name), "utf8")))).join();
 }
 
 /** The panel is shown again without anybody asking for it: drawn to its end, it has left the keys to whoever has them. */

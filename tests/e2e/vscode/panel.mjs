@@ -107,7 +107,8 @@ export async function drawsFormulasAndDiagrams({ window, shot }) {
   expect(await panel.locator(".row svg [href], .row svg image, .row img, .row [href^=javascript]").count(), 0, "what could run or load");
   const { width, height } = await diagram.locator("svg").boundingBox();
   if (width < 60 || height < 20) throw new Error(`the diagram is ${width} by ${height} px`);
-  await panel.getByText("this is none").waitFor();
+  await panel.locator("pre").getByText("this is none").waitFor();
+  await panel.getByText("This diagram cannot be drawn:").waitFor();
   await panel.getByRole("button", { name: "Show or hide the source" }).first().click();
   await panel.getByText("flowchart LR").waitFor();
 }

@@ -79,6 +79,15 @@ async function hasRoomInANarrowPanel(stage) {
   await page.getByRole("button", { name: "New session" }).waitFor();
 }
 
+async function offersANewSessionWhereNothingElseDoes(stage) {
+  for (const [place, count] of [["tab", 1], ["view", 0], ["browser", 0]]) {
+    const page = await stage.open({ place, width: 700 });
+    await stage.show();
+    await page.getByLabel("Prompt", { exact: true }).waitFor();
+    expect(await page.getByRole("button", { name: "New session" }).count(), count, `buttons in a ${place}`);
+  }
+}
+
 async function saysWhyADiagramIsNone(stage) {
   const page = await stage.open();
   await stage.show({ items: [{ type: "agent", id: "a", text: "```mermaid\nflowchart LR\n  a --> --> b\n```\n" }] });
@@ -214,6 +223,7 @@ export const CHECKS = [
   marksOnlyWhatAShellRuns,
   keepsTheRoomOfThePickers,
   hasRoomInANarrowPanel,
+  offersANewSessionWhereNothingElseDoes,
   saysWhyADiagramIsNone,
   looksOtherWhenHoveredThanWhenChosen,
   headsThePages,

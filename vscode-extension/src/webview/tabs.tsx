@@ -84,7 +84,7 @@ const Narrow = ({ name }: { name: string | undefined }) =>
 const Another = () => (
   <button
     type="button"
-    class="icon-button"
+    class="icon-button another"
     aria-label={messages.START_SESSION}
     title={messages.START_SESSION}
     onClick={() => post({ type: "new" })}
