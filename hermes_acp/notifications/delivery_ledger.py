@@ -24,19 +24,22 @@ from hermes_acp.core.ports.notification_ports import (
 from hermes_acp.storage.private_files import private_folder
 
 FILE: Final = "notifications.db"
-FORMAT: Final = 1
+FORMAT: Final = 2
 LOCK_TIMEOUT_S: Final = 10.0
 KEPT_S: Final = 30 * 86_400.0
 BACKOFF_S: Final = (30.0, 120.0, 600.0, 3_600.0, 21_600.0)
 MAX_BATCH: Final = 20
 UNFINISHED: Final = "Its attempts were never finished: the process ended each time."
 T = TypeVar("T")
-SCHEMA: Final = """CREATE TABLE deliveries (
+SCHEMA: Final = (
+    """CREATE TABLE IF NOT EXISTS deliveries (
     id TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL, session_id TEXT NOT NULL, run_id TEXT NOT NULL,
     title TEXT NOT NULL, body TEXT NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL,
     is_doubtful INTEGER NOT NULL, due_at REAL NOT NULL, updated_at REAL NOT NULL, error TEXT NOT NULL,
     PRIMARY KEY (id, target)
-) STRICT"""
+) STRICT""",
+    "CREATE TABLE IF NOT EXISTS positions (source TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT",
+)
 COLUMNS: Final = "id, target, kind, title, body, state, attempts, is_doubtful, due_at, updated_at, error"
 
 
@@ -162,6 +165,23 @@ class DeliveryLedger:
 
         return self._write(renew)
 
+    def position(self, source: str) -> int | None:
+        """Return up to where a source's changes were reported; None before the first. Raises StorageError."""
+
+        def select(connection: sqlite3.Connection) -> int | None:
+            row = connection.execute("SELECT position FROM positions WHERE source = ?", (source,)).fetchone()
+            return row[0] if row else None
+
+        return self._write(select)
+
+    def advance(self, source: str, position: int) -> None:
+        """Store up to where a source's changes were reported. Raises StorageError."""
+        self._write(
+            lambda connection: connection.execute(
+                "INSERT OR REPLACE INTO positions VALUES (?, ?)", (source, position)
+            )
+        )
+
     def deliveries(self) -> list[Delivery]:
         """Return all deliveries, newest first. Raises StorageError."""
         return self._write(_all) if self.exists else []
@@ -210,7 +230,8 @@ class DeliveryLedger:
     def _create(connection: sqlite3.Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
         if connection.execute("PRAGMA user_version").fetchone()[0] < FORMAT:
-            connection.execute(SCHEMA)
+            for statement in SCHEMA:
+                connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("COMMIT")
 

@@ -134,6 +134,24 @@ class NotificationService:
         finally:
             self._is_sending = False
 
+    async def keep(self) -> None:
+        """Send what is stored, until it is cancelled. Raises ConfigError, StorageError."""
+        while True:
+            await self.send_all()
+            await self._has_news.wait()
+
+    async def has_targets(self) -> bool:
+        """Return whether the settings name anybody to notify. Raises ConfigError."""
+        return bool((await to_thread.run_sync(self._read_plan)).targets)
+
+    async def position(self, source: str) -> int | None:
+        """Return up to where a source's changes were reported; None before the first. Raises StorageError."""
+        return await to_thread.run_sync(self.ledger.position, source)
+
+    async def advance(self, source: str, position: int) -> None:
+        """Store up to where a source's changes were reported. Raises StorageError."""
+        await to_thread.run_sync(self.ledger.advance, source, position)
+
     async def send_due(self) -> int:
         """Attempt what is due; return how many attempts there were. Raises ConfigError, StorageError."""
         plan = await to_thread.run_sync(self._read_plan)

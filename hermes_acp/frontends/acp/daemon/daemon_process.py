@@ -169,6 +169,17 @@ class ResidentProcess:
                 await self._app.run_service.work()
             await anyio.sleep(RUNS_RETRY_S)
 
+    async def _report_runs(self) -> None:
+        """Notify people of runs; settings or files that cannot be used stop that, but not the process."""
+        from hermes_acp.app.service_factories import build_run_notifications
+        from hermes_acp.clock import SystemClock
+
+        reports = build_run_notifications(self._environment, SystemClock(), self._app.run_service)
+        while True:
+            with suppress(HermesError):
+                await reports.keep()
+            await anyio.sleep(RUNS_RETRY_S)
+
     async def _continue(self, session_id: str) -> None:
         """Continue a turn that an earlier process did not finish."""
         sessions = self._app.sessions
@@ -190,7 +201,7 @@ class ResidentProcess:
 
     async def _ending(self) -> int:
         """Drive runs until a signal, then wait for running turns after SIGTERM; return the exit code."""
-        async with background_tasks(self._drive_runs):
+        async with background_tasks(self._drive_runs, self._report_runs):
             number = await self._guard.stopped()
         code = code_after(number)
         if number != signal.SIGTERM:
