@@ -156,6 +156,7 @@ class App:
             self._background.start,
             ChildSessions(self._store, clock, self.ids),
             self.configuration.child_limits,
+            lambda: self.run_service.for_agent(),
         )
 
     def _services(self) -> SessionServices:

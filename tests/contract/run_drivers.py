@@ -67,6 +67,8 @@ class ScriptedDriver:
                 while not self.may_end[order.id].is_set():
                     lease.note_progress()
                     await anyio.sleep(0.01)
+            case "brief":
+                await anyio.sleep(0.05)
             case "once_busy" if lease.epoch == 1:
                 return Failed("busy")
             case "ask":

@@ -221,3 +221,56 @@ async def test_a_session_that_is_open_elsewhere_is_waited_for(scene: Scene) -> N
     async with opened(scene) as app:
         view = await rested(app)
         assert view.state == "done"
+
+
+async def test_the_agent_schedules_only_what_its_user_approved(scene: Scene) -> None:
+    """The question contains the whole prompt, in every mode; afterwards the clock knows it."""
+    scene.overrides["mode"] = "auto"
+    add = call(
+        "schedule",
+        action="add",
+        prompt="Look at the news.",
+        cron="0 7 * * 1-5",
+        tz="Europe/Berlin",
+        name="news",
+    )
+    scene.provider.plays(step(add), step("Scheduled."))
+    app = scene.open_app()
+    app.run_service.is_resident = True
+    try:
+        async with background_tasks(app.keep, app.run_service.work):
+            await app.run_service.start(wish(scene))
+            view = await rested(app)
+            assert view.state == "input_required"
+            (question,) = await app.run_service.questions_of(view)
+            assert question.card.title == "Schedule: At 07:00 on Monday through Friday (Europe/Berlin)"
+            assert "Look at the news." in question.card.diffs[0].new_text
+            assert await app.run_service.engine.schedules.list() == []
+            await app.run_service.answer("run_1", "allow_once", by="ann")
+            assert (await rested(app)).state == "done"
+            (added,) = await app.run_service.engine.schedules.list()
+            assert (added.schedule.id, added.schedule.timing.cron) == ("news", "0 7 * * 1-5")
+            assert added.schedule.origin == f"session:{view.order.session_id}"
+            scene.provider.plays(
+                step(call("schedule", action="list")), step(call("schedule", action="remove", name="news"))
+            )
+            await app.run_service.start(wish(scene, id="run_2"))
+            view = await rested(app, "run_2")
+            assert view.state == "input_required"
+            (question,) = await app.run_service.questions_of(view)
+            assert question.card.title == "Remove the schedule news"
+            scene.provider.plays(step("Kept then."))
+            await app.run_service.answer("run_2", "reject_once", by="ann")
+            assert (await rested(app, "run_2")).state == "done"
+            assert len(await app.run_service.engine.schedules.list()) == 1
+    finally:
+        with anyio.CancelScope(shield=True):
+            await app.aclose()
+
+
+async def test_a_process_that_drives_no_runs_offers_no_schedules(scene: Scene) -> None:
+    scene.provider.plays(step("Hello."))
+    async with opened(scene) as app:
+        await app.run_service.start(wish(scene))
+        await rested(app)
+    assert "schedule" not in {tool.name for tool in scene.provider.requests[0].tools}

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.messages import ToolSchema
+    from hermes_acp.core.ports.schedule_ports import AgentSchedules
     from hermes_acp.core.record.session_record import Record
     from hermes_acp.models.model_connections import ModelConnections
     from hermes_acp.policy.policy_engine import Policy
@@ -58,6 +59,7 @@ class TurnServices(Struct, frozen=True):
     start: StartTask
     child_records: ChildRecords
     child_limits: "Callable[[], ChildLimits]"
+    schedules: "Callable[[], AgentSchedules | None]" = lambda: None
 
 
 class TurnDependenciesFactory:
@@ -177,6 +179,7 @@ class TurnDependenciesFactory:
             "tool_workshop": services.custom_tools.workshop,
             "diagnoses": None,
             "skills": services.skill_service.library,
+            **({"schedules": schedules} if (schedules := services.schedules()) else {}),
         }
 
     def _memory_stages(

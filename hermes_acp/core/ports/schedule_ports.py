@@ -111,3 +111,40 @@ class Engine(Runs, Protocol):
     def schedules(self) -> Schedules:
         """What starts runs by the clock."""
         ...
+
+
+class ListedSchedule(Struct, frozen=True):
+    """A schedule with its prompt, and when it is due in words."""
+
+    view: ScheduleView
+    prompt: str
+    when: str
+
+
+class AgentSchedules(Protocol):
+    """The schedules as the agent itself may see and change them, with its user's approval."""
+
+    @property
+    def place(self) -> str:
+        """The path of what a change changes."""
+        ...
+
+    def timing(self, cron: str, at: str, tz: str) -> tuple[Timing, str]:
+        """Return a timing and what it means in words. Raises BadRequest."""
+        ...
+
+    async def add(self, prompt: str, cwd: str, timing: Timing, name: str, session_id: str) -> ListedSchedule:
+        """Add a schedule for a session's agent. Raises BadRequest, StorageError."""
+        ...
+
+    async def find(self, name: str) -> ListedSchedule:
+        """Return a schedule. Raises BadRequest."""
+        ...
+
+    async def remove(self, name: str) -> None:
+        """Remove a schedule. Raises BadRequest, StorageError."""
+        ...
+
+    async def list(self) -> Sequence[ListedSchedule]:
+        """List all schedules, the next due first."""
+        ...

@@ -113,6 +113,7 @@ class ResidentProcess:
         self._registry = ConnectionRegistry()
         self._started_at = time.time()
         controls = Controls(self._status, self._stop)
+        self._app.run_service.is_resident = True
         self._clients = LocalClients(self._app, environment, self._registry, controls)
 
     async def run(self, *, is_reachable: bool) -> int:
