@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from hermes_acp.core.errors import BadRequest
@@ -67,3 +68,8 @@ def _moment(at: str, tz: str) -> float:
     except ValueError as error:
         raise BadRequest(f"{at!r} is not a time.", hint=AT_HINT) from error
     return (moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(tz))).timestamp()
+
+
+def schedules_for_agent(service: RunService, home: Path) -> RunSchedules | None:
+    """Return the schedules for the agent's tool, or None in a process that drives no runs."""
+    return RunSchedules(service, str(home / "runs" / "schedules")) if service.is_resident else None

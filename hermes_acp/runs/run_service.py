@@ -20,7 +20,6 @@ from hermes_acp.core.ports.run_ports import (
 )
 from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.core.ports.schedule_ports import (
-    AgentSchedules,
     Engine,
     LatePolicy,
     Overlap,
@@ -214,14 +213,6 @@ class RunService:
             asked.card.call_id, answer, text, by=by, at=self._clock.now(), shown=digest_of(asked.card)
         )
         return await self.engine.signal(run_id, message)
-
-    def for_agent(self) -> AgentSchedules | None:
-        """Return the schedules for the agent's tool, or None in a process that drives no runs."""
-        if not self.is_resident:
-            return None
-        from hermes_acp.runs.agent_schedules import RunSchedules
-
-        return RunSchedules(self, str(self._home / "runs" / "schedules"))
 
     async def work(self, *, only: str = "", seats: int = DEFAULT_SEATS) -> None:
         """Drive runs until it is cancelled; with `only`, one run up to its next rest."""
