@@ -91,6 +91,10 @@ class RunService:
         """Whether this process stays and drives runs."""
         self.engine: Engine = open_engine(home, clock)
 
+    def now(self) -> float:
+        """Return the time, in seconds since the epoch."""
+        return self._clock.now()
+
     async def start(self, wish: RunWish) -> RunView:
         """Start a run. Raises BadRequest, StorageError."""
         if not wish.prompt.strip():

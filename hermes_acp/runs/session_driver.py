@@ -17,6 +17,7 @@ from hermes_acp.agent.turn.commissions import Commission
 from hermes_acp.core.errors import BadRequest, Busy, HermesError, ModelError, StorageError, UserError
 from hermes_acp.core.event_types import ExitReason, Mode
 from hermes_acp.core.events import Event, TurnEnded
+from hermes_acp.core.flow_labels import Source, SourcesRead
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports.run_ports import (
     Done,
@@ -47,6 +48,8 @@ FAILURES: Final[Mapping[ExitReason, FailureKind]] = MappingProxyType(
         "storage_trouble": "storage",
     }
 )
+FOREIGN_ORIGIN: Final = "webhook:"
+"""How the origins of runs begin whose prompts contain what others sent."""
 BUDGET_USED_UP: Final = "The budget of the run is used up."
 CONTINUED_ELSEWHERE: Final = "Somebody else has continued the session."
 UNKNOWN_MODE: Final = "{mode!r} is not a mode."
@@ -114,6 +117,8 @@ class SessionDriver:
             return await session.go_on(gate, commission)
         prompt = await self._prompts.get(order.prompt_ref)
         self._prepare(session, order)
+        if order.origin.startswith(FOREIGN_ORIGIN):
+            session.ledger.emit(SourcesRead((Source("untrusted", order.origin),)))
         return await session.prompt((TextPart(prompt),), gate, commission=commission)
 
     def _prepare(self, session: Session, order: RunOrder) -> None:

@@ -29,6 +29,7 @@ from hermes_acp.frontends.acp.http.remote_clients import RemoteClient, RemoteCli
 from hermes_acp.frontends.acp.http.request_admission import AdmissionPolicy, AdmissionRefusal
 from hermes_acp.frontends.acp.http.request_bodies import BodyReader, BodyRefused, drain
 from hermes_acp.frontends.acp.http.resume_position import resume_position
+from hermes_acp.frontends.acp.http.webhooks import Webhooks
 from hermes_acp.frontends.acp.http.websocket import serve_socket
 from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.frontends.web.page_files import PageFile, PageFiles
@@ -46,12 +47,14 @@ class Endpoint:
         policy: AdmissionPolicy,
         clients: RemoteClients,
         health: Health,
+        webhooks: Webhooks,
         note_request: Callable[[tuple[str, int]], None] = lambda _: None,
     ) -> None:
         """Prepare; `note_request` receives the address and port of each complete request."""
         self._policy = policy
         self._clients = clients
         self._health = health
+        self._webhooks = webhooks
         self._note_request = note_request
         self._page = PageFiles()
         self._bodies = BodyReader(clients.server_limits.bodies_bytes, clients.server_limits.body_s)
@@ -84,6 +87,9 @@ class Endpoint:
                 request, refuse(answer) if isinstance(answer, AdmissionRefusal) else answer, send
             )
             return
+        if self._webhooks.is_meant(request):
+            await self._take_webhook(request, send)
+            return
         if file := await self._find_page_file(request):
             await self._respond(request, _response_of(file), send)
             return
@@ -101,6 +107,12 @@ class Endpoint:
                 await drain(request)
         except ClientDisconnect:
             return
+        await self._respond(request, response, send)
+
+    async def _take_webhook(self, request: Request, send: Send) -> None:
+        """Answer a signed request; a browser's page cannot send one from elsewhere."""
+        answer = self._policy.check_host_and_origin(request.headers) or await self._webhooks.answer(request)
+        response = refuse(answer) if isinstance(answer, AdmissionRefusal) else answer
         await self._respond(request, response, send)
 
     async def _find_page_file(self, request: Request) -> PageFile | None:

@@ -30,6 +30,7 @@ from hermes_acp.frontends.acp.http.metrics_page import MetricsPage
 from hermes_acp.frontends.acp.http.remote_clients import RemoteClients, ServerLimits
 from hermes_acp.frontends.acp.http.request_admission import LOCAL_NAMES, AdmissionPolicy, host_name
 from hermes_acp.frontends.acp.http.serve_settings import ServeSettings
+from hermes_acp.frontends.acp.http.webhooks import Webhooks
 from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.telemetry.session_metrics import SessionMetrics
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
@@ -91,7 +92,7 @@ class HttpServer:
             tasks.start_soon(_start, app, health)
             connections = Connections(default_bounds())
             config = http_config(Listener.taking_over(self._listener, connections), app)
-            endpoint = Endpoint(self._policy, clients, health, connections.note_request)
+            endpoint = Endpoint(self._policy, clients, health, Webhooks(app), connections.note_request)
             tasks.start_soon(self._serve, endpoint, config)
             await self._closed.wait()
             tasks.cancel_scope.cancel()

@@ -129,6 +129,10 @@ def wrong_path(path: str) -> str:
     return f"The endpoint is {path}."
 
 
+WEBHOOK_REFUSED = "The request is not signed as it must be, is too old, or its webhook does not exist."
+WEBHOOK_FAILED = "The run could not be started."
+
+
 def body_too_long(max_bytes: int) -> str:
     """Refuse a message for its length."""
     return f"The message is longer than {max_bytes} bytes."
