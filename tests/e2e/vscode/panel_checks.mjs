@@ -82,7 +82,7 @@ async function hasRoomInANarrowPanel(stage) {
 async function offersANewSessionWhereNothingElseDoes(stage) {
   for (const [place, count] of [["tab", 1], ["view", 0], ["browser", 0]]) {
     const page = await stage.open({ place, width: 700 });
-    await stage.show();
+    await stage.show({}, { isInEditor: place !== "browser" });
     await page.getByLabel("Prompt", { exact: true }).waitFor();
     expect(await page.getByRole("button", { name: "New session" }).count(), count, `buttons in a ${place}`);
   }

@@ -14,7 +14,7 @@ const { extension } = JSON.parse(config);
 const WAIT_MS = 15_000;
 const SHELL = {
   server: "ready", tabs: [{ id: "s", name: "Tidy shop.py", activity: "idle" }], active: "s", hasFolder: true, isTrusted: true, takesImages: false,
-  canFork: false, canRename: false, judgesHunks: true, canSearch: false, canSteer: true, canRewind: false, roots: ["/p"],
+  canFork: false, canRename: false, judgesHunks: true, canSearch: false, canSteer: true, canRewind: false, isInEditor: true, roots: ["/p"],
 };
 const SESSION = {
   id: "s", cwd: "/p", title: "", items: [], terminals: {}, plan: [], commands: [], options: [], turns: [], failedStep: "", queue: [], isHeld: false,
