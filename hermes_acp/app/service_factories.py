@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from hermes_acp.core.ports.embedding_ports import Embedder
     from hermes_acp.hooks.hook_catalog import HookCatalog, ListedHook
     from hermes_acp.mcp.server_definitions import ServerProcessRegistry
+    from hermes_acp.notifications.notification_service import NotificationService
     from hermes_acp.runs.prompt_store import PromptStore
-    from hermes_acp.runs.run_notifications import RunNotifications
     from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
@@ -78,14 +78,12 @@ def build_run_service(
     return RunService(environment.home, clock, ids, make_driver, store.path_of)
 
 
-def build_run_notifications(environment: Environment, clock: Clock, runs: RunService) -> "RunNotifications":
-    """Return what reports the runs of a home to the targets in its settings."""
+def build_notifications(environment: Environment, clock: Clock) -> "NotificationService":
+    """Return the notifications of a home, to the targets in its settings."""
     from hermes_acp.notifications.notification_plan import read_plan
     from hermes_acp.notifications.notification_service import NotificationService
-    from hermes_acp.runs.run_notifications import RunNotifications
 
-    service = NotificationService(environment.home, lambda: read_plan(environment), clock)
-    return RunNotifications(runs, service)
+    return NotificationService(environment.home, lambda: read_plan(environment), clock)
 
 
 def _choose_embedder(

@@ -4,6 +4,7 @@ Sending is never waited for by what it reports: a failure is stored in the ledge
 is in worker threads, at most four sends at a time, each with a time limit.
 """
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -12,10 +13,10 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 from msgspec import Struct
 
-from hermes_acp.core.errors import HermesError, NotificationError
+from hermes_acp.core.errors import NotificationError
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports.notification_ports import Notification, NotificationKind, NotificationSender
-from hermes_acp.core.ports.runtime_ports import Clock, StartTask
+from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.notifications.delivery_ledger import Delivery, DeliveryLedger
 from hermes_acp.notifications.message_texts import message_of, sent_again
 
@@ -25,6 +26,7 @@ LEASE_S: Final = 60.0
 """After this time, an attempt counts as abandoned: longer than any attempt of a living process."""
 MAX_WAIT_S: Final = 300.0
 MAX_AT_ONCE: Final = 4
+MAX_POSTED: Final = 1_000
 
 
 class NotificationTarget(Struct, frozen=True):
@@ -58,46 +60,23 @@ class NotificationService:
         home: Path,
         read_plan: Callable[[], NotificationPlan],
         clock: Clock,
-        start: StartTask | None = None,
         *,
         times: NotificationTimes | None = None,
     ) -> None:
-        """Open nothing yet; `read_plan` blocks and raises ConfigError. `start` runs what `post` leaves to do."""
+        """Open nothing yet; `read_plan` blocks and raises ConfigError."""
         self.ledger = DeliveryLedger(home)
         self._read_plan = read_plan
         self._clock = clock
-        self._start = start
+        self._posted: deque[Notification] = deque(maxlen=MAX_POSTED)
         self._times = times or NotificationTimes()
         self._limiter: CapacityLimiter | None = None
         self._is_sending = False
         self._has_news = anyio.Event()
 
     def post(self, notification: Notification) -> None:
-        """Store and send a notification in the background. Never raises."""
-        if self._start is None:
-            return
-
-        async def work() -> None:
-            try:
-                if await self.notify(notification):
-                    await self.send_all()
-            except HermesError:
-                return  # the ledger or the settings: `hermes-acp doctor` reports both
-
-        self._start(work)
-
-    def resume(self) -> None:
-        """Continue in the background with what an earlier process left to send. Never raises."""
-        if self._start is None or not self.ledger.exists:
-            return
-
-        async def work() -> None:
-            try:
-                await self.send_all()
-            except HermesError:
-                return
-
-        self._start(work)
+        """Leave a notification to `keep`, which stores and sends it. Never blocks or raises."""
+        self._posted.append(notification)
+        self._has_news.set()
 
     async def notify(self, notification: Notification, only: str = "") -> int:
         """Store a notification for its targets, or `only` one of them; return for how many it is new.
@@ -125,6 +104,9 @@ class NotificationService:
         try:
             while True:
                 self._has_news = anyio.Event()
+                while self._posted:
+                    await self.notify(self._posted[0])
+                    self._posted.popleft()
                 await self.send_due()
                 due_at = await to_thread.run_sync(self.ledger.next_due)
                 if due_at is None:
@@ -135,7 +117,7 @@ class NotificationService:
             self._is_sending = False
 
     async def keep(self) -> None:
-        """Send what is stored, until it is cancelled. Raises ConfigError, StorageError."""
+        """Store what is posted, and send what is stored, until it is cancelled. Raises ConfigError, StorageError."""
         while True:
             await self.send_all()
             await self._has_news.wait()

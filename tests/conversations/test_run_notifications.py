@@ -9,10 +9,11 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
-from hermes_acp.app.service_factories import build_run_notifications
+from hermes_acp.app.service_factories import build_notifications
 from hermes_acp.clock import SystemClock
 from hermes_acp.config.environment import environment_of
 from hermes_acp.notifications.delivery_ledger import DeliveryLedger
+from hermes_acp.runs.run_notifications import RunNotifications
 from tests.conversations.app_scene import RealClock, Scene
 from tests.conversations.scripted_provider import step
 from tests.conversations.test_runs import WRITE, rested, wish
@@ -25,7 +26,8 @@ pytestmark = pytest.mark.anyio
 async def reporting(scene: Scene) -> AsyncGenerator[App]:
     """Start a process that drives runs and reports them."""
     app = scene.open_app()
-    reports = build_run_notifications(environment_of(scene.variables), SystemClock(), app.run_service)
+    service = build_notifications(environment_of(scene.variables), SystemClock())
+    reports = RunNotifications(app.run_service, service)
     try:
         async with background_tasks(app.keep, app.run_service.work, reports.keep):
             yield app

@@ -19,6 +19,8 @@ from anyio.abc import SocketListener
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
+from hermes_acp.app.service_factories import build_notifications
+from hermes_acp.clock import SystemClock
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError, StorageError
 from hermes_acp.core.ports.session_ports import SessionObserver
@@ -28,6 +30,7 @@ from hermes_acp.frontends.acp.daemon.daemon_socket import socket_address, socket
 from hermes_acp.frontends.acp.daemon.daemon_status import daemon_status
 from hermes_acp.frontends.acp.daemon.local_clients import Controls, LocalClients
 from hermes_acp.frontends.acp.messages import daemon
+from hermes_acp.sessions.clients.absence_notifications import AbsenceNotifications
 from hermes_acp.sessions.clients.unfinished_turns import UnfinishedTurns
 from hermes_acp.shutdown import ShutdownGuard, code_after, exit_process
 from hermes_acp.storage.descriptor_limit import raise_limit
@@ -109,7 +112,11 @@ class ResidentProcess:
         self._announce = announce
         self._http = http
         self._drain_s = drain_s
-        self._app = App(environment, observers=http.observers if http else ())
+        self._notifications = build_notifications(environment, SystemClock())
+        absences = AbsenceNotifications(
+            lambda session_id: self._app.sessions.get(session_id), self._notifications.post
+        )
+        self._app = App(environment, observers=(*(http.observers if http else ()), absences))
         self._registry = ConnectionRegistry()
         self._started_at = time.time()
         controls = Controls(self._status, self._stop)
@@ -172,10 +179,9 @@ class ResidentProcess:
 
     async def _report_runs(self) -> None:
         """Notify people of runs; settings or files that cannot be used stop that, but not the process."""
-        from hermes_acp.app.service_factories import build_run_notifications
-        from hermes_acp.clock import SystemClock
+        from hermes_acp.runs.run_notifications import RunNotifications
 
-        reports = build_run_notifications(self._environment, SystemClock(), self._app.run_service)
+        reports = RunNotifications(self._app.run_service, self._notifications)
         while True:
             with suppress(HermesError):
                 await reports.keep()

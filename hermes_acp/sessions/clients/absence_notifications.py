@@ -1,0 +1,103 @@
+"""Report what happens in a session while no client is attached: a question, or the end of a turn.
+
+Turns of runs are left out: runs are reported as such.
+"""
+
+from collections.abc import Callable, Sized
+from typing import Final, Protocol
+
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    CallStarted,
+    Event,
+    PermissionAsked,
+    TurnEnded,
+    TurnStarted,
+)
+from hermes_acp.core.ports.notification_ports import Notification, NotificationKind
+from hermes_acp.core.ports.record_ports import Audience
+from hermes_acp.core.record.session_record import Record
+
+ASK_USER: Final = "ask_user"
+SILENT_ENDS: Final = ("cancelled", "input_required")
+RESUME: Final = "hermes-acp chat --resume {session}"
+Post = Callable[[Notification], None]
+
+
+class AttendedSession(Protocol):
+    """A session, as far as it is needed here."""
+
+    @property
+    def record(self) -> Record:
+        """The state that results from its events so far."""
+        ...
+
+    @property
+    def clients(self) -> Sized:
+        """The clients that are attached."""
+        ...
+
+
+class AbsenceNotifications:
+    """Observes all sessions of a process."""
+
+    def __init__(self, find: Callable[[str], AttendedSession | None], post: Post) -> None:
+        """Report with `post`, which never blocks or raises; `find` returns an open session by its ID."""
+        self._find = find
+        self._post = post
+
+    def opened(self, session_id: str) -> Audience:
+        """Return an audience for a session that was opened."""
+        return _AbsenceAudience(session_id, self._find, self._post)
+
+    def closed(self, session_id: str) -> None:
+        """Do nothing: its audience ends with it."""
+
+
+class _AbsenceAudience:
+    def __init__(self, session_id: str, find: Callable[[str], AttendedSession | None], post: Post) -> None:
+        self._session_id = session_id
+        self._find = find
+        self._post = post
+        self._is_run = False
+        self._cards: dict[str, CallProposed] = {}
+
+    def show(self, event: Event) -> None:
+        """Report an event that somebody who is elsewhere wants to know of."""
+        match event:
+            case TurnStarted():
+                self._is_run = bool(event.run_id)
+                self._cards.clear()
+            case CallProposed():
+                self._cards[event.call_id] = event
+            case CallEnded():
+                self._cards.pop(event.call_id, None)
+            case PermissionAsked():
+                card = self._cards.get(event.call_id)
+                title = card.title if card else ""
+                self._report("input_required", event.call_id, f"{title}. {event.why}" if event.why else title)
+            case CallStarted() if (card := self._cards.get(event.call_id)) and card.name == ASK_USER:
+                self._report("input_required", event.call_id, card.title)
+            case TurnEnded() if event.reason not in SILENT_ENDS:
+                self._report("done" if event.reason == "done" else "failed", event.turn_id, event.sentence)
+            case _:
+                pass
+
+    async def drained(self) -> None:
+        """Return at once: nothing is shown to anybody here."""
+
+    def _report(self, kind: NotificationKind, about: str, sentence: str) -> None:
+        session = self._find(self._session_id)
+        if self._is_run or session is None or len(session.clients):
+            return
+        self._post(
+            Notification(
+                f"{self._session_id}:{about}",
+                kind,
+                session.record.title,
+                sentence,
+                session_id=self._session_id,
+                answer_with=RESUME.format(session=self._session_id) if kind == "input_required" else "",
+            )
+        )

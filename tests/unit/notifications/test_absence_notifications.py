@@ -1,0 +1,88 @@
+"""What is reported of a session that no client attends."""
+
+from pathlib import Path
+
+import pytest
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.clock import SystemClock
+from hermes_acp.core.events import (
+    CallProposed,
+    CallStarted,
+    Event,
+    PermissionAsked,
+    TitleChanged,
+    TurnEnded,
+    TurnStarted,
+)
+from hermes_acp.core.ports.notification_ports import Notification
+from hermes_acp.core.record.session_record import Record
+from hermes_acp.notifications.notification_service import (
+    NotificationPlan,
+    NotificationService,
+    NotificationTarget,
+)
+from hermes_acp.sessions.clients.absence_notifications import AbsenceNotifications
+from tests.unit.notifications.notification_receiver import receiver
+
+pytestmark = pytest.mark.anyio
+REMOVE = CallProposed("c", "execute", "Run `rm -rf build`", "execute")
+ASKING: tuple[Event, ...] = (TurnStarted("t"), REMOVE, PermissionAsked("c", "It deletes files."))
+
+
+class OpenSession(Struct):
+    record: Record
+    clients: list[str]
+
+
+def reported(*events: Event, clients: tuple[str, ...] = ()) -> list[Notification]:
+    record = Record()
+    record.apply(TitleChanged("Tidy up"))
+    posted: list[Notification] = []
+    observer = AbsenceNotifications(lambda _: OpenSession(record, list(clients)), posted.append)
+    audience = observer.opened("ses_1")
+    for event in events:
+        audience.show(event)
+    observer.closed("ses_1")
+    return posted
+
+
+async def test_a_question_that_nobody_sees_is_reported_with_its_reason() -> None:
+    assert reported(*ASKING) == [
+        Notification(
+            "ses_1:c",
+            "input_required",
+            "Tidy up",
+            "Run `rm -rf build`. It deletes files.",
+            session_id="ses_1",
+            answer_with="hermes-acp chat --resume ses_1",
+        )
+    ]
+    asks = CallProposed("q", "ask_user", "Which branch?", "other")
+    (question,) = reported(TurnStarted("t"), asks, CallStarted("q"))
+    assert (question.kind, question.sentence) == ("input_required", "Which branch?")
+
+
+async def test_ends_are_reported_unless_somebody_knows_of_them() -> None:
+    assert [each.kind for each in reported(TurnEnded("t", "done"))] == ["done"]
+    (failed,) = reported(TurnEnded("t", "model_trouble", "The model is down."))
+    assert (failed.kind, failed.sentence) == ("failed", "The model is down.")
+    assert reported(TurnEnded("t", "cancelled")) == []
+    assert reported(*ASKING, TurnEnded("t", "done"), clients=("editor",)) == []
+    assert reported(TurnStarted("t", run_id="run_1"), *ASKING[1:], TurnEnded("t", "done")) == []
+
+
+async def test_what_is_posted_is_sent(tmp_path: Path) -> None:
+    with receiver() as phone:
+        address = f"json://127.0.0.1:{phone.port}/x"
+        plan = NotificationPlan(
+            [NotificationTarget("phone", "apprise", address, frozenset({"input_required"}))], str
+        )
+        service = NotificationService(tmp_path, lambda: plan, SystemClock())
+        async with background_tasks(service.keep):
+            for posted in reported(*ASKING):
+                service.post(posted)
+            _, content = await run_sync(phone.next)
+    assert content["title"] == "hermes-acp: Waits for you: Tidy up"
