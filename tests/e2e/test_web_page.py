@@ -25,7 +25,9 @@ def browser(require_all: bool) -> str:
     return require_page(is_required=require_all)
 
 
-async def test_a_prompt_an_approved_edit_and_nothing_of_the_token_left(tmp_path: Path, browser: str) -> None:
+async def test_an_edit_approved_with_two_pages_open_and_nothing_of_the_token_left(
+    tmp_path: Path, browser: str
+) -> None:
     replies = (Reply("I will.", tool_calls=(READ, EDIT)), Reply("Done as asked."))
     async with visiting(tmp_path, browser, *replies) as visit:
         page = await visit.begin()
@@ -34,8 +36,16 @@ async def test_a_prompt_an_approved_edit_and_nothing_of_the_token_left(tmp_path:
         await ask(page, "change a.py")
         question = page.get_by_role("group", name="Hermes asks")
         await page.locator(".line.come", has_text="x = 5").wait_for()
+        other = await visit.open()
+        await other.get_by_role("button", name="Past sessions").first.click()
+        await other.locator(".past-open").click()
+        await other.get_by_role("button", name="Allow once").wait_for()
         await question.get_by_role("button", name="Allow once").click()
         await page.get_by_text("Done as asked.").wait_for()
+        await other.get_by_text("Allowed in another client: Hermes web page").wait_for()
+        await other.get_by_text("Done as asked.").wait_for()
+        await other.get_by_role("button", name="Stop").wait_for(state="detached")
+        assert await other.get_by_role("button", name="Accept").count() == 0
         assert (visit.workspace / "a.py").read_text() == "x = 5\ny = 2\nz = 3\n"
         assert visit.complaints == []
 

@@ -9,7 +9,7 @@ import { Conversations } from "../acp/conversations";
 import { Inquiries } from "../acp/inquiries";
 import { connectStream, type Answerers, type Introduction, type Link } from "../acp/link";
 import { announces } from "../acp/methods";
-import { ReviewBridge } from "../edits/bridge";
+import { ReviewBridge, type DraftPages } from "../edits/bridge";
 import { Checkpoints } from "../edits/checkpoints";
 import { Reviews } from "../edits/reviews";
 import { WrittenEdits } from "../edits/written";
@@ -52,6 +52,9 @@ const INTRODUCTION: Introduction = {
   },
 };
 
+/** Edits are shown when they are written. */
+const NO_DRAFTS: DraftPages = { settle: () => undefined, grow: () => undefined, endDrafts: () => undefined };
+
 /** Put the parts together; nothing is connected yet. */
 export function build(memory: TabMemory, open: (onState: (state: SocketState) => void) => ResumableSocket): WebEngine {
   const store = new Store();
@@ -71,8 +74,7 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
     { isTrusted: () => true, folders: () => folders.place, isOnlyFolder: false },
     () => connection.link(),
   );
-  const documents = { settle: () => undefined, grow: () => undefined, endDrafts: () => undefined };
-  const bridge = new ReviewBridge(store, reviews, approvals, documents, written);
+  const bridge = new ReviewBridge(store, reviews, approvals, NO_DRAFTS, written);
   const answerers = answerersOf({ conversations, approvals, inquiries, bridge, written });
   const connection: Connection = new Connection(
     open,

@@ -50,7 +50,7 @@ interface BoxProps {
 
 function Box({ label, onClose, children }: BoxProps) {
   const box = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  const show = () => {
     const dialog = box.current;
     const before = document.activeElement;
     dialog?.showModal();
@@ -58,7 +58,8 @@ function Box({ label, onClose, children }: BoxProps) {
       dialog?.close();
       if (before instanceof HTMLElement) before.focus();
     };
-  }, []);
+  };
+  useEffect(show, []);
   return (
     <dialog
       ref={box}
@@ -167,20 +168,24 @@ function FolderDialog({ engine, model, onClose }: Props & { onClose: () => void 
           {problem}
         </p>
       )}
-      {known.length > 0 && (
-        <>
-          <h3>{messages.KNOWN_FOLDERS}</h3>
-          <ul class="folder-list">
-            {known.map((path) => (
-              <li key={path}>
-                <button type="button" class="folder-known" onClick={() => void begin(path)}>
-                  {path}
-                </button>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      {known.length > 0 && <KnownFolders known={known} onFolder={(path) => void begin(path)} />}
     </Box>
+  );
+}
+
+function KnownFolders({ known, onFolder }: { known: readonly string[]; onFolder: (path: string) => void }) {
+  return (
+    <>
+      <h3>{messages.KNOWN_FOLDERS}</h3>
+      <ul class="folder-list">
+        {known.map((path) => (
+          <li key={path}>
+            <button type="button" class="folder-known" onClick={() => onFolder(path)}>
+              {path}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }

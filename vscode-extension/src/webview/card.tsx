@@ -49,7 +49,7 @@ export const STATES: Readonly<Record<CallItem["status"], { readonly icon: string
 
 export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBelow }: Props) {
   const isAsking = item.approval !== undefined && item.approval.answer === undefined;
-  const hasOpenHunks = Object.values(item.verdicts).some((verdicts) => verdicts.includes("open"));
+  const hasOpenHunks = !item.elsewhere && Object.values(item.verdicts).some((verdicts) => verdicts.includes("open"));
   const [choice, setChoice] = useState<boolean | undefined>(undefined);
   const isOpen =
     choice ?? (isAsking || hasOpenHunks || (item.status === "in_progress" && !isShownBelow) || showsItself(item));

@@ -19,6 +19,16 @@ describe("updates of the wire", () => {
     });
   });
 
+  it("tell of turns and answers of other clients", () => {
+    const info = (hermes: object) => toEvents({ sessionUpdate: "session_info_update", _meta: { hermes } });
+    expect(info({ turnBegan: { turnId: "t" } })).toEqual([{ type: "begun", id: "t" }]);
+    expect(info({ turnEnded: { turnId: "t", reason: "end_turn", text: "" } })).toEqual([
+      { type: "ended", id: "t", reason: "end_turn", text: "" },
+    ]);
+    const _meta = { hermes: { answeredBy: "VS Code", answer: "reject_once" } };
+    expect(toCallNews({ toolCallId: "c", _meta }).elsewhere).toEqual({ by: "VS Code", isYes: false });
+  });
+
   it("leave out of a card what they do not say", () => {
     expect(toCallNews({ toolCallId: "c", status: "in_progress" })).toEqual({ id: "c", status: "in_progress" });
   });
