@@ -145,6 +145,37 @@ def test_no_command_shows_or_changes_what_another_profile_has(
     assert {file: file.read_bytes() for file in victim.files} == before
 
 
+@pytest.mark.parametrize(
+    ("attacker", "name"), [("mine", "default"), ("mine", "theirs"), ("default", "theirs")]
+)
+def test_runs_and_schedules_belong_to_their_profile(
+    run: Run, owners: dict[str, Owner], attacker: str, name: str
+) -> None:
+    victim = owners[name]
+    named = victim.token
+    assert run("schedule", "add", "0 7 * * *", "--name", named, "-p", "hi", "--profile", name)[0] == 0
+    assert run("runs", "start", "--id", named, "-p", "hi", "--profile", name)[0] == 0
+    lists = (("runs", "list", "--all", "--json"), ("schedule", "list", "--json"))
+    before = [run(*words, "--profile", name)[1] for words in lists]
+    assert all(named in each for each in before)
+    assert not any(named in run(*words, "--profile", attacker)[1] for words in lists)
+    for attempt in (
+        ("runs", "show", named),
+        ("runs", "stop", named),
+        ("runs", "answer", named, "yes"),
+        ("runs", "retry", named),
+        ("schedule", "history", named),
+        ("schedule", "pause", named),
+        ("schedule", "run-now", named),
+        ("schedule", "remove", named),
+    ):
+        code, printed = run(*attempt, "--profile", attacker)
+        assert code != 0, (attempt, printed)
+    for queued in (("--session", victim.session_id), ("--cwd", str(victim.home))):
+        assert not victim.is_told(run("runs", "start", "-p", "hi", *queued, "--profile", attacker)[1])
+    assert [run(*words, "--profile", name)[1] for words in lists] == before
+
+
 @pytest.mark.parametrize("name", ["default", "mine", "theirs"])
 def test_a_profile_sees_its_own_words_and_nobody_elses(run: Run, owners: dict[str, Owner], name: str) -> None:
     for words in (
@@ -296,6 +327,7 @@ def requests_against(victim: Owner, project: Path) -> list[tuple[str, dict[str, 
         ("_hermes/mcp/list", {"cwd": home}),
         ("_hermes/sessions/search", {"query": PROJECT_WORD}),
         ("_hermes/checkpoints/list", {"sessionId": session}),
+        ("_hermes/runs/list", {}),
     ]
 
 
@@ -327,6 +359,7 @@ async def test_no_tool_and_no_request_reaches_another_profile(
                 reply = await siege.agent.call(method, params)
                 attempts += 1
                 is_harmless = method in ("session/list", "session/delete", "_hermes/sessions/search")
+                is_harmless = is_harmless or method == "_hermes/runs/list"
                 assert "error" in reply or is_harmless, (method, params, reply)
             for place, calls in (
                 (session, tool_calls_against(victim, project)),
