@@ -39,7 +39,7 @@ def prompt_layers(
     """Build the layers, without empty ones. `known` are the collected texts, stable layers first."""
     names = ", ".join(tool.name for tool in tools)
     guidance = f"{GUIDANCE}\n- Your tools: {names}. Relative paths count from the working directory."
-    surroundings = f"Working directory: {cwd}\nPlatform: {platform}\nDate: {date}"
+    surroundings = f"Working directory: {cwd}\nPlatform: {platform}\nDate when this session began: {date}"
     return tuple(layer for layer in (IDENTITY, guidance, *known, surroundings) if layer)
 
 

@@ -1,5 +1,6 @@
 """When calls ran and how turns spent their time, as editors are sent it and `/cost` tells it."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -49,3 +50,15 @@ async def test_other_editors_are_sent_no_times(scene: Scene) -> None:
         session = await editor.new_session(scene.project)
         await editor.prompt(session, "hello")
         assert not any("turnTimes" in each for each in own_members(editor))
+
+
+async def test_the_model_is_told_the_local_date_and_weekday_once(scene: Scene) -> None:
+    scene.provider.plays(step("Hi."), step("Still here."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "hello")
+        await editor.prompt(session, "again")
+    first, second = scene.provider.requests
+    today = datetime.fromtimestamp(scene.clock.now_s).strftime("%A, %Y-%m-%d")
+    assert f"Date when this session began: {today}" in "".join(first.system)
+    assert first.system == second.system, "the beginning of the prompt stays as it is"

@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -53,11 +53,10 @@ class PromptSources(Struct, frozen=True):
 
 def build_remote_prompt(sources: PromptSources, cwd: str, backend: str, now: float) -> SystemPrompt:
     """Build the prompt for a folder on another machine; a local folder with the same path is ignored."""
-    date = datetime.fromtimestamp(now, UTC).date().isoformat()
     notes = notes_layer(sources.memory, sources.home, cwd)
     known = tuple(map(sources.clean, (notes.text, sources.skills(str(sources.home)), REMOTE_CONTEXT)))
     layers = prompt_layers(
-        sources.tools, known, cwd=cwd, platform=f"where {backend} runs commands", date=date
+        sources.tools, known, cwd=cwd, platform=f"where {backend} runs commands", date=_date(now)
     )
     return SystemPrompt(
         layers, (*sources.news, *notes.notices, REMOTE_NOTICE.format(backend=backend)), _sources(notes)
@@ -71,15 +70,19 @@ def build_session_prompt(
 
     Context files that need approval first are left out: the turn asks about them before its first step.
     """
-    date = datetime.fromtimestamp(now, UTC).date().isoformat()
     place = SearchScope(cwd, more_roots, str(sources.home), sources.unread(cwd))
     context = collect_context(place, allowed=read_allowed(sources.home), admits=consent.admits)
     sources.note_imports(cwd, context.imports)
     notes = notes_layer(sources.memory, sources.home, cwd)
     known = tuple(map(sources.clean, (notes.text, sources.skills(cwd), context.render())))
-    layers = prompt_layers(sources.tools, known, cwd=cwd, platform=platform.system(), date=date)
+    layers = prompt_layers(sources.tools, known, cwd=cwd, platform=platform.system(), date=_date(now))
     notices = (*sources.news, *notes.notices, *context_notices(context))
     return SystemPrompt(layers, notices, _sources(notes, context))
+
+
+def _date(now: float) -> str:
+    """Return the user's local date with its weekday, which phrases such as "last Tuesday" need."""
+    return datetime.fromtimestamp(now).strftime("%A, %Y-%m-%d")
 
 
 def _sources(notes: MemorySnapshot, context: ContextFiles | None = None) -> tuple[Source, ...]:
