@@ -91,13 +91,27 @@ def started(*command: str, **options: Any) -> "Generator[subprocess.Popen[str]]"
             process.wait()
 
 
+class Model:
+    """The process of the model."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        assert process.stdout
+        self._process = process
+        self.port = int(process.stdout.readline())
+
+    def order(self, line: str) -> None:
+        """Let the streams go, or new ones wait."""
+        assert self._process.stdin
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+
+
 @contextmanager
-def model(deltas: int) -> Generator[int]:
-    """Yield the port of the model."""
+def model(deltas: int) -> Generator[Model]:
+    """Yield the model."""
     script = str(ROOT / "bench/serving/steady_model.py")
     with started(sys.executable, script, str(deltas), str(1 / DELTAS_PER_S)) as process:
-        assert process.stdout
-        yield int(process.stdout.readline())
+        yield Model(process)
 
 
 @contextmanager
@@ -152,11 +166,15 @@ def measure_idle(watched: Watched, sessions: int, seconds: float, name: str) -> 
         )
 
 
-def measure_streaming(watched: Watched, sessions: int, deltas: int, seconds: float, name: str) -> float:
+def measure_streaming(
+    watched: Watched, speaker: Model, sessions: int, deltas: int, seconds: float, name: str
+) -> float:
     """Let sessions stream at once; return the processor time a delta, in seconds."""
     with clients(watched) as driver:
         driver.order(f"open {sessions}")
+        speaker.order("wait")
         driver.order("prompt")
+        speaker.order("go")
         time.sleep(SETTLE_S / 2)
         before, started_s = driver.order("count"), time.perf_counter()
         share = watched.share_of_core(seconds)
@@ -191,15 +209,17 @@ def main() -> None:
     print(
         f"goals: idle ≤ {GOAL_IDLE_MIB} MiB, ≤ {GOAL_IDLE_CPU:.0%}; streaming ≤ {GOAL_STREAM_CPU:.0%} of a core"
     )
-    with model(deltas) as model_port:
+    with model(deltas) as speaker:
         if options.idle:
-            with server(model_port, options.profile) as watched:
+            with server(speaker.port, options.profile) as watched:
                 measure_idle(watched, options.idle, options.seconds, "ours")
         if options.streaming:
-            with relay(model_port) as watched:
-                floor = measure_streaming(watched, options.streaming, deltas, options.seconds, "floor")
-            with server(model_port, options.profile) as watched:
-                ours = measure_streaming(watched, options.streaming, deltas, options.seconds, "ours")
+            with relay(speaker.port) as watched:
+                floor = measure_streaming(
+                    watched, speaker, options.streaming, deltas, options.seconds, "floor"
+                )
+            with server(speaker.port, options.profile) as watched:
+                ours = measure_streaming(watched, speaker, options.streaming, deltas, options.seconds, "ours")
             print(f"streaming, CPU a delta: ours/floor {ours / floor:.2f}")
 
 

@@ -1,7 +1,9 @@
 """A chat completions endpoint in a process of its own that streams any number of answers at a steady pace.
 
 Knows: one clock for all streams, so that it costs little itself. The deltas of different streams are spread over the
-interval. Prints its port; ends with its standard input. Usage: steady_model.py DELTAS INTERVAL_S
+interval. Each answer begins with one delta at once; the others follow from the order `go` on standard input until
+the order `wait`, so that many streams can be at work together however long their turns took to start. Prints its
+port; ends with its standard input. Usage: steady_model.py DELTAS INTERVAL_S
 """
 
 import asyncio
@@ -46,16 +48,20 @@ class Model:
         self._deltas = deltas
         self._tick_s = interval_s / TICKS
         self._phases: list[list[Stream]] = [[] for _ in range(TICKS)]
+        self.is_going = False
 
     def add(self, transport: asyncio.Transport, number: int) -> None:
         transport.write(HEAD + event({"role": "assistant", "content": ""}))
-        min(self._phases, key=len).append(Stream(transport, number))
+        stream = Stream(transport, number)
+        self._feed(stream)
+        min(self._phases, key=len).append(stream)
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
         due, phase = loop.time(), 0
         while True:
-            self._phases[phase] = [stream for stream in self._phases[phase] if self._feed(stream)]
+            if self.is_going:
+                self._phases[phase] = [stream for stream in self._phases[phase] if self._feed(stream)]
             phase = (phase + 1) % TICKS
             due += self._tick_s
             await asyncio.sleep(max(0.0, due - loop.time()))
@@ -105,7 +111,8 @@ async def main(deltas: int, interval_s: float) -> None:
     server = await loop.create_server(lambda: Http(model), "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     feeding = asyncio.create_task(model.run())
-    await loop.run_in_executor(None, sys.stdin.read)
+    while order := await loop.run_in_executor(None, sys.stdin.readline):
+        model.is_going = order.strip() == "go"
     feeding.cancel()
 
 
