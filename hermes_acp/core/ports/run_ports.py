@@ -4,7 +4,7 @@ Only IDs, limits and states go through an engine. Prompts, questions and answers
 session is.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final, Literal, Protocol
 
@@ -171,10 +171,6 @@ class Driver(Protocol):
         A run may be driven again after any interruption, so a drive first finds out what earlier ones have done.
         """
         ...
-
-
-OnRunChange = Callable[[RunChange], Awaitable[None]]
-"""An observer of changes, such as a notifier."""
 
 
 class Runs(Protocol):

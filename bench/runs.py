@@ -1,0 +1,88 @@
+"""Measure the embedded engine of runs: from enqueueing to the start, runs per second, and what an idle worker costs.
+
+python -m bench.runs [--runs 500] [--idle 20]
+"""
+
+import argparse
+import resource
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import anyio
+
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.clock import SystemClock
+from hermes_acp.core.ports.run_ports import Done, DriveOutcome, Lease, RunFilter, RunOrder
+from hermes_acp.runs.engine_choice import open_engine
+
+
+class NotingDriver:
+    """Notes when each run starts."""
+
+    def __init__(self) -> None:
+        self.started_at: dict[str, float] = {}
+
+    async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
+        self.started_at[order.id] = time.perf_counter()
+        return Done()
+
+
+def order(number: int) -> RunOrder:
+    return RunOrder(f"run{number}", f"ses_{number}", "prompt", "/")
+
+
+async def measure(home: Path, runs: int, idle_s: float) -> None:
+    """Print the figures. The runs are started through a view of their own, as another process would."""
+    driver = NotingDriver()
+    client, worker = open_engine(home, SystemClock()), open_engine(home, SystemClock())
+
+    async def work() -> None:
+        await worker.work(driver)
+
+    async def done(number: int) -> None:
+        while len(await client.list(RunFilter(states=("done",), limit=number))) < number:
+            await anyio.sleep(0.01)
+
+    async with background_tasks(work):
+        latencies: list[float] = []
+        for number in range(50):
+            begun = time.perf_counter()
+            await client.start(order(number))
+            await done(number + 1)
+            latencies.append(driver.started_at[f"run{number}"] - begun)
+        print(f"enqueue to start   {statistics.median(latencies) * 1000:6.1f} ms (median of 50)")
+        begun_at, before = time.perf_counter(), _cpu_s()
+        await anyio.sleep(idle_s)
+        used = (_cpu_s() - before) / (time.perf_counter() - begun_at)
+        print(f"idle worker        {used:6.2%} of a core over {idle_s:g} s")
+    for number in range(50, 50 + runs):
+        await client.start(order(number))
+    async with background_tasks(work):
+        begun = time.perf_counter()
+        await done(50 + runs)
+        print(
+            f"runs per second    {runs / (time.perf_counter() - begun):6.0f} ({runs} queued runs, one worker)"
+        )
+    await client.aclose()
+    await worker.aclose()
+
+
+def _cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def main() -> None:
+    """Read the flags and measure in a home folder of its own."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--idle", type=float, default=20.0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home:
+        anyio.run(measure, Path(home), options.runs, options.idle)
+
+
+if __name__ == "__main__":
+    main()
