@@ -22,7 +22,7 @@ from hermes_acp.frontends.chat.screens.screen import Screen, ScreenWidgets
 
 CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
     {
-        "_meta": {"hermes": {"edits": True, "turnMarks": True, "diffHunks": True}},
+        "_meta": {"hermes": {"edits": True, "turnMarks": True, "turnStates": True, "diffHunks": True}},
         "session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}},
     }
 )

@@ -16,6 +16,7 @@ from hermes_acp.frontends.chat.agent.chat_events import (
     UpdateReceived,
 )
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
+from hermes_acp.frontends.chat.agent.turns_of_others import turn_begun, turn_ended
 from hermes_acp.frontends.chat.prompt_queue import PromptQueue
 from hermes_acp.frontends.chat.rendering.queue_rows import queue_rows
 from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
@@ -146,6 +147,7 @@ class EventPresenter:
                 return self._session_renderer.settle() + self._layout.remark(text, style)
             case SessionLeft():
                 self._link.marks.clear()
+                self._prompts.others_began("")
                 return ""
             case QueueMarker():
                 return ""
@@ -167,6 +169,14 @@ class EventPresenter:
             return steered
         self._link.seen.note(update)
         self._session_status.take(update)
+        if turn_id := turn_begun(update):
+            self._prompts.others_began(turn_id)
+        if not event.is_replay and self._prompts.others_ended(turn_ended(update)):
+            self.hint = ""
+            rest = self._session_renderer.end_turn()
+            return (
+                steered + rest + self._session_renderer.unasked_remark(is_shown=self._link.supports_reviews)
+            )
         return steered + self._session_renderer.take(update)
 
     def _render_steered(self, prompt: str) -> str:
@@ -179,8 +189,12 @@ class EventPresenter:
     def _render_opening(self, event: SessionOpened) -> str:
         if event.was_lost:
             return ""
-        rest = self._session_renderer.end_turn()
-        self._session_renderer.take_unasked_count()
+        rest = (
+            self._session_renderer.settle()
+            if self._prompts.runs_others
+            else self._session_renderer.end_turn()
+        )
+        self._session_renderer.unasked_remark(is_shown=False)
         if not event.has_past:
             self._session_status.begin()
             return rest
@@ -207,6 +221,4 @@ class EventPresenter:
             text += self._layout.remark(messages.RESTARTED, "yellow")
         elif event.stop_reason in messages.STOP_REASONS:
             text += self._layout.remark(messages.STOP_REASONS[event.stop_reason])
-        if (count := self._session_renderer.take_unasked_count()) and self._link.supports_reviews:
-            text += self._layout.remark(messages.changed_without_asking(count))
-        return text
+        return text + self._session_renderer.unasked_remark(is_shown=self._link.supports_reviews)

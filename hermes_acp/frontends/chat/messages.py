@@ -69,6 +69,11 @@ def profile_in_use(name: str) -> str:
     return f"profile {name}"
 
 
+def answered_elsewhere(client: str) -> str:
+    """Name the client of this session whose user answered a question first."""
+    return f"Answered in {client}."
+
+
 def resumed(session: str) -> str:
     """Report that an earlier session is open."""
     return f"Resumed session {session}."

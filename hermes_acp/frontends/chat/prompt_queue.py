@@ -17,6 +17,7 @@ class PromptQueue:
         self._unread: list[str] = []
         self._is_stopping = False
         self._change = anyio.Event()
+        self._turn_of_others = ""
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -30,8 +31,13 @@ class PromptQueue:
 
     @property
     def is_busy(self) -> bool:
-        """Whether any prompt is unanswered."""
-        return self._sent > 0 or bool(self._waiting)
+        """Whether any prompt is unanswered, be it one of another client of the session."""
+        return self._sent > 0 or bool(self._waiting or self._turn_of_others)
+
+    @property
+    def runs_others(self) -> bool:
+        """Whether a turn runs that this chat did not begin."""
+        return bool(self._turn_of_others)
 
     @property
     def is_stopping(self) -> bool:
@@ -69,9 +75,21 @@ class PromptQueue:
         self._wake()
         return prompts
 
+    def others_began(self, turn_id: str) -> None:
+        """Note that a turn runs that this chat did not begin."""
+        self._turn_of_others = turn_id
+
+    def others_ended(self, turn_id: str) -> bool:
+        """Note that such a turn has ended; return False if it was not the one that runs."""
+        if not turn_id or turn_id != self._turn_of_others:
+            return False
+        self._turn_of_others = ""
+        self._is_stopping = self._is_stopping and self._sent > 0
+        return True
+
     def stop(self) -> list[str]:
         """Note that the person stops what was sent; return the prompts that waited, which wait no longer."""
-        self._is_stopping = self._sent > 0
+        self._is_stopping = self._sent > 0 or bool(self._turn_of_others)
         prompts = list(self._waiting)
         self._waiting.clear()
         return prompts

@@ -12,6 +12,7 @@ from hermes_acp.frontends.chat.agent.chat_events import (
     ChatEvent,
     EventQueue,
     PromptSent,
+    SessionOpened,
     TurnFinished,
     UpdateReceived,
 )
@@ -40,8 +41,9 @@ class Stage:
         link = AgentLink(NoLaunch(), CWD, self.events)
         on = layout()
         self.prompts = PromptQueue()
+        self.renderer = session_renderer(on)
         self.presenter = EventPresenter(
-            self.events, on, session_renderer(on), SessionStatus(), link, self.prompts, is_sequential=False
+            self.events, on, self.renderer, SessionStatus(), link, self.prompts, is_sequential=False
         )
         self.screen = AnsweredScreen()
         self.presenter.attach_screen(self.screen)
@@ -161,3 +163,32 @@ async def test_stopped_messages_that_did_not_steer_return_together() -> None:
         ends = [TurnFinished(prompt, "cancelled") for prompt in ("two", "three", "one")]
         assert (await on.tell(*ends)).count("Stopped.") == 1
         assert on.screen.put_back_texts == ["two\nthree"]
+
+
+def state(name: str, turn_id: str) -> UpdateReceived:
+    return UpdateReceived(v1.SessionInfoUpdate(meta={"hermes": {name: {"turnId": turn_id}}}))
+
+
+async def test_a_turn_of_another_client_keeps_its_cards_open_until_it_ends() -> None:
+    async with stage() as on:
+        await on.tell(state("turnBegan", "turn_1"))
+        await on.tell(UpdateReceived(v1.ToolCall(tool_call_id="c1", title="Write a", status="pending")))
+        await on.tell(SessionOpened("ses_1", has_past=True))
+        assert "Write a" in on.rows
+        assert on.presenter.is_busy
+        assert await on.tell(state("turnEnded", "turn_0")) == ""
+        assert "Write a" in await on.tell(state("turnEnded", "turn_1"))
+        assert not on.presenter.is_busy
+
+
+async def test_who_answered_elsewhere_is_named_and_that_edit_was_asked_about() -> None:
+    async with stage() as on:
+        await on.tell(UpdateReceived(v1.ToolCall(tool_call_id="c1", title="Write a", status="pending")))
+        answered = v1.SessionUpdateToolCallUpdate(
+            tool_call_id="c1", meta={"hermes": {"answeredBy": "Zed", "answer": "allow_once"}}
+        )
+        assert "Answered in Zed." in await on.tell(UpdateReceived(answered))
+        diff = v1.Diff(path="/a", old_text=None, new_text="new")
+        done = v1.SessionUpdateToolCallUpdate(tool_call_id="c1", status="completed", content=[diff])
+        await on.tell(UpdateReceived(done))
+        assert on.renderer.unasked_remark(is_shown=True) == ""

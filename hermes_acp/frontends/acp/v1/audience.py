@@ -61,10 +61,7 @@ class EditorAudience:
             notify(self._client, self._session.id, update)
         record = self._session.record
         is_from_elsewhere = isinstance(event, UserSaid | CommandAnswered) and not self._is_author(event)
-        if is_from_elsewhere:
-            self._show(event, self._past_view, self._session.id)
-        if not (is_from_elsewhere and isinstance(event, CommandAnswered)):
-            self._show(event, self._view, self._session.id)
+        self._show(event, self._past_view if is_from_elsewhere else self._view, self._session.id)
         if isinstance(event, PermissionAnswered) and self._is_answered_elsewhere(event):
             meta = {"hermes": {"answeredBy": event.by, "answer": event.answer}}
             answered = v1.SessionUpdateToolCallUpdate(tool_call_id=event.call_id, meta=meta)

@@ -86,11 +86,11 @@ class SessionRenderer:
             self._plan = []
         return done
 
-    def take_unasked_count(self) -> int:
-        """Return how many files were changed without asking since the last call."""
+    def unasked_remark(self, *, is_shown: bool) -> str:
+        """Return a remark on the files that were changed without asking since the last call, or an empty string."""
         count = len(self._unasked)
         self._unasked.clear()
-        return count
+        return self._layout.remark(messages.changed_without_asking(count)) if count and is_shown else ""
 
     def working_line(self) -> Text:
         """Return the line shown while the agent works without sending anything."""
@@ -148,12 +148,14 @@ class SessionRenderer:
     def _card(self, update: v1.ToolCall | v1.SessionUpdateToolCallUpdate) -> str:
         now = self._clock()
         card = self.cards.setdefault(update.tool_call_id, ToolCallCard(update.tool_call_id, now))
-        was_over = card.is_finished
+        was_over, was_answered = card.is_finished, bool(card.answered_by)
         card.take(update, now)
+        if card.answered_by and not was_answered:
+            return self.settle() + self._layout.remark(messages.answered_elsewhere(card.answered_by))
         if not card.is_finished or was_over:
             return ""
         self.last_card = card
-        if card.status == "completed" and not card.was_reviewed:
+        if card.status == "completed" and not (card.was_reviewed or card.answered_by):
             self._unasked.update(diff.path for diff in card.diffs)
         return self._show(card)
 

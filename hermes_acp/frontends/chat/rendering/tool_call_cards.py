@@ -33,6 +33,8 @@ class ToolCallCard:
         self.text = ""
         self.diffs: list[v1.Diff] = []
         self.was_reviewed = False
+        self.answered_by = ""
+        """The other client whose user answered the question about this call."""
         self._was_rejected = False
         self._begun_at = now
         self._has_started = False
@@ -52,6 +54,7 @@ class ToolCallCard:
             self._has_started, self._begun_at = True, now
         self.status = update.status or self.status
         self._was_rejected = self._was_rejected or _is_rejected(update.meta)
+        self.answered_by = self.answered_by or _answered_by(update.meta)
         if isinstance(update.content, list):
             self._take_content(update.content)
         self._took_s = now - self._begun_at if self._has_started else 0.0
@@ -122,6 +125,14 @@ class ToolCallCard:
         for line in lines[-TAIL_LINES:]:
             tail.append(f"\n  │ {line}", style="dim")
         return tail
+
+
+def _answered_by(meta: object) -> str:
+    match meta:
+        case {"hermes": {"answeredBy": str(name)}}:
+            return sanitize_line(name)
+        case _:
+            return ""
 
 
 def _is_rejected(meta: object) -> bool:
