@@ -54,9 +54,8 @@ async def test_an_editor_and_a_chat_work_in_the_profile_they_name(place: Place, 
     async with serve([Reply("In the editor."), Reply("In the chat.")]) as server:
         variables = agent_environment(place.home, server)
         await run_command("profiles", "create", "work", environment=variables, cwd=place.project)
-        greeting = {"protocolVersion": 1, "clientCapabilities": {}}
         command = (COMMAND, "--profile", "work")
-        async with editor(variables, tmp_path / "scratch", greeting=greeting, command=command) as agent:
+        async with editor(variables, tmp_path / "scratch", command=command) as agent:
             session = await agent.open_session(place.project)
             await agent.prompt(session, "hello from work")
             assert await agent.leave() == 0

@@ -8,6 +8,7 @@ from hermes_acp.config.environment import environment_of
 from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import AnyEvent, CallEnded, CallProposed, Event, Noticed
 from hermes_acp.core.ports.gate_ports import PermissionScope
+from hermes_acp.core.ports.record_ports import Audience
 from hermes_acp.core.ports.trust_ports import TrustItem
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.core.record.session_record import Record
@@ -28,6 +29,9 @@ class Events:
     def emit(self, event: AnyEvent) -> AnyEvent:
         self.seen.append(event)
         return event
+
+    def admit(self, audience: Audience) -> None:
+        raise AssertionError(audience)
 
     async def drained(self) -> None:
         return
