@@ -226,6 +226,8 @@ class SessionsSearchParams(Struct, rename="camel", kw_only=True):
     cwd: str | UnsetType | None = UNSET
     limit: int = 20
     by_meaning: bool = False
+    since: str = ""
+    until: str = ""
 
 
 class SessionsSearchFound(Struct, rename="camel", kw_only=True):
@@ -239,6 +241,7 @@ class SessionsSearchFound(Struct, rename="camel", kw_only=True):
     speaker: Literal["user", "agent", "tool", "title"]
     text: str
     highlights: list[list[int]]
+    at: str | UnsetType = UNSET
 
 
 class SessionsSearchResult(Struct, rename="camel", kw_only=True):

@@ -202,9 +202,15 @@ async def test_an_editor_searches_what_was_said(scene: Scene) -> None:
             "agent",
         )
         assert (await editor.call("_hermes/sessions/search", {"query": "walrus", "cwd": "/x"}))["found"] == []
-        with pytest.raises(PeerError) as refused:
-            await editor.call("_hermes/sessions/search", {"query": "  "})
-        assert refused.value.code == INVALID_PARAMS
+        then = {"query": "", "since": "2d"}
+        (asked_for,) = (await editor.call("_hermes/sessions/search", then))["found"]
+        assert (asked_for["speaker"], asked_for["text"], "at" in asked_for) == ("user", "what of it?", True)
+        old = {"query": "walrus", "until": "2024"}
+        assert (await editor.call("_hermes/sessions/search", old))["found"] == []
+        for wrong in ({"query": "  "}, {"query": "walrus", "since": "13/13/2026"}):
+            with pytest.raises(PeerError) as refused:
+                await editor.call("_hermes/sessions/search", wrong)
+            assert refused.value.code == INVALID_PARAMS
 
 
 async def test_an_editor_of_the_next_version_sees_drafts_and_judgements(draft: Scene) -> None:

@@ -252,6 +252,10 @@ export interface SessionsSearchParams {
   readonly limit?: number;
   /** Also find texts with a similar meaning, if recall.embeddings is set. */
   readonly byMeaning?: boolean;
+  /** Only what was said from this date on, such as 2026-03-04, 2d or last Tuesday. With a date, the query can be empty: what the user asked for then, newest first. */
+  readonly since?: string;
+  /** Only what was said up to the end of this date, in the same forms. */
+  readonly until?: string;
 }
 
 /** One of the found in `SessionsSearchResult`. */
@@ -267,6 +271,8 @@ export interface SessionsSearchFound {
   readonly text: string;
   /** Starts and ends of the matched words in the text, in Unicode characters. */
   readonly highlights: readonly (readonly number[])[];
+  /** When it was said. Absent if that was not recorded. */
+  readonly at?: string;
 }
 
 /** The result of _hermes/sessions/search. */

@@ -2,12 +2,14 @@
 
 from itertools import accumulate
 
+from anyio.to_thread import run_sync
 from msgspec import UNSET
 
 from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.translation.timestamps import iso_time
+from hermes_acp.natural_dates import read_range
 from hermes_protocol import own
 
 SEARCH_TIMEOUT_S = 2.0
@@ -17,16 +19,23 @@ MAX_RESULTS = 200
 async def search_sessions(
     client: ClientConnection, params: own.SessionsSearchParams
 ) -> own.SessionsSearchResult:
-    """Search, after indexing new records for up to two seconds. Raise BadRequest for an empty query, StorageError."""
+    """Search, after indexing new records for up to two seconds. Raise BadRequest, StorageError.
+
+    A query with neither words nor dates is refused, and so is a date that cannot be read.
+    """
     cwd = params.cwd if isinstance(params.cwd, str) else None
     if params.by_meaning:
         await client.app.prepare_recall()
+    # in a thread: the first phrase loads a library
+    since, until = await run_sync(read_range, params.since, params.until)
     asked = RecallQuery(
         params.query,
         cwd,
         limit=max(1, min(params.limit, MAX_RESULTS)),
         max_wait_s=SEARCH_TIMEOUT_S,
         by_meaning=params.by_meaning,
+        since=since,
+        until=until,
     )
     finds = await client.app.recall.search(asked)
     return own.SessionsSearchResult(
@@ -46,6 +55,7 @@ def _entry(find: SearchHit) -> own.SessionsSearchFound:
         title=find.title,
         cwd=find.cwd,
         updated_at=iso_time(find.updated_at),
+        at=UNSET if find.at is None else iso_time(find.at),
         position=find.position,
         speaker=find.speaker,
         text="".join(pieces),
