@@ -37,6 +37,7 @@ from hermes_acp.frontends.web.page_files import PageFile, PageFiles
 PATH: Final = "/acp"
 METHODS: Final = "GET, POST, DELETE, OPTIONS"
 REFUSAL_S: Final = 5.0
+TOO_LONG: Final = 413
 
 
 class Endpoint:
@@ -112,6 +113,9 @@ class Endpoint:
     async def _take_webhook(self, request: Request, send: Send) -> None:
         """Answer a signed request; a browser's page cannot send one from elsewhere."""
         answer = self._policy.check_host_and_origin(request.headers) or await self._webhooks.answer(request)
+        if isinstance(answer, AdmissionRefusal) and answer.status == TOO_LONG:
+            with anyio.move_on_after(REFUSAL_S):
+                await drain(request)
         response = refuse(answer) if isinstance(answer, AdmissionRefusal) else answer
         await self._respond(request, response, send)
 
