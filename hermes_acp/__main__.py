@@ -42,23 +42,7 @@ def main() -> None:
         sys.argv[1:] = choose_start(sys.argv[1:])
     allows_bypass = "--allow-bypass" in sys.argv[1:3]
     if [word for word in sys.argv[1:] if word != "--allow-bypass"] in ([], ["acp"]):
-        from hermes_protocol.descriptors import claim
-
-        _tell_a_person()
-        try:
-            wire = claim()
-        except OSError as error:
-            _tell_closed(error)
-        from hermes_acp.frontends.acp.daemon.handover import hand_over
-
-        code = hand_over(*wire, allows_bypass=allows_bypass)
-        if code is None:
-            from hermes_acp.frontends.acp.stdio_server import serve_stdio
-
-            code = serve_stdio(*wire, allows_bypass=allows_bypass)
-        from hermes_acp.shutdown import exit_process
-
-        exit_process(code)
+        _serve_editor(allows_bypass=allows_bypass)
     from hermes_acp.shutdown import reset_inherited_signals
 
     reset_inherited_signals()
@@ -84,6 +68,31 @@ def main() -> None:
 
         sys.stderr.write("hermes-acp: Interrupted.\n")
         sys.exit(ExitCode.INTERRUPTED)
+
+
+def _serve_editor(*, allows_bypass: bool) -> NoReturn:
+    """Serve an editor over standard input and output, here or in the resident process, and exit."""
+    from hermes_protocol.descriptors import claim
+
+    _tell_a_person()
+    try:
+        wire = claim()
+    except OSError as error:
+        _tell_closed(error)
+    from hermes_acp.shutdown import ShutdownGuard
+
+    guard = ShutdownGuard(wire[0])
+    guard.start()
+    from hermes_acp.frontends.acp.daemon.handover import hand_over
+
+    code = hand_over(*wire, allows_bypass=allows_bypass)
+    if code is None:
+        from hermes_acp.frontends.acp.stdio_server import serve_stdio
+
+        code = serve_stdio(*wire, guard, allows_bypass=allows_bypass)
+    from hermes_acp.shutdown import exit_process
+
+    exit_process(code)
 
 
 def _tell_a_person() -> None:

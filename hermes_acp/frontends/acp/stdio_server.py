@@ -16,14 +16,12 @@ from hermes_acp.shutdown import ShutdownGuard, reset_inherited_signals
 from hermes_acp.storage.descriptor_limit import raise_limit
 
 
-def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
+def serve_stdio(in_fd: int, out_fd: int, guard: ShutdownGuard, *, allows_bypass: bool = False) -> int:
     """Serve until the client closes its end or a signal asks to stop; return the exit code.
 
-    `allows_bypass`: the mode that never asks may be chosen.
+    `guard` watches already that this process ends; `allows_bypass`: the mode that never asks may be chosen.
     """
     client = ClientConnection()
-    guard = ShutdownGuard(in_fd)
-    guard.start()
     raise_limit()
     try:
         environment = structs.replace(read_environment(), allows_bypass=allows_bypass)
