@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from hermes_acp.config.environment import MODEL_VARIABLES, SWITCHES
+from hermes_acp.config.environment import MODEL_VARIABLES, PROFILE_VARIABLE, SWITCHES
 from hermes_acp.frontends.cli.run.run_output import RunReport
 from hermes_acp.models.wire.local_detection import LOCAL_PORTS
 from tests.architecture.sources import ROOT
@@ -31,7 +31,7 @@ def test_the_result_line_is_documented() -> None:
 
 def test_every_variable_is_documented() -> None:
     documented = {names(row[0])[0] for row in rows(CONFIGURATION, "## Environment variables")}
-    assert documented == {"HERMES_HOME", *MODEL_VARIABLES, *SWITCHES}
+    assert documented == {"HERMES_HOME", PROFILE_VARIABLE, *MODEL_VARIABLES, *SWITCHES}
 
 
 def test_the_detected_ports_are_documented() -> None:
