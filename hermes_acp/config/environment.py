@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.errors import ConfigError
+from hermes_acp.config.home_folders import (
+    DEFAULT_PROFILE,
+    MAX_PROFILE_CHARACTERS,
+    PROFILE_VARIABLE,
+    PROFILES_FOLDER,
+    home_of,
+    is_profile_name,
+    process_variables,
+    profile_parts,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,14 +46,9 @@ MODEL_VARIABLES: Final = (
 """Any one of these chooses a provider; a test compares them with `presets.toml`, which is not read here."""
 
 
-PROFILE_VARIABLE: Final = "HERMES_PROFILE"
-MAX_PROFILE_CHARACTERS: Final = 32
-PROFILE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 SWITCHES: Final = ("HERMES_ACP_DRAFT_V2", "HERMES_ACP_UNSTABLE")
 
 
-DEFAULT_PROFILE: Final = "default"
-PROFILES_FOLDER: Final = "profiles"
 KEYS_FROM: Final = "keys-from"
 """The file of a profile that names another one, whose keys it may use."""
 
@@ -141,17 +145,7 @@ class Environment(Struct, frozen=True):
 
 def read_environment() -> Environment:
     """Return the process's current environment."""
-    return environment_of(os.environ)
-
-
-def use_profile(name: str) -> None:
-    """Use a profile in this process and those that it starts; `read_environment` checks the name."""
-    os.environ[PROFILE_VARIABLE] = name
-
-
-def current_profile() -> str:
-    """Return the name of the profile in use, whether or not it exists."""
-    return os.environ.get(PROFILE_VARIABLE) or DEFAULT_PROFILE
+    return environment_of(process_variables())
 
 
 def base_environment() -> Environment:
@@ -161,7 +155,7 @@ def base_environment() -> Environment:
 
 def environment_of_profile(name: str) -> Environment:
     """Return the environment of a profile, whichever is in use. Raises ConfigError."""
-    return environment_of({**os.environ, PROFILE_VARIABLE: name})
+    return environment_of({**process_variables(), PROFILE_VARIABLE: name})
 
 
 def environment_of(variables: Mapping[str, str]) -> Environment:
@@ -170,57 +164,8 @@ def environment_of(variables: Mapping[str, str]) -> Environment:
     A profile's home is below that. Raises ConfigError for a profile that does not exist, and for a relative
     HERMES_HOME, which would depend on the process's working directory.
     """
-    named = variables.get("HERMES_HOME")
-    home = os.path.expanduser(named or os.path.join(variables.get("HOME") or "~", ".hermes"))
-    if named and not os.path.isabs(home):
-        raise ConfigError(f"HERMES_HOME is {named!r}.", hint="Give an absolute path.")
-    home = home if os.path.isabs(home) else os.path.abspath(home)
-    profile = variables.get(PROFILE_VARIABLE) or DEFAULT_PROFILE
-    if profile == DEFAULT_PROFILE:
-        return Environment(MappingProxyType(dict(variables)), home)
-    own = profile_home(home, profile)
-    return Environment(MappingProxyType(dict(variables)), own, profile=profile, base_path=home)
-
-
-def is_profile_name(name: str) -> bool:
-    """Return whether a text can be a profile's name: it is a folder's name on every system."""
-    return (
-        0 < len(name) <= MAX_PROFILE_CHARACTERS and name[0] not in "-_" and not set(name) - PROFILE_CHARACTERS
-    )
-
-
-def profile_names(base: str) -> list[str]:
-    """Return the names of all profiles except the default one."""
-    try:
-        with os.scandir(os.path.join(base, PROFILES_FOLDER)) as entries:
-            return sorted(
-                entry.name
-                for entry in entries
-                if is_profile_name(entry.name) and entry.is_dir(follow_symlinks=False)
-            )
-    except OSError:
-        return []
-
-
-def profile_home(base: str, name: str) -> str:
-    """Return the home of a profile that exists. Raises ConfigError."""
-    from hermes_acp.config.profile_errors import bad_profile_name, linked_profile, missing_profile
-
-    if not is_profile_name(name):
-        raise bad_profile_name(name)
-    if name == DEFAULT_PROFILE:
-        return base
-    home = os.path.join(base, PROFILES_FOLDER, name)
-    if os.path.realpath(home) != os.path.join(os.path.realpath(base), PROFILES_FOLDER, name):
-        raise linked_profile(home)
-    if not os.path.isdir(home):
-        raise missing_profile(name, (DEFAULT_PROFILE, *profile_names(base)))
-    return home
-
-
-def profile_parts(name: str) -> tuple[str, ...]:
-    """Return where the home of a profile is, below the home of the default one."""
-    return () if name == DEFAULT_PROFILE else (PROFILES_FOLDER, name)
+    home, profile, base = home_of(variables)
+    return Environment(MappingProxyType(dict(variables)), home, profile=profile, base_path=base)
 
 
 def _leads_into(path: str, folder: str) -> bool:

@@ -5,7 +5,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hermes_acp.config.environment import DEFAULT_PROFILE, PROFILES_FOLDER, Environment
+from hermes_acp.config.environment import Environment
+from hermes_acp.config.home_folders import DEFAULT_PROFILE, PROFILES_FOLDER
 from hermes_acp.core.denied_paths import DeniedPath, DeniedPathLookup
 from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
 

@@ -5,13 +5,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from hermes_acp.config.environment import (
-    DEFAULT_PROFILE,
-    KEYS_FROM,
-    is_profile_name,
-    profile_home,
-    profile_parts,
-)
+from hermes_acp.config.environment import KEYS_FROM
+from hermes_acp.config.home_folders import DEFAULT_PROFILE, is_profile_name, profile_home, profile_parts
 from hermes_acp.config.profile_errors import bad_profile_name, linked_profile
 from hermes_acp.core.errors import BadRequest, Busy
 from hermes_acp.storage.private_files import private_folder, remove_folder, storage_error, write_whole

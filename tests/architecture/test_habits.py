@@ -17,7 +17,7 @@ CATCHES_EVERYTHING = frozenset(
         "scanner/injection_scanner/scanner.py",
     }
 )
-READS_ENVIRONMENT = frozenset({"hermes_acp/config/environment.py"})
+READS_ENVIRONMENT = frozenset({"hermes_acp/config/home_folders.py"})
 AMBIENT = frozenset({"os.getcwd", "Path.cwd", "os.environ", "os.environb", "os.getenv"})
 MAY_PRINT = ("hermes_acp/frontends/cli/", "protocol/generate.py", "protocol/generator/")
 FORBIDDEN_IMPORTS = frozenset({"asyncio", "unittest.mock"})

@@ -4,7 +4,8 @@ import re
 import subprocess
 import sys
 
-from hermes_acp.config.environment import MODEL_VARIABLES, PROFILE_VARIABLE, SWITCHES
+from hermes_acp.config.environment import MODEL_VARIABLES, SWITCHES
+from hermes_acp.config.home_folders import PROFILE_VARIABLE
 from hermes_acp.frontends.cli.run.run_output import RunReport
 from hermes_acp.models.wire.local_detection import LOCAL_PORTS
 from tests.architecture.sources import ROOT

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from hermes_acp.config.environment import DEFAULT_PROFILE, Environment
+from hermes_acp.config.environment import Environment
+from hermes_acp.config.home_folders import DEFAULT_PROFILE
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher

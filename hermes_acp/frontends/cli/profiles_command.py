@@ -5,16 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hermes_acp.config.environment import (
-    DEFAULT_PROFILE,
-    KEYS_FROM,
-    Environment,
-    base_environment,
-    current_profile,
-    environment_of_profile,
-    profile_home,
-    profile_names,
-)
+from hermes_acp.config.environment import KEYS_FROM, Environment, base_environment, environment_of_profile
+from hermes_acp.config.home_folders import DEFAULT_PROFILE, current_profile, profile_home, profile_names
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import escaped, print_json
 from hermes_acp.frontends.cli.messages import command_messages, profile_messages

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from hermes_acp.config.environment import use_profile
+from hermes_acp.config.home_folders import use_profile
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.command_line import messages
 

@@ -1,6 +1,6 @@
 """`/status`: show the model, the mode and what the session has used."""
 
-from hermes_acp.config.environment import DEFAULT_PROFILE
+from hermes_acp.config.home_folders import DEFAULT_PROFILE
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.builtin_commands import CommandServices, RecordCommand
 

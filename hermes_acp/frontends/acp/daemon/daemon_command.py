@@ -15,7 +15,7 @@ from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.acp.daemon.daemon_client import ask, stop
-from hermes_acp.frontends.acp.daemon.daemon_socket import DaemonStatus
+from hermes_acp.frontends.acp.daemon.daemon_messages import DaemonStatus
 from hermes_acp.frontends.acp.daemon.serve_command import add_serve_flags, run_serving
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.frontends.command_line.command_parser import CommandParser

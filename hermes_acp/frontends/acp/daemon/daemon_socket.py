@@ -1,61 +1,23 @@
 """Where the resident process of a home folder is reached, and what is said there first.
 
-A client sends one line, `Hello`, and gets one line, `Answer`. If its descriptors are accepted, it sends these with one
-byte, and waits for a line with an exit code. This module is read by every process that an editor starts, so it imports
-little.
+A client sends one line, `Hello`, and gets one line, `Answer` (`daemon_messages.py`). If its descriptors are accepted,
+it sends these with one byte, and waits for a byte with an exit code. This module is read by every process that an
+editor starts, so it imports little.
 """
 
 import os
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
+if TYPE_CHECKING:
+    import socket
 
 SOCKET: Final = "daemon.sock"
 MAX_PATH_BYTES: Final = 100
 """What fits into a socket's address on every system."""
 MAX_LINE_BYTES: Final = 1 << 20
 HANDOVER: Final = b"\x01"
-
-
-class Hello(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What a client asks of the resident process.
-
-    `serve` hands a client's descriptors over, with the `variables` its commands are to see; `status` asks what runs;
-    `stop` asks it to end once running turns have ended, `kill` to end at once.
-    """
-
-    purpose: str
-    version: str = ""
-    allows_bypass: bool = False
-    variables: dict[str, str] = {}
-
-
-class Answer(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What the resident process answers: whether it does it and, if not, why."""
-
-    is_accepted: bool
-    reason: str = ""
-
-
-class SessionStatus(Struct, frozen=True, rename="camel"):
-    """One open session: what it does (`idle`, `running` or `waiting` for an answer), and who is attached."""
-
-    id: str
-    title: str
-    cwd: str
-    state: str
-    clients: tuple[str, ...]
-
-
-class DaemonStatus(Struct, frozen=True, rename="camel"):
-    """One resident process; `address` is where it serves HTTP, if it does."""
-
-    pid: int
-    version: str
-    started_at: float
-    address: str
-    clients: tuple[str, ...]
-    sessions: tuple[SessionStatus, ...]
+ANSWER_S: Final = 2.0
+"""How long a resident process may take to answer; an editor does not wait longer for one that hangs."""
 
 
 def socket_path(home: str) -> str:
@@ -69,3 +31,35 @@ def socket_address(home: str, folder: int) -> str:
     if len(os.fsencode(path)) <= MAX_PATH_BYTES:
         return path
     return f"/proc/self/fd/{folder}/{SOCKET}"
+
+
+def connect(home: str) -> "socket.socket | None":
+    """Connect to the resident process of a home folder, or return None if none listens."""
+    import socket
+
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    line.settimeout(ANSWER_S)
+    try:
+        folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        line.close()
+        return None
+    try:
+        line.connect(socket_address(home, folder))
+    except OSError:
+        line.close()
+        return None
+    finally:
+        os.close(folder)
+    return line
+
+
+def read_line(line: "socket.socket") -> bytes:
+    """Read up to the end of a line or of the stream. Raises OSError if nothing comes in time."""
+    said = b""
+    while not said.endswith(b"\n") and len(said) < MAX_LINE_BYTES:
+        piece = line.recv(1 << 16)
+        if not piece:
+            break
+        said += piece
+    return said

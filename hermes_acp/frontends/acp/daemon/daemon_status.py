@@ -4,7 +4,7 @@ import os
 
 from hermes_acp import __version__
 from hermes_acp.app.app import App
-from hermes_acp.frontends.acp.daemon.daemon_socket import DaemonStatus, SessionStatus
+from hermes_acp.frontends.acp.daemon.daemon_messages import DaemonStatus, SessionStatus
 from hermes_acp.sessions.session import Session
 
 

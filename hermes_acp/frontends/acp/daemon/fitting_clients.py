@@ -5,7 +5,7 @@ from typing import Final
 
 from hermes_acp import __version__
 from hermes_acp.config.environment import MODEL_VARIABLES, SWITCHES, Environment
-from hermes_acp.frontends.acp.daemon.daemon_socket import Hello
+from hermes_acp.frontends.acp.daemon.daemon_messages import Hello
 from hermes_acp.frontends.acp.messages import daemon
 
 FAMILIES: Final = ("HERMES_", "AWS_", "GOOGLE_", "AZURE_", "OPENAI_", "ANTHROPIC_")

@@ -1,58 +1,59 @@
 """Hand an editor's connection over to the resident process, if there is one.
 
 The process that the editor started then only waits for the end. Without a resident process, or with one that does not
-fit, nothing happens and the agent runs here. Imports little: every start comes through here.
+fit, nothing happens and the agent runs here. Imports little: every start comes through here, and what is imported stays
+in memory for as long as the editor runs.
 """
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
 
-from hermes_acp.config.environment import read_environment
+from hermes_acp.config.home_folders import home_of, process_variables
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.exit_codes import ExitCode
-from hermes_acp.frontends.acp.daemon.daemon_socket import socket_path
-
-if TYPE_CHECKING:
-    from hermes_acp.config.environment import Environment
-
-LOST: Final = ExitCode.BUSY
+from hermes_acp.frontends.acp.daemon.daemon_socket import HANDOVER, connect, read_line, socket_path
 
 
 def hand_over(in_fd: int, out_fd: int, *, allows_bypass: bool) -> int | None:
     """Let the resident process serve a client; return its exit code, or None if the client is to be served here."""
+    variables = process_variables()
     try:
-        environment = read_environment()
+        home, _, _ = home_of(variables)
     except ConfigError:
         return None  # the server reports it
-    if not os.path.exists(socket_path(environment.home_path)):
+    if not os.path.exists(socket_path(home)):
         return None
-    return _hand_over(environment, in_fd, out_fd, allows_bypass=allows_bypass)
+    return _hand_over(home, variables, in_fd, out_fd, allows_bypass=allows_bypass)
 
 
-def _hand_over(environment: "Environment", in_fd: int, out_fd: int, *, allows_bypass: bool) -> int | None:
+def _hand_over(
+    home: str, variables: Mapping[str, str], in_fd: int, out_fd: int, *, allows_bypass: bool
+) -> int | None:
+    import json  # the usual decoder would cost five megabytes here
     import socket
 
-    import msgspec
-
     from hermes_acp import __version__
-    from hermes_acp.frontends.acp.daemon.daemon_client import connect, read_line
-    from hermes_acp.frontends.acp.daemon.daemon_socket import HANDOVER, Answer, Hello
     from hermes_acp.frontends.acp.messages import daemon
 
-    line = connect(environment.home_path)
+    line = connect(home)
     if line is None:
         return None
+    hello = {
+        "purpose": "serve",
+        "version": __version__,
+        "allowsBypass": allows_bypass,
+        "variables": {**variables},
+    }
     with line:
-        hello = Hello("serve", __version__, allows_bypass, dict(environment.variables))
         try:
-            line.sendall(msgspec.json.encode(hello) + b"\n")
-            answer = msgspec.json.decode(read_line(line), type=Answer)
-            if not answer.is_accepted:
-                sys.stderr.write(f"hermes-acp: {daemon.works_alone(answer.reason)}\n")
+            line.sendall(json.dumps(hello).encode() + b"\n")
+            answer = json.loads(read_line(line))
+            if not answer["isAccepted"]:
+                sys.stderr.write(f"hermes-acp: {daemon.works_alone(answer.get('reason', ''))}\n")
                 return None
             socket.send_fds(line, [HANDOVER], [in_fd, out_fd])
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, ValueError, KeyError, TypeError):
             return None
         for descriptor in {in_fd, out_fd}:
             os.close(descriptor)
@@ -64,4 +65,4 @@ def _hand_over(environment: "Environment", in_fd: int, out_fd: int, *, allows_by
         if code:
             return code[0]
         sys.stderr.write(f"hermes-acp: {daemon.LOST}\n")
-        return LOST
+        return ExitCode.BUSY

@@ -19,7 +19,8 @@ from hermes_acp.config.environment import Environment, environment_of
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection, ConnectionRegistry
 from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
 from hermes_acp.frontends.acp.connection_server import attend
-from hermes_acp.frontends.acp.daemon.daemon_socket import MAX_LINE_BYTES, Answer, Hello
+from hermes_acp.frontends.acp.daemon.daemon_messages import Answer, Hello
+from hermes_acp.frontends.acp.daemon.daemon_socket import MAX_LINE_BYTES
 from hermes_acp.frontends.acp.daemon.fitting_clients import refusal
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_protocol.connection import Connection

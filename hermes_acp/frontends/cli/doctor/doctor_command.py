@@ -7,7 +7,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_acp.config.environment import DEFAULT_PROFILE, Environment, read_environment
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.config.home_folders import DEFAULT_PROFILE
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note
 from hermes_acp.frontends.cli.doctor.hook_check import check_hooks

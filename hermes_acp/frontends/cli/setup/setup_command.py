@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from hermes_acp.config.environment import DEFAULT_PROFILE, Environment, read_environment
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.config.home_folders import DEFAULT_PROFILE
 from hermes_acp.config.provider_presets import presets
 from hermes_acp.core.errors import BadRequest, ModelError, UserError
 from hermes_acp.core.exit_codes import ExitCode

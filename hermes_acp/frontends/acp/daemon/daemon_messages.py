@@ -1,0 +1,44 @@
+"""What is said on the socket of the resident process: one line of JSON each."""
+
+from msgspec import Struct
+
+
+class Hello(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What a client asks of the resident process.
+
+    `serve` hands a client's descriptors over, with the `variables` its commands are to see; `status` asks what runs;
+    `stop` asks it to end once running turns have ended, `kill` to end at once.
+    """
+
+    purpose: str
+    version: str = ""
+    allows_bypass: bool = False
+    variables: dict[str, str] = {}
+
+
+class Answer(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What the resident process answers: whether it does it and, if not, why."""
+
+    is_accepted: bool
+    reason: str = ""
+
+
+class SessionStatus(Struct, frozen=True, rename="camel"):
+    """One open session: what it does (`idle`, `running` or `waiting` for an answer), and who is attached."""
+
+    id: str
+    title: str
+    cwd: str
+    state: str
+    clients: tuple[str, ...]
+
+
+class DaemonStatus(Struct, frozen=True, rename="camel"):
+    """One resident process; `address` is where it serves HTTP, if it does."""
+
+    pid: int
+    version: str
+    started_at: float
+    address: str
+    clients: tuple[str, ...]
+    sessions: tuple[SessionStatus, ...]
