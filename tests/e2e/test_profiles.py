@@ -60,7 +60,7 @@ async def test_an_editor_and_a_chat_work_in_the_profile_they_name(place: Place, 
             await agent.prompt(session, "hello from work")
             assert await agent.leave() == 0
         async with place.chat(server, "--profile", "work") as terminal:
-            await terminal.see("profile work")
+            await terminal.see("work  /help")  # the line may be broken before
             await terminal.see("scripted-large")
             terminal.type(f"hello again{ENTER}")
             await terminal.see("In the chat.")
