@@ -123,8 +123,8 @@ EFFECTS: list[tuple[str, Mapping[str, object], str]] = [
     ("glob", {"pattern": "*.txt"}, "lists"),
     ("apply_patch", {"patch": PATCH}, "writes"),
 ]
-TRIED_ELSEWHERE = {"git", "notebook_edit", "memory", "skill", "skill_manage", "tool_manage"}
-"""With a repository, a notebook, what is remembered and what was learnt or written, each in a file of its own."""
+TRIED_ELSEWHERE = {"git", "notebook_edit", "memory", "skill", "skill_manage", "tool_manage", "schedule"}
+"""With a repository, a notebook, what is remembered, learnt or written, or a clock, each in a file of its own."""
 
 
 @pytest.mark.parametrize(("name", "arguments", "effect"), EFFECTS, ids=[name for name, *_ in EFFECTS])

@@ -127,8 +127,8 @@ async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> No
         await editor.until(lambda: ShownSession(editor, session).of("available_commands_update"))
         offered = ShownSession(editor, session).of("available_commands_update")[0]["availableCommands"]
         assert [command["name"] for command in offered] == [
-            *("status", "cost", "config", "context", "skills", "compact", "undo", "redo", "trust", "memory"),
-            *("export", "init", "shell"),
+            *("status", "cost", "config", "context", "skills", "compact", "undo", "redo", "trust"),
+            *("permissions", "memory", "export", "init", "shell"),
         ]
         assert await editor.prompt(session, "/status") == "end_turn"
         assert "scripted-1" in ShownSession(editor, session).text

@@ -131,7 +131,7 @@ async def test_serve_answers(home: Path, workspace: Path) -> None:
             assert client.said(session_id) == "Hello."
         server.process.terminate()
         assert await server.wait() == 0
-        assert len(server.errors.splitlines()) == 1
+        assert len(server.errors.splitlines()) == 2  # the address, and that of the web page
 
 
 async def test_doctor_says_what_is_missing(home: Path, workspace: Path) -> None:

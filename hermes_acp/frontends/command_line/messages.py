@@ -25,7 +25,7 @@ BYPASS_HINT: Final = (
 FOLDER_DELETED: Final = "The current folder was deleted."
 FOLDER_DELETED_HINT: Final = "Change to an existing folder, or name one with --cwd."
 PROFILE_HELP: Final = (
-    "use the profile NAME, with a home of its own (any command, also by HERMES_PROFILE; see `profiles`)"
+    "the profile to use; every command takes this flag, and HERMES_PROFILE does the same (see `profiles`)"
 )
 PROFILE_HINT: Final = "`hermes-acp profiles list` shows the names."
 RUN_HINT: Final = 'To run it as a prompt: hermes-acp run "…"'

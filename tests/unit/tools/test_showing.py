@@ -159,7 +159,7 @@ def test_schemas_are_small_and_plain() -> None:
     schemas = [TOOLS.open(name).schema() for name in TOOLS]
     assert [schema.name for schema in schemas] == list(TOOLS.names())
     encoded = msgspec.json.encode(schemas)
-    assert len(encoded) < 12_200
+    assert len(encoded) < 13_200  # with `schedule`, which only processes that drive runs offer
     for word in (b"$ref", b"$defs", b'"title":"', b"null", b"anyOf"):
         assert word not in encoded
     plan = find_tool("plan").schema().parameters

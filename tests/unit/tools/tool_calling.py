@@ -184,6 +184,7 @@ PORTS: Mapping[str, object] = MappingProxyType(
         "skill_uses": None,
         "skill_workshop": Bench(),
         "tool_workshop": None,
+        "schedules": None,
     }
 )
 
