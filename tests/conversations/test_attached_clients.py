@@ -140,6 +140,14 @@ async def test_an_observer_sees_everything_is_asked_nothing_and_changes_nothing(
         assert (await first.call("session/list", {}))["sessions"]
 
 
+async def test_an_unknown_role_is_refused(scene: Scene) -> None:
+    async with two_editors(scene) as (first, second):
+        session_id = await first.new_session(scene.project)
+        params: Json = {"sessionId": session_id, "cwd": str(scene.project), "mcpServers": []}
+        asked = {**params, "_meta": {"hermes": {"role": "observr"}}}
+        assert "observr" in (await second.refusal("session/load", asked)).message
+
+
 async def test_a_stranger_can_do_nothing_and_nobody_deletes_what_others_use(scene: Scene) -> None:
     async with two_editors(scene) as (first, second):
         session_id = await first.new_session(scene.project)

@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from tests.e2e.agent_process import WAIT_S, agent_environment, run_command
-from tests.e2e.raw_editor import Message, RawEditor, editor, permit
+from tests.e2e.raw_editor import LOCAL, Message, RawEditor, editor, permit
 from tests.e2e.resident_process import resident
 from tests.model_server import Hold, Reply, ToolCall, serve
 
@@ -177,6 +177,42 @@ async def test_start_stop_and_status_at_a_terminal(tmp_path: Path) -> None:
         stopped = await run_command("daemon", "stop", environment=environment, cwd=tmp_path)
     assert (stopped.code, stopped.errors) == (0, "Stopped.\n")
     assert (await run_command("status", environment=environment, cwd=tmp_path)).code == 1
+
+
+async def test_a_restart_listens_where_it_did_before(tmp_path: Path) -> None:
+    environment = agent_environment(tmp_path)
+    listen = ("--listen", "127.0.0.1:0")
+    try:
+        for words in (("start", *listen), ("restart",)):
+            done = await run_command("daemon", *words, environment=environment, cwd=tmp_path)
+            assert done.code == 0, done.errors
+            assert (await status(environment, tmp_path))["address"].startswith("http://127.0.0.1:")
+    finally:
+        await run_command("daemon", "stop", environment=environment, cwd=tmp_path)
+
+
+async def test_a_name_of_a_client_is_one_plain_line(tmp_path: Path, workspace: Path) -> None:
+    greeting = {**LOCAL, "clientInfo": {"name": "evil\x1b[31m\nname", "version": "1"}}
+    environment = agent_environment(tmp_path)
+    async with resident(environment, tmp_path), editor(environment, workspace, greeting=greeting):
+        assert (await status(environment, tmp_path))["clients"] == ["evil [31m name"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+async def test_a_socket_of_another_user_is_told_nothing(tmp_path: Path, workspace: Path) -> None:
+    home = tmp_path / ".hermes"
+    home.mkdir(mode=0o700)
+    with socket.socket(socket.AF_UNIX) as impostor:
+        impostor.bind(str(home / "daemon.sock"))
+        os.seteuid(65534)
+        try:
+            impostor.listen()
+        finally:
+            os.seteuid(0)
+        async with editor(agent_environment(tmp_path), workspace) as alone:
+            assert "result" in await alone.call("session/list", {})
+        with impostor.accept()[0] as heard:
+            assert heard.recv(1) == b""
 
 
 async def test_what_is_no_greeting_is_hung_up_on(tmp_path: Path, workspace: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
+from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, run_command
 from tests.e2e.http_serving import serving
 from tests.model_server import Reply, ToolCall, serve
 
@@ -88,3 +88,10 @@ async def test_a_schedule_starts_its_run_in_the_serving_process(home: Path, work
         (listed,) = json.loads(await schedule("list", "--json"))
         assert listed["next_at"] is None
     assert server.requests[0].asked.last_text == "look"
+
+
+async def test_a_folder_that_does_not_exist_is_refused_at_once(home: Path, workspace: Path) -> None:
+    environment = agent_environment(home)
+    for words in (("runs", "start", "x"), ("schedule", "add", "0 7 * * *", "-p", "x")):
+        done = await run_command(*words, "--cwd", "/no/such/place", environment=environment, cwd=workspace)
+        assert (done.code, "'/no/such/place' is not a folder" in done.errors) == (2, True), done.errors

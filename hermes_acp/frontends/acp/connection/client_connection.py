@@ -97,7 +97,11 @@ class ClientConnection:
         """What people call this client."""
         greeted = self.greeted
         told = greeted.client_info if isinstance(greeted, v1.InitializeRequest) else greeted and greeted.info
-        return (told.title or told.name)[:MAX_NAME_LENGTH] if told else UNNAMED_CLIENT
+        if not told:
+            return UNNAMED_CLIENT
+        from hermes_acp.core.untrusted_text import plain
+
+        return plain(told.title or told.name, MAX_NAME_LENGTH)
 
     @property
     def is_reachable(self) -> bool:

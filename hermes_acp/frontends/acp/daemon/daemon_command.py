@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -42,12 +43,14 @@ def daemon_command(arguments: Sequence[str]) -> int:
         home = str(environment.home)
         if options.action == "run":
             return _run(options, environment)
+        flags = [word for word in arguments if word not in (options.action, "--now")]
+        if options.action == "restart" and not options.listen:
+            flags += _address_flags(home)
         if options.action in ("stop", "restart"):
             had_one = stop(home, at_once=options.now)
             if options.action == "stop":
                 say(daemon.STOPPED if had_one else daemon.NOT_RUNNING)
                 return ExitCode.DONE
-        flags = [word for word in arguments if word not in (options.action, "--now")]
         return _start(environment, flags)
     except HermesError as error:
         say(f"hermes-acp: {error.sentence()}")
@@ -133,6 +136,13 @@ def _start(environment: Environment, flags: Sequence[str]) -> int:
         time.sleep(LOOK_S)
     say(f"{daemon.NOT_STARTED} {daemon.log_hint(str(path))}")
     return process.poll() or ExitCode.FAILED
+
+
+def _address_flags(home: str) -> list[str]:
+    """Return the flag that lets the next resident process listen where the present one does."""
+    said = ask(home, "status")
+    address = msgspec.json.decode(said, type=DaemonStatus).address if said else ""
+    return ["--listen", urlsplit(address).netloc] if address else []
 
 
 def _pid(home: str) -> int:

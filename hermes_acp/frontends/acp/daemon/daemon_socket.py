@@ -6,6 +6,7 @@ editor starts, so it imports little.
 """
 
 import os
+import sys
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def socket_address(home: str, folder: int) -> str:
 
 
 def connect(home: str) -> "socket.socket | None":
-    """Connect to the resident process of a home folder, or return None if none listens."""
+    """Connect to the resident process of a home folder; return None if none of this user listens there."""
     import socket
 
     line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -51,6 +52,9 @@ def connect(home: str) -> "socket.socket | None":
         return None
     finally:
         os.close(folder)
+    if not is_own(line):  # it would be told this process's variables
+        line.close()
+        return None
     return line
 
 
@@ -63,3 +67,19 @@ def read_line(line: "socket.socket") -> bytes:
             break
         said += piece
     return said
+
+
+def is_own(line: "socket.socket") -> bool:
+    """Return whether the process on the other side belongs to this user; the kernel says so."""
+    import socket
+
+    if sys.platform == "linux":
+        credentials = line.getsockopt(
+            socket.SOL_SOCKET, socket.SO_PEERCRED, 12
+        )  # three of 4 bytes: pid, uid, gid
+    elif sys.platform == "darwin":
+        local, peer_credentials = 0, 1  # SOL_LOCAL and LOCAL_PEERCRED of <sys/un.h>: a version, then the uid
+        credentials = line.getsockopt(local, peer_credentials, 76)
+    else:
+        return True  # the permissions of the socket and of its folder are what is left
+    return int.from_bytes(credentials[4:8], sys.byteorder) == os.geteuid()

@@ -3,9 +3,6 @@
 Only processes of this user are heard: the kernel says who is on the other side.
 """
 
-import socket
-import struct
-import sys
 from collections.abc import Callable
 from typing import Final
 
@@ -20,14 +17,13 @@ from hermes_acp.frontends.acp.connection.client_connection import ClientConnecti
 from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
 from hermes_acp.frontends.acp.connection_server import attend
 from hermes_acp.frontends.acp.daemon.daemon_messages import Answer, Hello
-from hermes_acp.frontends.acp.daemon.daemon_socket import MAX_LINE_BYTES
+from hermes_acp.frontends.acp.daemon.daemon_socket import MAX_LINE_BYTES, is_own
 from hermes_acp.frontends.acp.daemon.fitting_clients import refusal
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_protocol.connection import Connection
 from hermes_protocol.transport import StdioTransport
 
 GREETING_S: Final = 5.0
-PEER_CREDENTIALS: Final = struct.Struct("3i")
 
 
 class Controls(Struct, frozen=True):
@@ -136,16 +132,3 @@ async def _line(stream: UNIXSocketStream) -> bytes:
 
 async def _say(stream: UNIXSocketStream, answer: Answer) -> None:
     await stream.send(msgspec.json.encode(answer) + b"\n")
-
-
-def is_own(line: socket.socket) -> bool:
-    """Return whether the process on the other side belongs to this user."""
-    import os
-
-    if sys.platform == "linux":
-        said = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, PEER_CREDENTIALS.size)
-        return PEER_CREDENTIALS.unpack(said)[1] == os.geteuid()
-    if sys.platform == "darwin":
-        local, peer_credentials = 0, 1  # SOL_LOCAL and LOCAL_PEERCRED of <sys/un.h>
-        return struct.unpack_from("2i", line.getsockopt(local, peer_credentials, 76))[1] == os.geteuid()
-    return True  # the permissions of the socket and of its folder are what is left

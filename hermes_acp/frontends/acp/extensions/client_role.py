@@ -1,9 +1,17 @@
 """The role that a client asks for when it opens a session: `_meta.hermes.role`."""
 
+from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.extensions.meta_extensions import own_meta
+from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.sessions.clients.attached_clients import Role
 
 
 def role_in(meta: object) -> Role:
-    """Return the role, `controller` unless `observer` is asked for."""
-    return "observer" if own_meta(meta).get("role") == "observer" else "controller"
+    """Return the role, `controller` if none is asked for. Raise BadRequest for an unknown one."""
+    match own_meta(meta).get("role", "controller"):
+        case "controller":
+            return "controller"
+        case "observer":
+            return "observer"
+        case other:
+            raise BadRequest(errors.unknown_role(str(other)), hint=errors.ROLES_HINT)

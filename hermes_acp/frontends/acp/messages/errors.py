@@ -33,6 +33,7 @@ EMPTY_SYSTEM_PROMPT: Final = "A system prompt must be text and must not be empty
 BUSY_ELSEWHERE_HINT: Final = "Close it there first."
 ATTACH_HINT: Final = "Load or resume it: then this client is attached to it as well."
 OBSERVERS_ONLY_WATCH: Final = "This client is attached as an observer, which only watches."
+ROLES_HINT: Final = "Use `controller` or `observer`."
 OBSERVER_HINT: Final = "Load the session without the role `observer` to act in it."
 
 # MCP servers, each the reason after "The MCP server ... cannot be used:"
@@ -85,6 +86,11 @@ def no_open_session(session_id: str) -> str:
 def open_elsewhere(session_id: str) -> str:
     """Name a session that another client has open."""
     return f"Session {session_id[:MAX_QUOTED]!r} is open in another client."
+
+
+def unknown_role(role: str) -> str:
+    """Refuse a role that a client asks for."""
+    return f"There is no role {role[:MAX_QUOTED]!r}."
 
 
 def bad_archived_filter(value: str) -> str:

@@ -39,6 +39,7 @@ CALL_HELP: Final = "the call, if several questions are open"
 NO_RUNS: Final = "No runs. Start one: hermes-acp runs start -p PROMPT"
 NO_OPEN_RUNS: Final = "No runs are open. Those that have ended: hermes-acp runs list --all"
 EMPTY_PROMPT: Final = "The prompt is empty."
+FOLDER_HINT: Final = "Name the folder that the run is to work in."
 PROMPT_HINT: Final = 'Give it: hermes-acp runs start "…"'
 NOBODY_DRIVES: Final = (
     "Nothing is running that would work on it. Start `hermes-acp daemon` or `serve`, or use --wait."
@@ -124,3 +125,8 @@ def attempts(epoch: int, crashes: int, lapses: int) -> str:
     again = [f"{number} {what}" for number, what in ((crashes, "killed"), (lapses, "taken over")) if number]
     more = f" ({', '.join(again)})" if again else ""
     return f"{epoch}{more}" if epoch else ""
+
+
+def not_a_folder(path: str) -> str:
+    """Refuse a folder that does not exist."""
+    return f"{path!r} is not a folder."

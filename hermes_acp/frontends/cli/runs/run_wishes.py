@@ -1,6 +1,7 @@
 """The flags that say what a run is to do, and within which limits."""
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -35,12 +36,15 @@ def add_wishes(parser: argparse.ArgumentParser) -> None:
 
 
 def wish_of(options: argparse.Namespace, prompt: str) -> "RunWish":
-    """Return the run that the flags describe."""
+    """Return the run that the flags describe. Raises BadRequest for a folder that does not exist."""
     from hermes_acp.runs.run_service import RunWish
 
+    folder = folder_named(options.cwd) or "."
+    if not os.path.isdir(folder):
+        raise BadRequest(order_messages.not_a_folder(options.cwd), hint=order_messages.FOLDER_HINT)
     return RunWish(
         prompt,
-        folder_named(options.cwd) or ".",
+        folder,
         mode=options.mode,
         backend=options.backend,
         model=options.model,
