@@ -89,7 +89,7 @@ def tool_calls_against(victim: Owner, project: Path) -> list[ToolCall]:
     paths = [*spellings(soul, project), f"link-{victim.name}/SOUL.md", f"file-{victim.name}"]
     calls = [ToolCall("read_file", {"path": path}) for path in paths]
     calls += [ToolCall("terminal", {"command": f"cat '{path}'"}) for path in paths]
-    code = f"print(open({str(soul)!r}).read())"
+    code = f"import os; print(os.access({str(soul)!r}, os.R_OK) and open({str(soul)!r}).read())"
     calls += [
         ToolCall("terminal", {"command": f"grep -r {PROJECT_WORD} {home}"}),
         ToolCall("terminal", {"command": f"python3 -c {json.dumps(code)}"}),

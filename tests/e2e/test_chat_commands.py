@@ -114,7 +114,7 @@ async def test_a_conversation_is_exported_copied_and_costed(place: Place) -> Non
         terminal.type(f"/cost{ENTER}")
         await terminal.see("input tokens")
         terminal.type(f"/config{ENTER}")
-        await terminal.see("config.yaml")
+        await terminal.see("hermes-acp setup writes it")
         terminal.type(f"/copy{ENTER}")
         await terminal.see("clipboard")
         assert b"\x1b]52;c;" in terminal.raw
