@@ -56,7 +56,7 @@ def ends(record: Path) -> list[TurnEnded]:
 
 def main(kills: int, seed: int) -> None:
     prepare()
-    dice, fates, faults = random.Random(seed), Counter[str](), list[str]()
+    rng, fates, faults = random.Random(seed), Counter[str](), list[str]()
     with start_blocking_portal() as portal, ExitStack() as stack:
         model = stack.enter_context(portal.wrap_async_context_manager(serve(Script(choose=choose))))
         variables = {
@@ -75,7 +75,7 @@ def main(kills: int, seed: int) -> None:
             agent = Agent(OURS, env)
             session_id = agent.open_session(cwd)
             agent.begin_prompt(session_id, f"Turn {number}")
-            time.sleep(dice.uniform(0.0, LONGEST_TURN_S))
+            time.sleep(rng.uniform(0.0, LONGEST_TURN_S))
             resident.kill()
             resident.wait()
             agent.process.wait(10)

@@ -35,6 +35,7 @@ from hermes_acp.runs.run_service import RunService
 from hermes_acp.sessions.builtin_commands import CommandServices, builtin_commands
 from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.child_sessions import ChildSessions
+from hermes_acp.sessions.clients.departures import Departures
 from hermes_acp.sessions.clients.turn_tasks import TurnTasks
 from hermes_acp.sessions.process_lifecycle import ProcessLifecycle
 from hermes_acp.sessions.session_admin import SessionAdmin
@@ -115,9 +116,9 @@ class App:
         self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(clock), clock, self.ids)
         self.session_creator = SessionCreator(self._store, clock, self.ids, environment.is_foreign)
         self.sessions = SessionManager(self._store, self._services(), clock, self.session_creator)
-        self.turn_tasks = TurnTasks(self._background.start, self.sessions, self.report_bug)
+        self.departures = Departures(self.sessions)
+        self.turn_tasks = TurnTasks(self._background.start, self.departures, self.report_bug)
         self.session_admin = SessionAdmin(self._store, self.sessions, self.session_creator)
-
         self.run_service = self._runs(clock)
 
     def _runs(self, clock: Clock) -> RunService:

@@ -217,23 +217,6 @@ class SessionManager:
                 del self._moving[session_id]
                 is_closed.set()
 
-    async def leave(self, connection: object, session_id: str | None = None) -> None:
-        """Detach a client from one session, or from all; close those that nobody needs any more.
-
-        What runs in a session goes on without clients, unless its user wants it stopped.
-        """
-        for session in tuple(self._open.values()):
-            if session_id in (None, session.id) and session.clients.find(connection):
-                session.clients.detach(connection)
-                if not session.clients and session.clients.unattended == "stop":
-                    session.cancel()
-                await self.close_if_unattended(session)
-
-    async def close_if_unattended(self, session: Session) -> None:
-        """Close a session that no client is attached to and in which nothing runs."""
-        if not session.clients and not session.has_work and self._open.get(session.id) is session:
-            await self.close(session.id)
-
     async def delete(self, session_id: str) -> None:
         """Delete a session permanently, open here or not; ignore an unknown one. Raises Busy, StorageError."""
         await self.close(session_id)

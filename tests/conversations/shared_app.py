@@ -3,7 +3,7 @@
 Knows: how each gets a desk of its own. Does not know: any conversation.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
@@ -21,17 +21,22 @@ OTHERS_CARD = "was left pending"  # no fault where the turn of another editor go
 
 
 @asynccontextmanager
-async def strangers(scene: Scene, count: int) -> AsyncGenerator[tuple[FakeEditor, ...]]:
-    """Start an app with editors that have not said a word yet; the laws are checked at the end."""
+async def strangers(
+    scene: Scene, count: int, schemas: Sequence[str] = ()
+) -> AsyncGenerator[tuple[FakeEditor, ...]]:
+    """Start an app with editors that have not said a word yet; the laws are checked at the end.
+
+    Each is held to a schema of its own, by default all to the scene's.
+    """
     app, registry = scene.open_app(), ConnectionRegistry()
     editors: list[FakeEditor] = []
     with anyio.fail_after(2 * WAIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(app.run)
-            for _ in range(count):
+            for schema in schemas or (scene.schema,) * count:
                 near, far = memory_pair()
                 client = ClientConnection(registry)
-                editors.append(FakeEditor(far, scene.schema))
+                editors.append(FakeEditor(far, schema))
                 connection = Connection(near, Dispatcher(client), on_bug=app.report_bug)
                 tasks.start_soon(attend, connection, app, client)
                 tasks.start_soon(editors[-1].connection.run)

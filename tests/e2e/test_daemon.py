@@ -15,6 +15,7 @@ from typing import Any
 import anyio
 import pytest
 
+from hermes_acp import __version__
 from tests.e2e.agent_process import WAIT_S, agent_environment, run_command
 from tests.e2e.raw_editor import LOCAL, Message, RawEditor, editor, permit
 from tests.e2e.resident_process import resident
@@ -177,6 +178,20 @@ async def test_start_stop_and_status_at_a_terminal(tmp_path: Path) -> None:
         stopped = await run_command("daemon", "stop", environment=environment, cwd=tmp_path)
     assert (stopped.code, stopped.errors) == (0, "Stopped.\n")
     assert (await run_command("status", environment=environment, cwd=tmp_path)).code == 1
+
+
+async def test_a_client_without_descriptors_is_hung_up_on(tmp_path: Path) -> None:
+    environment = agent_environment(tmp_path)
+    hello = {"purpose": "serve", "version": __version__, "variables": environment}
+    async with resident(environment, tmp_path):
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(tmp_path / ".hermes" / "daemon.sock"))
+            line.settimeout(WAIT_S)
+            line.sendall(json.dumps(hello).encode() + b"\n")
+            assert json.loads(line.recv(1 << 16)) == {"isAccepted": True}
+            line.sendall(b"\x01")
+            assert line.recv(1) == b""
+        assert (await status(environment, tmp_path))["clients"] == []
 
 
 async def test_a_restart_listens_where_it_did_before(tmp_path: Path) -> None:

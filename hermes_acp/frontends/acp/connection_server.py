@@ -53,6 +53,6 @@ async def attend(
 async def _leave(app: App, client: ClientConnection) -> None:
     """Detach a client from its sessions; a record that cannot be closed properly does not affect other clients."""
     try:
-        await app.sessions.leave(client)
+        await app.departures.leave(client)
     except HermesError as error:
         app.report_bug(error, client.name)

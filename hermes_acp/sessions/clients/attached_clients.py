@@ -130,17 +130,20 @@ class AttachedClients:
         return any(author is connection for _, author in self._prompts)
 
     def is_author(self, connection: object, event: UserSaid | CommandAnswered) -> bool:
-        """Return whether a client sent the prompt that an event records."""
+        """Return whether a client sent the prompt that an event records.
+
+        Secrets may be masked in the event, and what a template adds comes after the client's own parts.
+        """
+        if isinstance(event, UserSaid):
+            for parts, author in self._prompts:
+                if parts and event.parts and parts[0] is event.parts[0]:
+                    return author is connection
         clean = self._ledger.redactor.clean
+        said = words_in(event.parts) if isinstance(event, UserSaid) else clean(event.prompt)
         for parts, author in self._prompts:
-            if author is not connection:
-                continue
-            if isinstance(event, UserSaid):
-                if parts is event.parts or clean(words_in(parts)) == words_in(event.parts):
-                    return True
-            elif clean(words_in(parts)) == clean(event.prompt):
-                return True
-        return False
+            if clean(words_in(parts)) == said:
+                return author is connection
+        return bool(self._prompts) and all(author is connection for _, author in self._prompts)
 
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope

@@ -2,16 +2,16 @@
 
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import anyio
 
-from hermes_acp.core.errors import Busy
+from hermes_acp.core.errors import Busy, StorageError
 from hermes_acp.core.events import TurnEnded
+from hermes_acp.sessions.clients.departures import Departures
 from hermes_acp.sessions.clients.unfinished_turns import UnfinishedTurns
 from hermes_acp.sessions.session import Session
-from hermes_acp.sessions.session_manager import SessionManager
 
 T = TypeVar("T")
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -23,14 +23,14 @@ class TurnTasks:
     def __init__(
         self,
         start: Callable[[Work], None],
-        sessions: SessionManager,
+        departures: Departures,
         on_bug: Callable[[BaseException, str], None],
     ) -> None:
         """Prepare; `start` runs work in the background, `on_bug` receives an exception that nobody waits for."""
         self.unfinished: UnfinishedTurns | None = None
         """Where a resident process notes the turns that the next one is to continue."""
         self._start = start
-        self._sessions = sessions
+        self._departures = departures
         self._on_bug = on_bug
         self._running = 0
         self._all_ended = anyio.Event()
@@ -49,11 +49,7 @@ class TurnTasks:
             await self._all_ended.wait()
 
     def start(self, session: Session, turn: Callable[[], Awaitable[None]]) -> None:
-        """Run a turn of a session. If it was the last work of one without clients, close the session.
-
-        Raises Busy while the process is draining.
-        """
-        self._admit()
+        """Run a turn of a session. If it was the last work of one without clients, close the session."""
 
         async def run() -> None:
             error = await self._run(session, turn)
@@ -73,7 +69,7 @@ class TurnTasks:
 
         `turn` gets its place in the session's queue. Raises what the turn raises, and Busy while the process drains.
         """
-        self._admit()
+        self.admit()
         place, ended = session.enqueue(), anyio.Event()
         outcomes: list[TurnEnded | Exception] = []
 
@@ -99,7 +95,8 @@ class TurnTasks:
             raise outcomes[0]
         return outcomes[0]
 
-    def _admit(self) -> None:
+    def admit(self) -> None:
+        """Raise Busy while the process is draining: it starts no turns."""
         if self._is_draining:
             raise Busy("The agent is stopping and starts no turns.", hint="Try again once it has restarted.")
 
@@ -113,7 +110,7 @@ class TurnTasks:
             finally:
                 session.clients.end_turn()
                 with anyio.CancelScope(shield=True):
-                    await self._sessions.close_if_unattended(session)
+                    await self._departures.close_if_unattended(session)
 
     @contextmanager
     def _counted(self) -> Generator[None]:
@@ -130,7 +127,8 @@ class TurnTasks:
         """Run a turn; note it as unfinished until it ends, however it does. The end of the process is no such end."""
         if self.unfinished is None:
             return await turn()
-        await self.unfinished.begin(session.id)
+        with suppress(StorageError):  # only a continuation is lost; the turn reports a full disk itself
+            await self.unfinished.begin(session.id)
         has_ended = True
         try:
             return await turn()
@@ -139,4 +137,5 @@ class TurnTasks:
             raise
         finally:
             if has_ended and not session.has_work:
-                await self.unfinished.end(session.id)
+                with suppress(StorageError):
+                    await self.unfinished.end(session.id)

@@ -1,14 +1,14 @@
 """The commands `hermes-acp daemon` and `hermes-acp status`."""
 
 import argparse
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -41,17 +41,17 @@ def daemon_command(arguments: Sequence[str]) -> int:
         options = parser.parse(arguments)
         environment = msgspec.structs.replace(read_environment(), allows_bypass=options.allow_bypass)
         home = str(environment.home)
-        if options.action == "run":
-            return _run(options, environment)
         flags = [word for word in arguments if word not in (options.action, "--now")]
-        if options.action == "restart" and not options.listen:
-            flags += _address_flags(home)
+        if options.action == "run":
+            return _run(options, environment, flags)
+        if options.action == "restart":
+            flags = flags or _flags_of_running(home)
         if options.action in ("stop", "restart"):
             had_one = stop(home, at_once=options.now)
             if options.action == "stop":
                 say(daemon.STOPPED if had_one else daemon.NOT_RUNNING)
                 return ExitCode.DONE
-        return _start(environment, flags)
+        return _start(home, flags)
     except HermesError as error:
         say(f"hermes-acp: {error.sentence()}")
         return error.exit_code
@@ -81,14 +81,14 @@ def status_command(arguments: Sequence[str]) -> int:
     return ExitCode.FAILED if said is None else ExitCode.DONE
 
 
-def _run(options: argparse.Namespace, environment: Environment) -> int:
+def _run(options: argparse.Namespace, environment: Environment, flags: Sequence[str]) -> int:
     """Run in the foreground, with clients over a network if an address is given."""
     if options.listen:
-        return run_serving(options, environment)
+        return run_serving(options, environment, flags)
     from hermes_acp.config.settings import load_settings
     from hermes_acp.frontends.acp.daemon.daemon_process import run
 
-    return run(environment, say, drain_s=load_settings(environment).serve.drain_seconds)
+    return run(environment, say, flags, drain_s=load_settings(environment).serve.drain_seconds)
 
 
 def _lines(status: DaemonStatus) -> Iterator[str]:
@@ -110,13 +110,12 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
-def _start(environment: Environment, flags: Sequence[str]) -> int:
+def _start(home: str, flags: Sequence[str]) -> int:
     """Start the resident process in the background, and wait until it answers."""
-    home = str(environment.home)
     if running := _pid(home):
         say(daemon.already_running(running))
         return ExitCode.DONE
-    path = private_folder(environment.home / "logs") / LOG
+    path = private_folder(Path(home, "logs")) / LOG
     with path.open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "hermes_acp", "daemon", "run", *flags],
@@ -131,21 +130,25 @@ def _start(environment: Environment, flags: Sequence[str]) -> int:
         if pid := _pid(home):
             say(daemon.started(pid, str(path)))
             return ExitCode.DONE
-        if process.poll() is not None:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK_S)
             break
-        time.sleep(LOOK_S)
     say(f"{daemon.NOT_STARTED} {daemon.log_hint(str(path))}")
     return process.poll() or ExitCode.FAILED
 
 
-def _address_flags(home: str) -> list[str]:
-    """Return the flag that lets the next resident process listen where the present one does."""
-    said = ask(home, "status")
-    address = msgspec.json.decode(said, type=DaemonStatus).address if said else ""
-    return ["--listen", urlsplit(address).netloc] if address else []
+def _flags_of_running(home: str) -> list[str]:
+    """Return what the resident process was started with."""
+    status = _status(home)
+    return [*status.flags] if status else []
 
 
 def _pid(home: str) -> int:
     """Return the process that answers, or 0."""
-    said = ask(home, "status") if os.path.isdir(home) else None
-    return msgspec.json.decode(said)["pid"] if said else 0
+    status = _status(home)
+    return status.pid if status else 0
+
+
+def _status(home: str) -> DaemonStatus | None:
+    said = ask(home, "status")
+    return msgspec.json.decode(said, type=DaemonStatus) if said else None

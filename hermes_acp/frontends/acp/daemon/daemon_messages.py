@@ -34,7 +34,7 @@ class SessionStatus(Struct, frozen=True, rename="camel"):
 
 
 class DaemonStatus(Struct, frozen=True, rename="camel"):
-    """One resident process; `address` is where it serves HTTP, if it does."""
+    """One resident process; `address` is where it serves HTTP, if it does, and `flags` are what it was started with."""
 
     pid: int
     version: str
@@ -42,3 +42,4 @@ class DaemonStatus(Struct, frozen=True, rename="camel"):
     address: str
     clients: tuple[str, ...]
     sessions: tuple[SessionStatus, ...]
+    flags: tuple[str, ...] = ()

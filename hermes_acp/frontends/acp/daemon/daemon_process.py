@@ -7,7 +7,7 @@ killed, and the next resident process continues them.
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -68,14 +68,15 @@ class HttpService(Protocol):
 def run(
     environment: Environment,
     announce: Callable[[str], None],
+    flags: Sequence[str],
     *,
     drain_s: float,
     serve: Callable[[], HttpService] | None = None,
 ) -> int:
     """Run until a signal or a request to stop; return the exit code. Raises Busy if another one runs.
 
-    `serve` binds a server for remote clients, once this is known to be the only resident process. In a home folder that
-    cannot be written, it serves those alone.
+    `flags` are what the command was given, for the next one. `serve` binds a server for remote clients, once this is
+    known to be the only resident process. In a home folder that cannot be written, it serves those alone.
     """
     lock: DaemonLock | None = None
     try:
@@ -89,7 +90,7 @@ def run(
         raise_limit()
         guard.start()
         guard.watch_signals()
-        resident = ResidentProcess(environment, guard, announce, http, drain_s)
+        resident = ResidentProcess(environment, guard, announce, http, drain_s, tuple(flags))
         return anyio.run(partial(resident.run, is_reachable=lock is not None))
     finally:
         if lock:
@@ -106,8 +107,10 @@ class ResidentProcess:
         announce: Callable[[str], None],
         http: HttpService | None,
         drain_s: float,
+        flags: tuple[str, ...],
     ) -> None:
         self._environment = environment
+        self._flags = flags
         self._guard = guard
         self._announce = announce
         self._http = http
@@ -198,7 +201,7 @@ class ResidentProcess:
             self._announce(daemon.not_continued(session_id, error.sentence()))
             return
         if not session.record.can_resume:
-            await sessions.close_if_unattended(session)
+            await self._app.departures.close_if_unattended(session)
             return
 
         async def go_on() -> None:
@@ -242,7 +245,7 @@ class ResidentProcess:
     def _status(self) -> bytes:
         address = self._http.address if self._http else ""
         names = tuple(client.name for client in self._registry.clients)
-        return msgspec.json.encode(daemon_status(self._app, self._started_at, address, names))
+        return msgspec.json.encode(daemon_status(self._app, self._started_at, address, names, self._flags))
 
     def _stop(self, at_once: bool) -> None:
         os.kill(os.getpid(), signal.SIGINT if at_once else signal.SIGTERM)

@@ -8,10 +8,12 @@ from hermes_acp.frontends.acp.daemon.daemon_messages import DaemonStatus, Sessio
 from hermes_acp.sessions.session import Session
 
 
-def daemon_status(app: App, started_at: float, address: str, clients: tuple[str, ...]) -> DaemonStatus:
+def daemon_status(
+    app: App, started_at: float, address: str, clients: tuple[str, ...], flags: tuple[str, ...]
+) -> DaemonStatus:
     """Return the status of this process."""
     sessions = tuple(_status_of(session) for session in app.sessions.opened)
-    return DaemonStatus(os.getpid(), __version__, started_at, address, clients, sessions)
+    return DaemonStatus(os.getpid(), __version__, started_at, address, clients, sessions, flags)
 
 
 def _status_of(session: Session) -> SessionStatus:

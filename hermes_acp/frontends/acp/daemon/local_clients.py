@@ -3,6 +3,7 @@
 Only processes of this user are heard: the kernel says who is on the other side.
 """
 
+import os
 from collections.abc import Callable
 from typing import Final
 
@@ -13,6 +14,7 @@ from msgspec import Struct
 
 from hermes_acp.app.app import App
 from hermes_acp.config.environment import Environment, environment_of
+from hermes_acp.core.errors import ConfigError
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection, ConnectionRegistry
 from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
 from hermes_acp.frontends.acp.connection_server import attend
@@ -72,8 +74,8 @@ class LocalClients:
                 with anyio.fail_after(GREETING_S):
                     hello = msgspec.json.decode(await _line(stream), type=Hello)
                 await self._answer(stream, hello)
-            except (msgspec.MsgspecError, TimeoutError, anyio.BrokenResourceError, anyio.EndOfStream):
-                return
+            except (msgspec.MsgspecError, OSError, anyio.BrokenResourceError, anyio.EndOfStream, ConfigError):
+                return  # it is not understood, or is gone
 
     async def _answer(self, stream: UNIXSocketStream, hello: Hello) -> None:
         match hello.purpose:
@@ -87,20 +89,22 @@ class LocalClients:
                 why = daemon.STOPPING if self._is_stopping else refusal(hello, self._environment)
                 await _say(stream, Answer(not why, why))
                 if not why:
-                    await self._serve(stream, hello)
+                    await self._serve(stream, environment_of(hello.variables))
             case _:
                 await _say(stream, Answer(is_accepted=False, reason=daemon.UNKNOWN_PURPOSE))
 
-    async def _serve(self, stream: UNIXSocketStream, hello: Hello) -> None:
+    async def _serve(self, stream: UNIXSocketStream, environment: Environment) -> None:
         """Serve a client over the descriptors that follow, until it or the process it started is gone."""
         with anyio.fail_after(GREETING_S):
             _, descriptors = await stream.receive_fds(1, 2)
-        in_fd, out_fd = descriptors
+        if len(descriptors) != 2:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            return
         client = ClientConnection(self._registry)
-        client.environment = environment_of(hello.variables)
-        connection = Connection(
-            StdioTransport(in_fd, out_fd), Dispatcher(client), on_bug=self._app.report_bug
-        )
+        client.environment = environment
+        transport = StdioTransport(*descriptors)
+        connection = Connection(transport, Dispatcher(client), on_bug=self._app.report_bug)
         self._connections.add(connection)
         try:
             async with anyio.create_task_group() as tasks:

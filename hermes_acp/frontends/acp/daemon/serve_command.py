@@ -30,7 +30,7 @@ def serve_command(arguments: Sequence[str]) -> int:
     """Run the resident process with clients over HTTP and WebSocket; return the exit code."""
     try:
         options = _parser().parse(arguments)
-        return run_serving(options, read_environment())
+        return run_serving(options, read_environment(), ("--listen", DEFAULT_LISTEN, *arguments))
     except HermesError as error:
         say(serving.failure(error.sentence()))
         return error.exit_code
@@ -38,8 +38,8 @@ def serve_command(arguments: Sequence[str]) -> int:
         return ExitCode.INTERRUPTED
 
 
-def run_serving(options: argparse.Namespace, environment: Environment) -> int:
-    """Run the resident process with the flags of `serve`. Raises HermesError."""
+def run_serving(options: argparse.Namespace, environment: Environment, flags: Sequence[str]) -> int:
+    """Run the resident process for clients over a network; a restart repeats its `flags`. Raises HermesError."""
     from hermes_acp.frontends.acp.daemon.daemon_process import run
 
     settings = _settings(options, environment)
@@ -47,7 +47,7 @@ def run_serving(options: argparse.Namespace, environment: Environment) -> int:
     if settings.is_remote:
         say(serving.NO_TLS)
     inner = environment.without(TOKEN_VARIABLE)
-    return run(inner, say, drain_s=settings.drain_s, serve=lambda: bind(settings, say))
+    return run(inner, say, flags, drain_s=settings.drain_s, serve=lambda: bind(settings, say))
 
 
 def say(line: str) -> None:
@@ -105,5 +105,4 @@ def _parser() -> CommandParser:
     parser = CommandParser(prog="hermes-acp serve", description=serving.DESCRIPTION, epilog=epilog)
     add_profile_flag(parser)
     add_serve_flags(parser, DEFAULT_LISTEN)
-    return parser
     return parser

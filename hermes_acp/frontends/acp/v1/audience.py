@@ -59,8 +59,10 @@ class EditorAudience:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
         for update in self._times.take(event) if self._times else ():
             notify(self._client, self._session.id, update)
-        record = self._session.record
-        is_from_elsewhere = isinstance(event, UserSaid | CommandAnswered) and not self._is_author(event)
+        record, clients = self._session.record, self._session.clients
+        is_from_elsewhere = isinstance(event, UserSaid | CommandAnswered) and not clients.is_author(
+            self._client, event
+        )
         self._show(event, self._past_view if is_from_elsewhere else self._view, self._session.id)
         if isinstance(event, PermissionAnswered) and self._is_answered_elsewhere(event):
             meta = {"hermes": {"answeredBy": event.by, "answer": event.answer}}
@@ -88,13 +90,6 @@ class EditorAudience:
         if self._client.turns_of_others.get(self._session.id) == event.turn_id:
             del self._client.turns_of_others[self._session.id]
             notify(self._client, self._session.id, turn_end(event))
-
-    def _is_author(self, event: UserSaid | CommandAnswered) -> bool:
-        """Return whether this client sent, and so shows already, what an event records."""
-        clients = self._session.clients
-        if len(clients) < 2:
-            return clients.is_prompting(self._client)
-        return clients.is_author(self._client, event)
 
     def _is_answered_elsewhere(self, event: PermissionAnswered) -> bool:
         """Return whether another client answered a question that this one was asked too."""

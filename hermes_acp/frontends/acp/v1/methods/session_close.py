@@ -6,12 +6,8 @@ from hermes_protocol import v1
 
 
 async def close_session(client: ClientConnection, params: v1.CloseSessionRequest) -> v1.CloseSessionResponse:
-    """Stop and close, or only leave if other clients are attached. Raise SessionNotFound."""
-    session = client.session(params.session_id)
-    if len(session.clients) > 1:
-        await client.app.sessions.leave(client, session.id)
-    else:
-        await client.app.sessions.close(session.id)
+    """Stop and close; observers, and clients beside others, only leave. Raise SessionNotFound."""
+    await client.app.departures.release(client.session(params.session_id), client)
     return v1.CloseSessionResponse()
 
 

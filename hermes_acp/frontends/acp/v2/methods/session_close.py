@@ -6,12 +6,9 @@ from hermes_protocol import v2
 
 
 async def close_session(client: ClientConnection, params: v2.CloseSessionRequest) -> v2.CloseSessionResponse:
-    """Stop and close, or only leave if other clients are attached; do nothing if it is not open."""
-    session = client.app.sessions.get(params.session_id)
-    if session and len(session.clients) > 1:
-        await client.app.sessions.leave(client, session.id)
-    else:
-        await client.app.sessions.close(params.session_id)
+    """Stop and close; observers, and clients beside others, only leave. Do nothing if it is not open."""
+    if session := client.app.sessions.get(params.session_id):
+        await client.app.departures.release(session, client)
     return v2.CloseSessionResponse()
 
 

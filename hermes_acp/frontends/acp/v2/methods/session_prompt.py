@@ -17,6 +17,7 @@ from hermes_protocol.errors import CANCELLED, INTERNAL_ERROR, PeerError
 
 async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.PromptResponse:
     """Answer when the prompt is in the conversation. Raise SessionNotFound, BadRequest, AuthRequired, PeerError."""
+    client.app.turn_tasks.admit()
     session = client.session(params.session_id)
     prompting = PromptWatcher(session, blocks_to_parts(params.prompt))
     client.app.turn_tasks.start(session, lambda: _run_turn(client, session, prompting))

@@ -1,0 +1,36 @@
+"""What becomes of sessions whose clients leave: turns go on, and what nobody needs any more is closed."""
+
+from hermes_acp.sessions.session import Session
+from hermes_acp.sessions.session_manager import SessionManager
+
+
+class Departures:
+    """Let clients leave the sessions of one process."""
+
+    def __init__(self, sessions: SessionManager) -> None:
+        self._sessions = sessions
+
+    async def release(self, session: Session, connection: object) -> None:
+        """Close a session for one of its clients: stop what runs, unless others are attached or it only watches."""
+        client = session.clients.find(connection)
+        if len(session.clients) > 1 or (client and client.role == "observer"):
+            await self.leave(connection, session.id)
+        else:
+            await self._sessions.close(session.id)
+
+    async def leave(self, connection: object, session_id: str | None = None) -> None:
+        """Detach a client from one session, or from all; close those that nobody needs any more.
+
+        What runs in a session goes on without clients, unless its user wants it stopped.
+        """
+        for session in self._sessions.opened:
+            if session_id in (None, session.id) and session.clients.find(connection):
+                session.clients.detach(connection)
+                if not session.clients and session.clients.unattended == "stop":
+                    session.cancel()
+                await self.close_if_unattended(session)
+
+    async def close_if_unattended(self, session: Session) -> None:
+        """Close a session that no client is attached to and in which nothing runs."""
+        if not session.clients and not session.has_work and self._sessions.get(session.id) is session:
+            await self._sessions.close(session.id)
