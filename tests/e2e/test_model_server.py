@@ -6,14 +6,13 @@ import json
 import signal
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import anthropic
 import anyio
 import httpx2
-import openai
 import pytest
 
+from tests.late_imports import LateModule
 from tests.model_server import Hold, Reply, Rule, Script, ToolCall, Usage, serve
 from tests.model_server.clients import (
     WAIT_S,
@@ -25,6 +24,12 @@ from tests.model_server.clients import (
 )
 from tests.model_server.requests import Recorded
 from tests.model_server.server import ModelServer
+
+if TYPE_CHECKING:
+    import anthropic
+    import openai
+else:
+    anthropic, openai = LateModule("anthropic"), LateModule("openai")
 
 ROOT = Path(__file__).parents[2]
 USAGE = Usage(input_tokens=100, output_tokens=9, cached_tokens=60, cache_write_tokens=30, reasoning_tokens=4)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import anthropic
 import anyio
 import httpx2
-import openai
 import pytest
 
+from tests.late_imports import LateModule
 from tests.model_server import Fault, Hold, Reply, ToolCall, serve
 from tests.model_server.clients import (
     WAIT_S,
@@ -20,6 +19,12 @@ from tests.model_server.clients import (
     stream_anthropic,
     stream_openai,
 )
+
+if TYPE_CHECKING:
+    import anthropic
+    import openai
+else:
+    anthropic, openai = LateModule("anthropic"), LateModule("openai")
 
 pytestmark = pytest.mark.anyio
 
@@ -32,25 +37,27 @@ def anyio_backend() -> str:
 @pytest.mark.parametrize(
     ("status", "openai_class", "anthropic_class"),
     [
-        (400, openai.BadRequestError, anthropic.BadRequestError),
-        (401, openai.AuthenticationError, anthropic.AuthenticationError),
-        (403, openai.PermissionDeniedError, anthropic.PermissionDeniedError),
-        (404, openai.NotFoundError, anthropic.NotFoundError),
-        (429, openai.RateLimitError, anthropic.RateLimitError),
-        (500, openai.InternalServerError, anthropic.InternalServerError),
-        (502, openai.InternalServerError, anthropic.InternalServerError),
-        (503, openai.InternalServerError, anthropic.InternalServerError),
-        (529, openai.InternalServerError, anthropic.APIStatusError),
+        (400, "BadRequestError", "BadRequestError"),
+        (401, "AuthenticationError", "AuthenticationError"),
+        (403, "PermissionDeniedError", "PermissionDeniedError"),
+        (404, "NotFoundError", "NotFoundError"),
+        (429, "RateLimitError", "RateLimitError"),
+        (500, "InternalServerError", "InternalServerError"),
+        (502, "InternalServerError", "InternalServerError"),
+        (503, "InternalServerError", "InternalServerError"),
+        (529, "InternalServerError", "APIStatusError"),
     ],
 )
 async def test_status_faults_become_the_clients_exceptions(
-    status: int, openai_class: type[openai.APIStatusError], anthropic_class: type[anthropic.APIStatusError]
+    status: int, openai_class: str, anthropic_class: str
 ) -> None:
+    openai_error: type[openai.APIStatusError] = getattr(openai, openai_class)
+    anthropic_error: type[anthropic.APIStatusError] = getattr(anthropic, anthropic_class)
     fault = Reply(fault=Fault(status=status, retry_after_s=2))
     async with serve([fault, fault]) as server:
-        with pytest.raises(openai_class) as of_openai:
+        with pytest.raises(openai_error) as of_openai:
             await stream_openai(server)
-        with pytest.raises(anthropic_class) as of_anthropic:
+        with pytest.raises(anthropic_error) as of_anthropic:
             await stream_anthropic(server)
         assert server.counters.failed == 2
     for raised in (of_openai.value, of_anthropic.value):

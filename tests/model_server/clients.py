@@ -6,16 +6,22 @@ Knows: the official clients. Does not know: wire formats, what a test expects.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import anthropic
 import anyio
 import anyio.to_thread
-import openai
-from openai.types.chat import ChatCompletionChunk
-from openai.types.responses import Response
+
+from tests.late_imports import LateModule
 
 from .server import ModelServer
+
+if TYPE_CHECKING:
+    import anthropic
+    import openai
+    from openai.types.chat import ChatCompletionChunk
+    from openai.types.responses import Response
+else:
+    anthropic, openai = LateModule("anthropic"), LateModule("openai")
 
 WAIT_S = 60
 """Bound of every wait on a client."""

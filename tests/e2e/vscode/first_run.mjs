@@ -126,6 +126,25 @@ async function showsThePages() {
   expect(await pages.getByText("openai_compatible").count(), 0, "names that are for programs");
 }
 
+async function showsTheBoard() {
+  await window.run("Hermes: Board");
+  await pages.getByText("No cards yet.").waitFor();
+  await pages.getByText("Add a card").click();
+  const form = pages.getByRole("form", { name: "Add a card" });
+  await form.getByLabel("Title", { exact: true }).fill("Add a lexer");
+  await form.getByRole("button", { name: "Add the card" }).press("Enter");
+  const inbox = pages.getByRole("region", { name: "Inbox" });
+  await inbox.getByRole("button", { name: "Add a lexer" }).press("Enter");
+  await pages.getByLabel("Words").fill("With tests.");
+  await pages.getByRole("button", { name: "Comment" }).press("Enter");
+  await pages.getByRole("region", { name: "Comments" }).getByText("With tests.").waitFor();
+  await checkForEverybody(pages, "what axe finds in the page of a card");
+  await pages.getByRole("button", { name: "All cards" }).press("Enter");
+  await inbox.getByText("1 comment").waitFor();
+  await checkForEverybody(pages, "what axe finds in the page of the board");
+  await scene.shot("page-board");
+}
+
 async function ticksTheWalkthrough() {
   await window.run("Welcome: Open Walkthrough...");
   await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Start with Hermes" }).first().click();
@@ -137,7 +156,7 @@ async function ticksTheWalkthrough() {
 }
 
 try {
-  for (const step of [saysThatTheServerIsMissing, setsUpAModel, asksFirst, showsThePages, ticksTheWalkthrough]) {
+  for (const step of [saysThatTheServerIsMissing, setsUpAModel, asksFirst, showsThePages, showsTheBoard, ticksTheWalkthrough]) {
     const began = Date.now();
     let error = "";
     try {

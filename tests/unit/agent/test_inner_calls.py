@@ -20,7 +20,7 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.messages import AssistantMessage, ToolCall, ToolMessage
 from hermes_acp.core.proposals import Progress, Result
-from hermes_acp.core.record.open_calls import IN_DOUBT, NOT_STARTED
+from hermes_acp.core.record.interrupted_calls import IN_DOUBT, NOT_STARTED
 from hermes_acp.core.record.session_record import Record
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.unit.agent.fake_tools import FakeTool, crash, fail, hang, succeed
@@ -130,5 +130,5 @@ def test_what_a_killed_process_left_open_within_a_call_is_closed(is_started: boo
     assert (inner.within, inner.text) == ("c1", IN_DOUBT if is_started else NOT_STARTED)
     for end in ends:
         record.apply(end)
-    assert not record.calls.is_inner("c2")
+    assert "c2" not in record.calls.inner
     assert [type(message) for message in record.messages] == [AssistantMessage, ToolMessage]

@@ -1,0 +1,14 @@
+"""Import large packages when a test first uses them: every worker reads every test file, and one worker runs it."""
+
+from importlib import import_module
+from typing import Any
+
+
+class LateModule:
+    """Stand for a module, and import it when one of its names is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._module_name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._module_name), name)
