@@ -24,6 +24,7 @@ from hermes_acp.workspaces.sandbox_setup import (
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.ports.session_ports import MovableSession
+    from hermes_acp.workspaces.cloud.kept_sandboxes import SandboxClaim
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 LOCAL = "local"
@@ -57,6 +58,7 @@ class BackendSelector:
         self._environment = environment
         self._settings = settings
         self._opened_workspaces: WeakKeyDictionary[Workspace, OpenedWorkspace] = WeakKeyDictionary()
+        self._claims: WeakKeyDictionary[Workspace, SandboxClaim] = WeakKeyDictionary()
 
     def backends(self) -> tuple[str, ...]:
         """Return the available backends, the configured one first, or none until the settings are known."""
@@ -82,6 +84,12 @@ class BackendSelector:
 
         Raises ConfigError if that backend is not available.
         """
+        note = self._settle(session)
+        if claim := self._claims.get(session.workspace):
+            claim.session_id = session.record.session_id
+        return note
+
+    def _settle(self, session: "MovableSession") -> str:
         opened, known = self._opened_workspaces.get(session.workspace), self.backends()
         wanted = session.record.options.backend or (known[0] if known else LOCAL)
         if opened is None or opened.backend == wanted:
@@ -133,7 +141,7 @@ class BackendSelector:
         elif backend.keeps_files_here:
             more = (section, container_restrictions(self._confinement, opened.cwd))
         elif backend.is_cloud:
-            more = (section, remote_denied_paths(self._confinement, opened.cwd))
+            return self._rent(backend, opened, section, private)
         workspace: Workspace = backend.open(opened.cwd, opened.roots, self._variables(opened), private, *more)
         if not backend.keeps_files_here:
             return workspace
@@ -148,6 +156,18 @@ class BackendSelector:
         return EditorWorkspace(
             opened.editor, workspace, lambda: terminal_variables(variables), handles_commands=is_here
         )
+
+    def _rent(self, backend: Any, opened: OpenedWorkspace, section: Any, private: str) -> Workspace:
+        """Open a workspace at a service; its sandbox is kept for the session that it is settled for."""
+        from hermes_acp.workspaces.cloud.kept_sandboxes import KeptSandboxes, SandboxClaim
+
+        claim = SandboxClaim(KeptSandboxes(self._environment.home), opened.backend, opened.cwd)
+        denied_paths = remote_denied_paths(self._confinement, opened.cwd)
+        workspace: Workspace = backend.open(
+            opened.cwd, opened.roots, self._variables(opened), private, section, denied_paths, claim
+        )
+        self._claims[workspace] = claim
+        return workspace
 
 
 def _far(backend: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import anyio
 from anyio.abc import Process
 from google.protobuf.empty_pb2 import Empty
+from grpclib import GRPCError, Status
 from grpclib.const import Cardinality, Handler
 from grpclib.server import Server, Stream
 from modal_proto import api_pb2 as api
@@ -36,6 +37,7 @@ class Modal:
     def __init__(self) -> None:
         self.url = ""
         self.living: set[str] = set()
+        self.images: set[str] = set()
         self.created: list[api.Sandbox] = []
         self._running: dict[str, Process] = {}
 
@@ -61,7 +63,28 @@ class Modal:
                 self._terminate,
             ),
         }
+        answers |= {
+            "SandboxWaitV2": (api.SandboxWaitRequest, api.SandboxWaitResponse, self._look),
+            "SandboxGetTaskIdV2": (
+                api.SandboxGetTaskIdRequest,
+                api.SandboxGetTaskIdResponse,
+                self._task,
+            ),
+            "SandboxGetCommandRouterAccess": (
+                api.SandboxGetCommandRouterAccessRequest,
+                api.SandboxGetCommandRouterAccessResponse,
+                self._access,
+            ),
+            "SandboxGetStats": (api.SandboxGetStatsRequest, api.SandboxGetStatsResponse, self._stats),
+            "ImageFromId": (api.ImageFromIdRequest, api.ImageFromIdResponse, self._image),
+            "ImageDelete": (api.ImageDeleteRequest, Empty, self._delete_image),
+        }
         routes: dict[str, tuple[Any, Any, Answer]] = {
+            "TaskSnapshotFilesystem": (
+                router.TaskSnapshotFilesystemRequest,
+                router.TaskSnapshotFilesystemResponse,
+                self._snapshot,
+            ),
             "TaskExecStart": (router.TaskExecStartRequest, router.TaskExecStartResponse, self._start),
             "TaskExecStdinWrite": (
                 router.TaskExecStdinWriteRequest,
@@ -89,6 +112,39 @@ class Modal:
     async def _terminate(self, asked: api.SandboxTerminateRequest) -> api.SandboxTerminateResponse:
         self.living.discard(asked.sandbox_id)
         return api.SandboxTerminateResponse()
+
+    async def _look(self, asked: api.SandboxWaitRequest) -> api.SandboxWaitResponse:
+        if asked.sandbox_id in self.living:
+            return api.SandboxWaitResponse()
+        ended = api.GenericResult(status=api.GenericResult.GENERIC_STATUS_TERMINATED)
+        return api.SandboxWaitResponse(result=ended)
+
+    async def _task(self, asked: api.SandboxGetTaskIdRequest) -> api.SandboxGetTaskIdResponse:
+        return api.SandboxGetTaskIdResponse(task_id=asked.sandbox_id.replace("sb", "ta"))
+
+    async def _stats(self, asked: api.SandboxGetStatsRequest) -> api.SandboxGetStatsResponse:
+        return api.SandboxGetStatsResponse(cost="0.75")
+
+    async def _access(
+        self, asked: api.SandboxGetCommandRouterAccessRequest
+    ) -> api.SandboxGetCommandRouterAccessResponse:
+        return api.SandboxGetCommandRouterAccessResponse(url=self.url, jwt=TOKEN)
+
+    async def _snapshot(
+        self, asked: router.TaskSnapshotFilesystemRequest
+    ) -> router.TaskSnapshotFilesystemResponse:
+        name = f"im-{asked.task_id}-{len(self.images)}"
+        self.images.add(name)
+        return router.TaskSnapshotFilesystemResponse(image_id=name)
+
+    async def _image(self, asked: api.ImageFromIdRequest) -> api.ImageFromIdResponse:
+        if asked.image_id not in self.images:
+            raise GRPCError(Status.NOT_FOUND, "no such image")
+        return api.ImageFromIdResponse(image_id=asked.image_id)
+
+    async def _delete_image(self, asked: api.ImageDeleteRequest) -> Empty:
+        self.images.discard(asked.image_id)
+        return Empty()
 
     async def _start(self, asked: router.TaskExecStartRequest) -> router.TaskExecStartResponse:
         if asked.exec_id not in self._running:

@@ -41,6 +41,7 @@ class Service(ThreadingHTTPServer):
     def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
         super().__init__(("127.0.0.1", 0), handler)
         self.living: set[str] = set()
+        self.stopped: set[str] = set()
         self.created: list[dict[str, Any]] = []
         self.calls: list[str] = []
 
@@ -116,9 +117,14 @@ class Daytona(Handler):
                 self.answer(self._sandbox(name))
             case "GET", ["api", "sandbox", name] if name in self.service.living:
                 self.answer(self._sandbox(name))
+            case "POST", ["api", "sandbox", name, ("stop" | "start") as what] if name in self.service.living:
+                (self.service.stopped.add if what == "stop" else self.service.stopped.discard)(name)
+                self.answer(self._sandbox(name))
             case "DELETE", ["api", "sandbox", name] if name in self.service.living:
                 self.service.living.discard(name)
                 self.answer({**self._sandbox(name), "state": "destroyed"})
+            case "POST", ["toolbox", name, *_] if name in self.service.stopped:
+                self.answer({"message": "the sandbox is stopped"}, 400)
             case "POST", ["toolbox", name, "process", "execute"] if name in self.service.living:
                 done = shell(["/bin/sh", "-c", json.loads(body)["command"]])
                 self.answer({"exitCode": done.returncode, "result": done.stdout.decode("utf-8", "replace")})
@@ -132,7 +138,8 @@ class Daytona(Handler):
         return {
             "id": name, "organizationId": "org", "name": name, "user": "daytona", "env": {}, "labels": {},
             "public": False, "networkBlockAll": False, "target": "here", "cpu": 1, "gpu": 0, "memory": 1,
-            "disk": 1, "kvm": False, "state": "started", "toolboxProxyUrl": f"{self.service.url}/toolbox",
+            "disk": 1, "kvm": False, "toolboxProxyUrl": f"{self.service.url}/toolbox",
+            "state": "stopped" if name in self.service.stopped else "started",
         }  # fmt: skip
 
     def _take_files(self, body: bytes) -> None:
@@ -156,6 +163,15 @@ class Vercel(Handler):
                 name = f"box-{len(self.service.created)}"
                 self.service.living.add(name)
                 self.answer(self._sandbox(name))
+            case "GET", ["v2", "sandboxes", name] if name in self.service.living:
+                if "resume=true" in self.path:
+                    self.service.stopped.discard(name)
+                self.answer(self._sandbox(name))
+            case "POST", ["v2", "sandboxes", "sessions", name, "stop"] if name in self.service.living:
+                self.service.stopped.add(name)
+                self.answer(self._sandbox(name))
+            case "POST", ["v2", "sandboxes", "sessions", name, *_] if name in self.service.stopped:
+                self.answer({"error": {"code": "sandbox_stopped", "message": "it is stopped"}}, 410)
             case "DELETE", ["v2", "sandboxes", name] if name in self.service.living:
                 self.service.living.discard(name)
                 self.answer(self._sandbox(name, "stopped"))
@@ -170,7 +186,8 @@ class Vercel(Handler):
             case _:
                 self.answer({"error": {"code": "not_found", "message": "/".join(path)}}, 404)
 
-    def _sandbox(self, name: str, status: str = "running") -> dict[str, Any]:
+    def _sandbox(self, name: str, status: str = "") -> dict[str, Any]:
+        status = status or ("stopped" if name in self.service.stopped else "running")
         about = {"status": status, "cwd": "/vercel/sandbox", "projectId": "project"}
         return {
             "sandbox": {"name": name, "currentSessionId": name, "persistent": False, **about},

@@ -83,7 +83,14 @@ class SingularitySettings(Section):
     """Seconds to wait for the instance to start."""
 
 
-class ModalSettings(Section):
+class CloudSettings(Section):
+    """What all sandboxes rented from a service have in common."""
+
+    keep_days: Annotated[int, Field(ge=0, le=365)] = 7
+    """Days that the files of the sandbox are kept after the session closes, for when you resume it. `0`: not at all."""
+
+
+class ModalSettings(CloudSettings):
     """A sandbox at Modal. Sign in with `modal setup`, or set `MODAL_TOKEN_ID` and `MODAL_TOKEN_SECRET`."""
 
     image: Word = "python:3.12-slim"
@@ -102,7 +109,7 @@ class ModalSettings(Section):
     """Maximum lifetime of the sandbox, in seconds."""
 
 
-class DaytonaSettings(Section):
+class DaytonaSettings(CloudSettings):
     """A sandbox at Daytona. Its key is in `DAYTONA_API_KEY`. Set `snapshot` or `image`."""
 
     snapshot: Word | None = None
@@ -114,12 +121,12 @@ class DaytonaSettings(Section):
     network: bool = True
     """Whether the sandbox has network access."""
     idle_minutes: Annotated[int, Field(ge=1)] = 15
-    """Idle minutes after which Daytona stops and deletes the sandbox."""
+    """Idle minutes after which Daytona stops the sandbox."""
     start_timeout_s: Positive = 120.0
     """Seconds to wait for the sandbox to start."""
 
 
-class VercelSettings(Section):
+class VercelSettings(CloudSettings):
     """A sandbox at Vercel.
 
     Set `VERCEL_OIDC_TOKEN`, or `VERCEL_TOKEN` with `VERCEL_TEAM_ID` and `VERCEL_PROJECT_ID`.

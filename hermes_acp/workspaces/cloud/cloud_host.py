@@ -7,20 +7,25 @@ the command runs, with every service alike, and a broken connection loses nothin
 import base64
 import binascii
 from collections.abc import Callable
+from contextlib import suppress
 from secrets import token_hex
 from shlex import quote
 from string import Template
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from anyio import Lock, move_on_after
+from anyio.to_thread import run_sync
+from msgspec import Struct
 
 from hermes_acp.core.denied_paths import DeniedPath
-from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.errors import HermesError, WorkspaceError
+from hermes_acp.workspaces.cloud.kept_sandboxes import SandboxClaim
 from hermes_acp.workspaces.remote.remote_host import CALL_TIMEOUT_S, Outcome
 
 POLL_INTERVAL_S: Final = 2.0
 CHUNK_BYTES: Final = 1 << 20
 SERVICE_TIMEOUT_S: Final = 60.0
+SUSPEND_TIMEOUT_S: Final = 120.0
 # Bytes are returned as base64, because services return text; the exit code is the last line.
 ASK_SCRIPT: Final = Template("""(
 ( eval "$$(printf %s $letters | base64 -d)" ) </dev/null
@@ -59,13 +64,45 @@ def no_denied_paths(folder: str) -> tuple[DeniedPath, ...]:
     return ()
 
 
+class SandboxFacts(Struct, frozen=True):
+    """What a service says about a sandbox: whether it runs, what it has, and what it has cost, if the service says."""
+
+    state: Literal["running", "suspended", "gone"]
+    resources: str = ""
+    cost_usd: float | None = None
+
+
 class CloudService(Protocol):
-    """What a service must provide: a sandbox, running a script in it to its end, and uploading a file to it."""
+    """What a service must provide: a sandbox, running a script in it to its end, and uploading a file to it.
+
+    A sandbox that is kept has a handle, by which later processes find it again.
+    """
 
     name: str
 
+    @property
+    def handle(self) -> str:
+        """The handle of the sandbox; empty if there is none, or if it cannot be found again."""
+        ...
+
     async def provision(self) -> None:
         """Provision a fresh sandbox and release an incomplete one. Raises WorkspaceError."""
+        ...
+
+    async def attach(self, handle: str) -> SandboxFacts:
+        """Connect to a sandbox that an earlier process left, without starting it. Raises WorkspaceError."""
+        ...
+
+    async def start(self) -> bool:
+        """Let a suspended sandbox go on; return False if it turns out to be gone. Raises WorkspaceError."""
+        ...
+
+    async def suspend(self) -> str:
+        """Stop the sandbox so that its files stay; return the handle it has then. Raises WorkspaceError."""
+        ...
+
+    async def disconnect(self) -> None:
+        """Close the connection; leave the sandbox as it is."""
         ...
 
     async def execute(self, script: str, max_wait_s: float) -> str:
@@ -146,15 +183,21 @@ class CloudHost:
         *,
         has_network: bool,
         denied_paths: DeniedPathLookup = no_denied_paths,
+        claim: SandboxClaim | None = None,
     ) -> None:
-        """Rent nothing yet; `place` is the remote folder in which the session works."""
+        """Rent nothing yet; `place` is the remote folder in which the session works.
+
+        With a claim, the sandbox is kept for the session's next workspace; without one, it is released at the end.
+        """
         self.name = service.name
         self._has_network = has_network
         self._closures = denied_paths
         self._service = service
         self._place = place
+        self._claim = claim
         self._hiring = Lock()
         self._is_there = False
+        self._has_own = False
         self._called = f"hermes-acp-{token_hex(12)}"
         self._count = 0
 
@@ -212,25 +255,73 @@ class CloudHost:
         return False
 
     async def close(self) -> None:
-        """Release the sandbox."""
+        """Suspend the sandbox for the session's next workspace, or release it."""
         async with self._hiring:
             if self._is_there:
                 self._is_there = False
-                await self._deprovision()
+                if not await self._suspend():
+                    await self._deprovision()
 
     async def _ensure_provisioned(self) -> None:
         async with self._hiring:
             if self._is_there:
                 return
             try:
-                await self._service.provision()
+                if not await self._find():
+                    await self._provision()
                 self._is_there = True
             finally:
                 if not self._is_there:
                     await self._deprovision()
             await self._service.execute(f"mkdir -p {quote(self._place)}", SERVICE_TIMEOUT_S)
 
+    async def _find(self) -> bool:
+        """Go on in the session's own sandbox; return False if it has none. Raises WorkspaceError if it is gone."""
+        handle = await run_sync(self._claim.find) if self._claim else ""
+        if not (self._claim and handle):
+            return False
+        self._has_own = True
+        facts = await self._service.attach(handle)
+        is_there = facts.state != "gone"
+        if facts.state == "suspended":
+            is_there = await self._service.start()
+        if not is_there:
+            await run_sync(self._claim.forget)
+            self._has_own = False
+            raise WorkspaceError(
+                f"The sandbox of this session at {self.name} is gone, with the files in it.",
+                hint="The next command gets a new, empty one.",
+                retryable=True,
+            )
+        await run_sync(self._claim.note, self._service.handle, "running")
+        return True
+
+    async def _provision(self) -> None:
+        await self._service.provision()
+        if self._claim and self._service.handle:
+            await run_sync(self._claim.note, self._service.handle, "running")
+
+    async def _suspend(self) -> bool:
+        """Keep the sandbox if somebody may come back to it; return whether it is kept."""
+        if not (self._claim and self._claim.session_id and self._service.handle):
+            return False
+        with move_on_after(SUSPEND_TIMEOUT_S, shield=True):
+            with suppress(
+                HermesError
+            ):  # then it is noted as running, and the service stops it when its time is up
+                await run_sync(self._claim.note, await self._service.suspend(), "suspended")
+            await self._service.disconnect()
+        return True
+
     async def _deprovision(self) -> None:
-        """Release the sandbox, even if cancelled: it costs money as long as it exists."""
+        """Release the sandbox, even if cancelled: it costs money as long as it exists.
+
+        A sandbox with a session's files is only disconnected from: that it cannot be used now does not mean it is gone.
+        """
         with move_on_after(SERVICE_TIMEOUT_S, shield=True):
+            if self._has_own:
+                await self._service.disconnect()
+                return
             await self._service.deprovision()
+            if self._claim:
+                self._claim.forget()

@@ -6,6 +6,7 @@ from typing import TypeVar
 from hermes_acp.config.installation import extra_hint
 from hermes_acp.core.errors import ConfigError, WorkspaceError
 from hermes_acp.workspaces.cloud.cloud_host import CloudHost, CloudService, DeniedPathLookup
+from hermes_acp.workspaces.cloud.kept_sandboxes import SandboxClaim
 from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
 from hermes_acp.workspaces.remote.remote_commands import RemoteCommands
 from hermes_acp.workspaces.remote.remote_files import RemoteFiles
@@ -32,9 +33,14 @@ def require_sandbox(service: str, sandbox: Sandbox | None) -> Sandbox:
 
 
 def open_cloud_workspace(
-    service: CloudService, folder: str, denied_paths: DeniedPathLookup, *, has_network: bool
+    service: CloudService,
+    folder: str,
+    denied_paths: DeniedPathLookup,
+    *,
+    has_network: bool,
+    claim: SandboxClaim | None = None,
 ) -> CompositeWorkspace:
     """Open a workspace in a folder at a service, but rent nothing yet."""
-    host = CloudHost(service, folder, has_network=has_network, denied_paths=denied_paths)
+    host = CloudHost(service, folder, has_network=has_network, denied_paths=denied_paths, claim=claim)
     files = RemoteFiles(host, folder, (folder,))
     return CompositeWorkspace(files, RemoteCommands(host, files.locate))

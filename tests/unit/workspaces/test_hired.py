@@ -8,7 +8,7 @@ from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.policy.policy_engine import Policy
-from hermes_acp.workspaces.cloud.cloud_host import CloudHost
+from hermes_acp.workspaces.cloud.cloud_host import CloudHost, SandboxFacts
 from hermes_acp.workspaces.cloud.cloud_workspace import open_cloud_workspace
 
 
@@ -21,6 +21,22 @@ class Hires:
         self.began = anyio.Event()
         self.given_back = 0
         self._is_slow = is_slow
+
+    @property
+    def handle(self) -> str:
+        return ""
+
+    async def attach(self, handle: str) -> SandboxFacts:
+        return SandboxFacts("gone")
+
+    async def start(self) -> bool:
+        return False
+
+    async def suspend(self) -> str:
+        return ""
+
+    async def disconnect(self) -> None:
+        raise AssertionError("a sandbox that nobody keeps is released")
 
     async def provision(self) -> None:
         self.began.set()

@@ -1,0 +1,95 @@
+"""Which sandboxes at services are kept for which sessions: one small file each, written before they are needed.
+
+An entry is written as soon as a sandbox is rented, so a killed process leaves a trace of what still costs money.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.clock import SystemClock
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.storage.private_files import write_private_text
+
+FOLDER: Final = "sandboxes"
+
+
+class KeptSandbox(Struct, frozen=True):
+    """A sandbox that belongs to a session.
+
+    `handle` is what the service knows it by, `cwd` is the session's folder on this machine, `at` is in seconds since
+    the epoch.
+    """
+
+    session_id: str
+    service: str
+    handle: str
+    cwd: str
+    state: Literal["running", "suspended"]
+    at: float
+
+
+class KeptSandboxes:
+    """The sandboxes that the sessions of one home keep. Methods block; those that write raise StorageError."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / FOLDER
+
+    def find(self, session_id: str, service: str) -> KeptSandbox | None:
+        """Return the sandbox that a session has at a service."""
+        return _read(self._path(session_id, service))
+
+    def put(self, kept: KeptSandbox) -> None:
+        """Note a sandbox, in place of an earlier one of the same session."""
+        write_private_text(self._path(kept.session_id, kept.service), msgspec.json.encode(kept).decode())
+
+    def forget(self, session_id: str, service: str) -> None:
+        """Remove the note of a sandbox that is gone."""
+        with suppress(OSError):
+            self._path(session_id, service).unlink(missing_ok=True)
+
+    def all(self) -> list[KeptSandbox]:
+        """List all sandboxes, the latest first."""
+        found = [kept for path in self._folder.glob("*.json") if (kept := _read(path))]
+        return sorted(found, key=lambda kept: kept.at, reverse=True)
+
+    def _path(self, session_id: str, service: str) -> Path:
+        return self._folder / f"{session_id}.{service}.json"
+
+
+class SandboxClaim:
+    """What a workspace at a service may keep: the sandbox of one session, once that session is known."""
+
+    def __init__(self, kept: KeptSandboxes, service: str, cwd: str, clock: Clock | None = None) -> None:
+        self.session_id = ""
+        self._kept = kept
+        self._service = service
+        self._cwd = cwd
+        self._clock = clock or SystemClock()
+
+    def find(self) -> str:
+        """Return the handle of the session's sandbox, or an empty string."""
+        kept = self._kept.find(self.session_id, self._service) if self.session_id else None
+        return kept.handle if kept else ""
+
+    def note(self, handle: str, state: Literal["running", "suspended"]) -> None:
+        """Note the session's sandbox. Raises StorageError."""
+        if self.session_id:
+            self._kept.put(
+                KeptSandbox(self.session_id, self._service, handle, self._cwd, state, self._clock.now())
+            )
+
+    def forget(self) -> None:
+        """Note that the session has no sandbox."""
+        if self.session_id:
+            self._kept.forget(self.session_id, self._service)
+
+
+def _read(path: Path) -> KeptSandbox | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=KeptSandbox)
+    except (OSError, msgspec.MsgspecError):
+        return None
