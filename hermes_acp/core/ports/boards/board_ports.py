@@ -1,0 +1,70 @@
+"""Boards: the log that says everything about a board, and what a board needs of others."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from hermes_acp.core.ports.boards.card_events import Draft, LogEntry
+
+
+class BoardLog(Protocol):
+    """The append-only log of one board, which any number of processes read and append to."""
+
+    async def read(self, after: int = 0) -> Sequence[LogEntry]:
+        """Return the entries after a number, oldest first. Raises StorageError."""
+        ...
+
+    async def append(self, drafts: Sequence[Draft], *, expected: int, at: float) -> Sequence[LogEntry] | None:
+        """Append entries after the entry `expected`, all or none, durably. Raises StorageError.
+
+        Return None, with nothing written, if that is not the last one: the caller reads on and decides again.
+        """
+        ...
+
+    async def wait(self, after: int) -> None:
+        """Return when there is, or may be, an entry after a number."""
+        ...
+
+
+class BoardLogs(Protocol):
+    """The boards of a home by their names."""
+
+    async def names(self) -> Sequence[str]:
+        """Return the names of all boards, sorted."""
+        ...
+
+    async def create(self, name: str) -> bool:
+        """Create a board; return False if it exists. Raises StorageError."""
+        ...
+
+    async def remove(self, name: str) -> None:
+        """Remove a board from the list; what it consists of is kept aside. Raises StorageError."""
+        ...
+
+    def open(self, name: str) -> BoardLog:
+        """Return a board's log; nothing is opened yet."""
+        ...
+
+
+class CardWorktree(Struct, frozen=True):
+    """Where a card is worked on: its folder and, in a repository, its branch and the commit where that began."""
+
+    folder: str
+    branch: str = ""
+    base: str = ""
+
+
+class Worktrees(Protocol):
+    """Gives cards git worktrees of their own."""
+
+    async def open(self, board: str, card_id: str, folder: str) -> CardWorktree:
+        """Return the worktree of a card, created if it does not exist; the folder itself outside repositories.
+
+        Repeatable. Raises WorkspaceError.
+        """
+        ...
+
+    async def remove(self, board: str, card_id: str, folder: str) -> None:
+        """Remove a card's worktree, whose work is merged or not wanted. Repeatable. Raises WorkspaceError."""
+        ...

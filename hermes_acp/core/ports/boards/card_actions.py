@@ -1,0 +1,141 @@
+"""What people, agents and programs may do on a board; each action becomes entries of its log, or is refused."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.ports.boards.cards import BoardSettings, CardState, CardWork, Link
+
+
+class AddCard(Struct, frozen=True, tag="add"):
+    """Add a card; a `ready` one is started as soon as nothing blocks it. Without text, its title is the prompt."""
+
+    title: str
+    text: str = ""
+    to: Literal["inbox", "ready"] = "inbox"
+    work: CardWork = CardWork()
+    links: tuple[Link, ...] = ()
+
+
+class EditCard(Struct, frozen=True, tag="edit"):
+    """Change what a card says or how it is worked on; None: as before."""
+
+    card_id: str
+    title: str | None = None
+    text: str | None = None
+    work: CardWork | None = None
+
+
+class MoveCard(Struct, frozen=True, tag="move"):
+    """Move a card to a state."""
+
+    card_id: str
+    to: CardState
+    reason: str = ""
+    result: str = ""
+
+
+class CommentOnCard(Struct, frozen=True, tag="comment"):
+    """Write a comment."""
+
+    card_id: str
+    text: str
+
+
+class LinkCard(Struct, frozen=True, tag="link"):
+    """Add a link to a card, or remove it."""
+
+    card_id: str
+    link: Link
+    is_removed: bool = False
+
+
+class AnswerCard(Struct, frozen=True, tag="answer"):
+    """Answer the open question of a card's run, or the one about a call."""
+
+    card_id: str
+    answer: PermissionAnswer
+    text: str = ""
+    call_id: str = ""
+
+
+class ApproveCard(Struct, frozen=True, tag="approve"):
+    """Accept the result of a card in review: its branch is merged, or it is done."""
+
+    card_id: str
+    comment: str = ""
+
+
+class SendBackCard(Struct, frozen=True, tag="send_back"):
+    """Have a card in review worked on again, in the same session, with these words."""
+
+    card_id: str
+    words: str
+
+
+class ParkCard(Struct, frozen=True, tag="park"):
+    """Stop the work on a card until somebody moves it to ready."""
+
+    card_id: str
+    reason: str = ""
+
+
+class TakeCard(Struct, frozen=True, tag="take"):
+    """Have an open session work on a card, instead of a run."""
+
+    card_id: str
+    session_id: str
+
+
+class NoteResult(Struct, frozen=True, tag="result"):
+    """Note the result of one's work; the card is reviewed when its run ends, or at once if a session took it."""
+
+    card_id: str
+    result: str
+
+
+class NoteBranch(Struct, frozen=True, tag="branch"):
+    """Note in which folder and on which branch an attempt works; for the engine."""
+
+    card_id: str
+    folder: str
+    branch: str = ""
+    base: str = ""
+
+
+class RemoveCard(Struct, frozen=True, tag="remove"):
+    """Take a card off the board; it can be restored."""
+
+    card_id: str
+
+
+class RestoreCard(Struct, frozen=True, tag="restore"):
+    """Put a removed card back on the board."""
+
+    card_id: str
+
+
+class ChangeBoard(Struct, frozen=True, tag="change_board"):
+    """Set the limits of the board."""
+
+    settings: BoardSettings
+
+
+CardAction = (
+    AddCard
+    | EditCard
+    | MoveCard
+    | CommentOnCard
+    | LinkCard
+    | AnswerCard
+    | ApproveCard
+    | SendBackCard
+    | ParkCard
+    | TakeCard
+    | NoteResult
+    | NoteBranch
+    | RemoveCard
+    | RestoreCard
+    | ChangeBoard
+)

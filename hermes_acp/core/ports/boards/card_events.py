@@ -1,0 +1,153 @@
+"""The entries of a board's log: everything that ever happened to its cards."""
+
+from msgspec import Struct
+
+from hermes_acp.core.ports.boards.cards import (
+    Actor,
+    Attempt,
+    BoardSettings,
+    CardState,
+    CardWork,
+    Link,
+    Spending,
+)
+
+
+class CardAdded(Struct, frozen=True, omit_defaults=True, tag="added"):
+    """A card is new on the board."""
+
+    card_id: str
+    title: str
+    text: str = ""
+    state: CardState = "inbox"
+    work: CardWork = CardWork()
+    links: tuple[Link, ...] = ()
+
+
+class CardEdited(Struct, frozen=True, omit_defaults=True, tag="edited"):
+    """What a card says, or how it is worked on, has changed; None: as before."""
+
+    card_id: str
+    title: str | None = None
+    text: str | None = None
+    work: CardWork | None = None
+
+
+class CardMoved(Struct, frozen=True, omit_defaults=True, tag="moved"):
+    """A card is in another state. `words` are the prompt of its next attempt; an empty `result` leaves the last one."""
+
+    card_id: str
+    to: CardState
+    reason: str = ""
+    words: str = ""
+    result: str = ""
+
+
+class CardCommented(Struct, frozen=True, tag="commented"):
+    """Somebody wrote about a card."""
+
+    card_id: str
+    text: str
+
+
+class CardLinked(Struct, frozen=True, tag="linked"):
+    """A card got a link."""
+
+    card_id: str
+    link: Link
+
+
+class CardUnlinked(Struct, frozen=True, tag="unlinked"):
+    """A card lost a link."""
+
+    card_id: str
+    link: Link
+
+
+class CardAnswered(Struct, frozen=True, omit_defaults=True, tag="answered"):
+    """Somebody answered the question of a card's run."""
+
+    card_id: str
+    answer: str
+    text: str = ""
+
+
+class AttemptStarted(Struct, frozen=True, tag="attempt_started"):
+    """A run was ordered for a card, or a session took it."""
+
+    card_id: str
+    attempt: Attempt
+
+
+class AttemptNoted(Struct, frozen=True, omit_defaults=True, tag="attempt_noted"):
+    """What an attempt has used so far, and whether it has ended."""
+
+    card_id: str
+    number: int
+    spent: Spending
+    is_open: bool = True
+
+
+class BranchNoted(Struct, frozen=True, omit_defaults=True, tag="branch_noted"):
+    """Where the attempt of a card works."""
+
+    card_id: str
+    folder: str
+    branch: str = ""
+    base: str = ""
+
+
+class CardRemoved(Struct, frozen=True, tag="removed"):
+    """A card left the board; it can be restored."""
+
+    card_id: str
+
+
+class CardRestored(Struct, frozen=True, tag="restored"):
+    """A removed card is back on the board."""
+
+    card_id: str
+
+
+class BoardChanged(Struct, frozen=True, tag="board_changed"):
+    """The board has other limits."""
+
+    settings: BoardSettings
+
+
+class UnknownEntry(Struct, frozen=True, tag="unknown"):
+    """An entry of a newer version, which this one leaves alone."""
+
+
+CardEvent = (
+    CardAdded
+    | CardEdited
+    | CardMoved
+    | CardCommented
+    | CardLinked
+    | CardUnlinked
+    | CardAnswered
+    | AttemptStarted
+    | AttemptNoted
+    | BranchNoted
+    | CardRemoved
+    | CardRestored
+    | BoardChanged
+    | UnknownEntry
+)
+
+
+class LogEntry(Struct, frozen=True):
+    """An entry of the log: its number, counted from 1, when it was written (seconds since the epoch), and by whom."""
+
+    number: int
+    at: float
+    by: Actor
+    event: CardEvent
+
+
+class Draft(Struct, frozen=True):
+    """An entry that is to be appended."""
+
+    by: Actor
+    event: CardEvent

@@ -1,0 +1,154 @@
+"""Cards of a board: units of work with states, links to other cards, and what became of them."""
+
+import re
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from hermes_acp.core.ports.run_ports import DEFAULT_PRIORITY, RunBudget
+
+CardState = Literal["inbox", "ready", "running", "input_required", "review", "merging", "done", "parked"]
+"""`inbox` cards wait for a person; `ready` ones are started; `parked` ones rest until a person moves them."""
+STATES: Final[tuple[CardState, ...]] = (
+    *("inbox", "ready", "running", "input_required"),
+    *("review", "merging", "done", "parked"),
+)
+LinkKind = Literal["blocks", "parent", "found_in"]
+"""A card `blocks` another one, has another one as its `parent`, or was `found_in` the work on another one."""
+ActorKind = Literal["person", "agent", "engine", "check"]
+Worktree = Literal["own", "same"]
+"""Whether a card is worked on in a git worktree of its own, or in the folder itself."""
+BOARD_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+DEFAULT_BOARD: Final = "default"
+ORIGIN: Final = "board:"
+"""How the origins of runs begin that work on cards; the board's name follows."""
+
+
+class Actor(Struct, frozen=True, omit_defaults=True, gc=False):
+    """Who does something: a person by name, an agent by its session, the engine, or a check by name."""
+
+    kind: ActorKind
+    name: str = ""
+
+
+ENGINE: Final = Actor("engine")
+
+
+class Link(Struct, frozen=True, gc=False):
+    """A card's relation to another card."""
+
+    kind: LinkKind
+    card_id: str
+
+
+class CardWork(Struct, frozen=True, omit_defaults=True, gc=False):
+    """How a card is worked on: where, with which settings and limits. Priorities are 1 (first) to 5.
+
+    `checks` are commands that must succeed before the result is merged. `place` is a label of the workers that may
+    take the card; empty: the board's.
+    """
+
+    folder: str = ""
+    worktree: Worktree = "own"
+    mode: str = ""
+    backend: str = ""
+    model: str = ""
+    budget: RunBudget = RunBudget()
+    priority: int = DEFAULT_PRIORITY
+    checks: tuple[str, ...] = ()
+    place: str = ""
+
+
+class Spending(Struct, frozen=True, omit_defaults=True, gc=False):
+    """What work has used."""
+
+    tokens: int = 0
+    cost_usd: float = 0.0
+
+
+class Attempt(Struct, frozen=True, omit_defaults=True, gc=False):
+    """A run for a card or, without `run_id`, the work of a session that has taken it.
+
+    `number` counts the attempts of the card. `is_open`: it has not ended. `is_withdrawn`: somebody has moved or changed
+    the card meanwhile, so the run is to be stopped. `folder` is where it works; `branch` holds its commits and started
+    at `base`.
+    """
+
+    number: int
+    session_id: str
+    run_id: str = ""
+    at: float = 0.0
+    is_open: bool = True
+    is_withdrawn: bool = False
+    folder: str = ""
+    branch: str = ""
+    base: str = ""
+    spent: Spending = Spending()
+
+
+class Comment(Struct, frozen=True, gc=False):
+    """What somebody wrote about a card, and when (seconds since the epoch)."""
+
+    by: Actor
+    at: float
+    text: str
+
+
+class CardNotes(Struct, frozen=True, omit_defaults=True, gc=False):
+    """What the card's state is about: the result of the work, why it is in its state, and what to do next time.
+
+    `reason` is the open question of an `input_required` card, and why a card is `parked`. `words` are the next prompt
+    of a card that was sent back.
+    """
+
+    result: str = ""
+    reason: str = ""
+    words: str = ""
+
+
+class Stamp(Struct, frozen=True, gc=False):
+    """Who did something, and when (seconds since the epoch)."""
+
+    by: Actor
+    at: float
+
+
+class Card(Struct, frozen=True, omit_defaults=True, gc=False):
+    """A unit of work. `text` is the prompt of its first attempt."""
+
+    id: str
+    title: str
+    created: Stamp
+    updated: Stamp
+    text: str = ""
+    state: CardState = "inbox"
+    work: CardWork = CardWork()
+    links: tuple[Link, ...] = ()
+    attempt: Attempt | None = None
+    comments: tuple[Comment, ...] = ()
+    notes: CardNotes = CardNotes()
+    spent: Spending = Spending()
+
+
+class BoardSettings(Struct, frozen=True, omit_defaults=True):
+    """The limits of a board: what all its cards may use together, and how many of its runs may be under way.
+
+    A board without `place` is worked on by any worker.
+    """
+
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    max_running: int | None = None
+    place: str = ""
+
+
+def run_id_of(board: str, card_id: str, number: int) -> str:
+    """Return the ID of the run of an attempt."""
+    return f"{board}.{card_id}.{number}"
+
+
+def card_of_run(run_id: str) -> tuple[str, str, int] | None:
+    """Return the board, the card and the number of the attempt of a run, or None if it is no card's run."""
+    board, _, rest = run_id.partition(".")
+    card_id, _, number = rest.rpartition(".")
+    return (board, card_id, int(number)) if board and card_id and number.isdecimal() else None

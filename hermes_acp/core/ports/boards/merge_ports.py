@@ -1,0 +1,47 @@
+"""Merging the finished work of cards: a queue for each repository."""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class MergeRequest(Struct, frozen=True):
+    """What is to be merged: the branch of a card, in the repository at `folder`.
+
+    `worktree` is where the branch is checked out. `checks` are commands that must succeed, besides the repository's.
+    """
+
+    board: str
+    card_id: str
+    title: str
+    folder: str
+    worktree: str
+    branch: str
+    base: str = ""
+    checks: tuple[str, ...] = ()
+
+
+class Merged(Struct, frozen=True, tag="merged"):
+    """The branch is part of the repository's main line, at this commit."""
+
+    commit: str = ""
+    sentence: str = ""
+
+
+class NotMerged(Struct, frozen=True, tag="not_merged"):
+    """Nothing was changed. `words` tell the agent what to mend: conflicts, or failed checks with their output."""
+
+    sentence: str
+    words: str = ""
+
+
+class MergeQueue(Protocol):
+    """Merges branches one after the other in each repository: rebase, checks, fast-forward."""
+
+    async def merge(self, request: MergeRequest) -> Merged | NotMerged:
+        """Wait for the repository's turn and merge. Raises WorkspaceError if it cannot be tried now.
+
+        Repeatable after any interruption: a branch that is merged already is `Merged`. Several processes may ask for
+        the same merge at once.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Merge the finished work of cards, one after the other in each repository."""

@@ -1,0 +1,1 @@
+"""Give each card a git worktree of its own."""

@@ -1,0 +1,171 @@
+"""The worktrees of cards: created, found again after a crash, and removed with their work kept on a branch.
+
+Repeatable at every point: the record is written before anything is created, and a lock that git itself inherits keeps
+others out until a git that outlived its process has ended.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from anyio.to_thread import run_sync
+from msgspec import structs
+
+from hermes_acp.core.ports.boards.board_ports import CardWorktree
+from hermes_acp.git.linked_worktrees import (
+    BRANCHES,
+    add_worktree,
+    branch_at,
+    commit_all,
+    commit_of,
+    discard_worktree,
+    is_rebasing,
+    is_within,
+    remove_stale_locks,
+    reset_to,
+    work_under_way,
+)
+from hermes_acp.git.repository_git import RepositoryGit, WorkingCopy, find_program, find_working_copy
+from hermes_acp.runs.worktrees.worktree_records import WorktreeRecord, WorktreeRecords
+
+BRANCH: Final = "hermes-acp/{board}-{card}-{token}"
+UNFINISHED: Final = "Keep unfinished work on card {card} of {board}"
+CarryTrust = Callable[[str, str], None]
+"""Takes what the user trusts in one folder over to another; an empty first folder means to forget it."""
+
+
+class CardWorktrees:
+    """The worktrees of one home; implements `Worktrees`."""
+
+    def __init__(
+        self, home: Path, folder: Path, variables: Mapping[str, str], carry_trust: CarryTrust
+    ) -> None:
+        """Prepare; worktrees are created in `folder`."""
+        self.records = WorktreeRecords(home)
+        self._folder = folder
+        self._variables = variables
+        self._carry_trust = carry_trust
+
+    async def open(self, board: str, card_id: str, folder: str) -> CardWorktree:
+        """Return a card's worktree, created if it does not exist; the folder itself outside repositories.
+
+        Raises WorkspaceError, StorageError.
+        """
+        async with self.records.lock_card(board, card_id) as lock:
+            return await run_sync(self._open, board, card_id, folder, lock)
+
+    async def remove(self, board: str, card_id: str, folder: str) -> None:
+        """Remove a card's worktree. Work that is not merged stays on the card's branch.
+
+        Raises WorkspaceError, StorageError.
+        """
+        async with self.records.lock_card(board, card_id) as lock:
+            await run_sync(self._remove, board, card_id, lock)
+
+    def git_for(self, folder: str, lock: int | None) -> tuple[RepositoryGit, WorkingCopy] | None:
+        """Return git for the repository that contains a folder. Blocks. Raises WorkspaceError."""
+        program, held = find_program(self._variables), () if lock is None else (lock,)
+        found = find_working_copy(program, folder, held)
+        return (RepositoryGit(program, found.top, held), found) if found else None
+
+    def _open(self, board: str, card_id: str, folder: str, lock: int) -> CardWorktree:
+        record = self.records.read(board, card_id)
+        found = self.git_for(record.source if record else folder, lock)
+        if found is None:
+            return CardWorktree(folder)
+        git, copy = found
+        if record is None:
+            if not (base := commit_of(git, "HEAD")):
+                return CardWorktree(folder)
+            record = self._planned(board, card_id, folder, copy, (base, branch_at(git)))
+            self.records.write(record)
+        if record.stage in ("creating", "kept") or not self._is_whole(git, record, copy):
+            record = self._create(git, record)
+        elif record.stage != "ready":
+            record = self._end_merge(git.at(record.path), record)
+        os.makedirs(record.folder, exist_ok=True)
+        self._carry_trust(record.source, record.folder)
+        return CardWorktree(record.folder, record.branch, record.base)
+
+    def _planned(
+        self, board: str, card_id: str, folder: str, copy: WorkingCopy, start: tuple[str, str]
+    ) -> WorktreeRecord:
+        """Return the record of a new worktree, which begins at a commit of a branch."""
+        source, token = os.path.realpath(folder), os.urandom(3).hex()
+        path = str(self._folder / f"{os.path.basename(copy.top)}-{board}-{card_id}-{token}")
+        inside = os.path.normpath(os.path.join(path, os.path.relpath(source, copy.top)))
+        branch = BRANCH.format(board=board, card=card_id, token=token)
+        return WorktreeRecord(board, card_id, source, path, inside, branch, *start)
+
+    def _create(self, git: RepositoryGit, record: WorktreeRecord) -> WorktreeRecord:
+        record = structs.replace(record, stage="creating")
+        self.records.write(record)
+        discard_worktree(git, record.path)
+        add_worktree(git, record.path, record.branch, record.base)
+        record = structs.replace(record, stage="ready")
+        self.records.write(record)
+        return record
+
+    def _end_merge(self, git: RepositoryGit, record: WorktreeRecord) -> WorktreeRecord:
+        """Let the work on a card go on whose merge is done or was interrupted."""
+        if record.tip:
+            git_dir = git.run("rev-parse", "--absolute-git-dir").strip()
+            remove_stale_locks(git_dir)
+            restore_tip(git, record, git_dir)
+        record = structs.replace(record, stage="ready", tip="")
+        self.records.write(record)
+        return record
+
+    def _is_whole(self, git: RepositoryGit, record: WorktreeRecord, copy: WorkingCopy) -> bool:
+        """Return whether a worktree is still one of its repository."""
+        if not os.path.isdir(record.path):
+            return False
+        own = git.at(record.path).try_run("rev-parse", "--path-format=absolute", "--git-common-dir")
+        return os.path.realpath((own or "").strip()) == copy.common_dir
+
+    def _remove(self, board: str, card_id: str, lock: int) -> None:
+        record = self.records.read(board, card_id)
+        if record is None or record.stage == "kept":
+            return
+        self._carry_trust("", record.folder)
+        found = self.git_for(record.source, lock) if os.path.isdir(record.source) else None
+        if found is None:
+            self.records.forget(record)
+            return
+        git, copy = found
+        if record.stage not in ("creating", "merged") and self._is_whole(git, record, copy):
+            self._keep_work(git.at(record.path), record)
+        discard_worktree(git, record.path)
+        tip = commit_of(git, BRANCHES + record.branch)
+        target = commit_of(git, BRANCHES + record.target) if record.target else ""
+        if tip and not is_within(git, tip, target or record.base):
+            self.records.write(structs.replace(record, stage="kept", tip="", conflicts=()))
+            return
+        if tip:
+            git.run("update-ref", "-d", BRANCHES + record.branch, tip)
+        git.try_run("update-ref", "-d", earlier_work_of(record))
+        self.records.forget(record)
+
+    def _keep_work(self, git: RepositoryGit, record: WorktreeRecord) -> None:
+        """Commit what the agent left uncommitted; what a merge had changed is restored first."""
+        git_dir = git.run("rev-parse", "--absolute-git-dir").strip()
+        remove_stale_locks(git_dir)
+        if record.tip:
+            restore_tip(git, record, git_dir)
+        elif not work_under_way(git_dir):
+            commit_all(git, UNFINISHED.format(card=record.card_id, board=record.board))
+
+
+def earlier_work_of(record: WorktreeRecord) -> str:
+    """Return the reference that keeps a card's commits after a conflict has made them one."""
+    return f"refs/hermes-acp/{record.branch.rpartition('/')[2]}"
+
+
+def restore_tip(git: RepositoryGit, record: WorktreeRecord, git_dir: str) -> None:
+    """Make a card's worktree as it was when its merge began. Raises GitFailed."""
+    if is_rebasing(git_dir):
+        git.run("rebase", "--quit")
+    git.run("symbolic-ref", "HEAD", BRANCHES + record.branch)
+    git.run("update-ref", BRANCHES + record.branch, record.tip)
+    reset_to(git, record.tip)

@@ -1,0 +1,112 @@
+"""What this home knows about the worktrees of cards: a small file for each, written before anything is created."""
+
+import fcntl
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, Literal
+
+import anyio
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.errors import StorageError
+from hermes_acp.storage.private_files import private_folder, storage_error, write_private_text
+
+LOCK_INTERVAL_S: Final = 0.05
+Stage = Literal["creating", "ready", "rebasing", "checking", "returning", "merged", "kept"]
+"""`rebasing`, `checking` and `returning` are steps of a merge; `kept` has a branch and no worktree any more."""
+
+
+class WorktreeRecord(Struct, frozen=True, omit_defaults=True):
+    """The worktree of a card: where it is, which branch it has, where that began and which one it is for.
+
+    `folder` is the session's folder in it. `tip` is the commit with everything that the agent did, while a merge is
+    under way, and `conflicts` are the files that the agent was asked to mend.
+    """
+
+    board: str
+    card_id: str
+    source: str
+    path: str
+    folder: str
+    branch: str
+    base: str
+    target: str
+    stage: Stage = "creating"
+    tip: str = ""
+    conflicts: tuple[str, ...] = ()
+
+
+class WorktreeRecords:
+    """The files of one home, and the locks that go with them."""
+
+    def __init__(self, home: Path) -> None:
+        """Prepare; nothing is created yet."""
+        self._folder = home / "worktrees"
+
+    def read(self, board: str, card_id: str) -> WorktreeRecord | None:
+        """Return a card's record. Raises StorageError."""
+        path = self._path(board, card_id)
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=WorktreeRecord)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.DecodeError) as error:
+            raise StorageError(f"The record of a worktree, {path}, cannot be read: {error}.") from error
+
+    def write(self, record: WorktreeRecord) -> None:
+        """Store a record. Raises StorageError."""
+        written = msgspec.json.format(msgspec.json.encode(record), indent=1).decode()
+        write_private_text(self._path(record.board, record.card_id), written + "\n")
+
+    def forget(self, record: WorktreeRecord) -> None:
+        """Remove a record."""
+        with suppress(OSError):
+            self._path(record.board, record.card_id).unlink(missing_ok=True)
+
+    def all(self) -> list[WorktreeRecord]:
+        """Return all records that can be read."""
+        found: list[WorktreeRecord] = []
+        for path in sorted(self._folder.glob("*.json")):
+            with suppress(OSError, msgspec.DecodeError):
+                found.append(msgspec.json.decode(path.read_bytes(), type=WorktreeRecord))
+        return found
+
+    @asynccontextmanager
+    async def lock_card(self, board: str, card_id: str) -> AsyncGenerator[int]:
+        """Wait until no other process works on a card's worktree; yield the lock's descriptor."""
+        async with _lock(self._path(board, card_id).with_suffix(".lock")) as descriptor:
+            yield descriptor
+
+    @asynccontextmanager
+    async def lock_repository(self, common_dir: str) -> AsyncGenerator[int]:
+        """Wait until no other process merges into a repository; yield the lock's descriptor."""
+        name = sha256(os.fsencode(common_dir)).hexdigest()[:32]
+        async with _lock(self._folder / "repositories" / f"{name}.lock") as descriptor:
+            yield descriptor
+
+    def _path(self, board: str, card_id: str) -> Path:
+        return self._folder / f"{board}.{card_id}.json"
+
+
+@asynccontextmanager
+async def _lock(path: Path) -> AsyncGenerator[int]:
+    """Hold a lock; processes that inherit its descriptor hold it, too. Raises StorageError."""
+    private_folder(path.parent)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise storage_error("open the lock", path, error) from error
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                await anyio.sleep(LOCK_INTERVAL_S)
+        yield descriptor
+    finally:
+        os.close(descriptor)

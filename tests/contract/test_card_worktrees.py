@@ -1,0 +1,118 @@
+"""Worktrees of cards: created once, found again, removed with their work kept, and safe to create anywhere."""
+
+import os
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.contract.card_repository import CardRepository, write
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> CardRepository:
+    repository = CardRepository(tmp_path)
+    repository.create()
+    return repository
+
+
+async def test_a_card_has_a_worktree_on_a_branch_of_its_own(repository: CardRepository) -> None:
+    first = await repository.card("1")
+    second = await repository.card("2", {"a.txt": "other\n"})
+    assert first.branch != second.branch
+    assert (Path(first.folder) / "a.txt").read_text() == "one\ntwo\nthree\n"
+    assert repository.git("branch", "--show-current", at=first.folder) == first.branch
+    assert repository.git("status", "--porcelain") == ""
+    assert first.base == repository.git("rev-parse", "main")
+
+
+async def test_the_same_card_gets_the_same_worktree_again(repository: CardRepository) -> None:
+    first = await repository.card("1", {"new.txt": "kept\n"})
+    async with anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(repository.card, "1")
+    again = await CardRepository(repository.top.parent).card("1")
+    assert again == first
+    assert (Path(again.folder) / "new.txt").read_text() == "kept\n"
+    assert repository.worktree_count() == 1
+
+
+async def test_a_subfolder_stays_the_sessions_folder(repository: CardRepository) -> None:
+    repository.commit({"inner/c.txt": "c\n"}, "Add a folder")
+    worktree = await repository.worktrees.open("board", "1", str(repository.top / "inner"))
+    assert (Path(worktree.folder) / "c.txt").read_text() == "c\n"
+
+
+async def test_folders_without_a_commit_are_used_as_they_are(repository: CardRepository) -> None:
+    plain = repository.top.parent / "plain"
+    plain.mkdir()
+    assert (await repository.worktrees.open("board", "1", str(plain))).branch == ""
+    empty = repository.top.parent / "empty"
+    empty.mkdir()
+    repository.git("init", "--quiet", at=empty)
+    worktree = await repository.worktrees.open("board", "2", str(empty))
+    assert (worktree.folder, worktree.branch) == (str(empty), "")
+
+
+async def test_a_half_made_worktree_is_made_again(repository: CardRepository) -> None:
+    first = await repository.card("1")
+    record = repository.worktrees.records.read("board", "1")
+    assert record
+    (Path(first.folder) / "a.txt").unlink()
+    written = repository.home / "worktrees" / "board.1.json"
+    written.write_text(written.read_text().replace('"ready"', '"creating"'))
+    again = await repository.card("1")
+    assert again == first
+    assert (Path(again.folder) / "a.txt").exists()
+
+
+async def test_removing_keeps_unmerged_work_on_its_branch_and_opening_continues_it(
+    repository: CardRepository,
+) -> None:
+    worktree = await repository.card("1", {"new.txt": "unfinished\n"})
+    await repository.worktrees.remove("board", "1", str(repository.top))
+    await repository.worktrees.remove("board", "1", str(repository.top))
+    assert not os.path.exists(worktree.folder)
+    assert repository.worktree_count() == 0
+    assert repository.git("show", f"{worktree.branch}:new.txt") == "unfinished"
+    again = await repository.card("1")
+    assert again.branch == worktree.branch
+    assert (Path(again.folder) / "new.txt").read_text() == "unfinished\n"
+
+
+async def test_removing_a_worktree_without_work_removes_its_branch(repository: CardRepository) -> None:
+    worktree = await repository.card("1")
+    await repository.worktrees.remove("board", "1", str(repository.top))
+    assert worktree.branch not in repository.git("branch", "--list", "--all")
+    assert repository.worktrees.records.all() == []
+    assert repository.carried[-1] == ("", worktree.folder)
+
+
+async def test_what_a_repository_names_for_its_files_is_never_started(
+    repository: CardRepository, tmp_path: Path
+) -> None:
+    """Filters, merge drivers, hooks and signers of the repository run neither at checkout nor in a merge."""
+    trap, program = tmp_path / "trap", tmp_path / "program.sh"
+    program.write_text(f"#!/bin/sh\necho started $* >> {trap}\ncat\n")
+    program.chmod(0o755)
+    repository.commit({".gitattributes": "*.txt filter=evil merge=evil diff=evil\n"}, "Name programs")
+    settings = (
+        "filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "merge.evil.driver",
+        "diff.evil.textconv", "core.fsmonitor", "gpg.program", "core.sshCommand",
+    )  # fmt: skip
+    for name in settings:
+        repository.git("config", name, str(program))
+    repository.git("config", "filter.evil.required", "true")
+    repository.git("config", "commit.gpgSign", "true")
+    for hook in ("post-checkout", "pre-commit", "post-commit", "pre-rebase", "post-merge", "post-rewrite"):
+        write(repository.top / ".git" / "hooks", {hook: program.read_text()})
+        (repository.top / ".git" / "hooks" / hook).chmod(0o755)
+    worktree = await repository.card("1", {"a.txt": "mine\n", "c.txt": "c\n"})
+    repository.git("-c", "core.fsmonitor=false", "switch", "--quiet", "--detach")
+    trap.unlink(missing_ok=True)
+    await repository.merge("1", worktree)
+    await repository.worktrees.remove("board", "1", str(repository.top))
+    assert not trap.exists()
+    assert "Do 1" in repository.log()
