@@ -11,6 +11,7 @@ import anyio
 
 from hermes_acp.clock import SystemClock
 from hermes_acp.core.ports.run_ports import (
+    Crashed,
     Done,
     DriveOutcome,
     Failed,
@@ -75,6 +76,8 @@ class ScriptedDriver:
                 if not lease.messages:
                     return InputRequired(("call_1",), "May it?")
                 self.answers.append(lease.messages[-1].text)
+            case "crash":
+                return Crashed()
             case "fail":
                 return Failed(FAILURES[order.prompt_ref], "The model is gone.")
             case _:

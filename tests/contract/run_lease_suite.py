@@ -116,6 +116,14 @@ class LeaseSuite:
             await runs.retry("poison")
             await driver.started["poison"].wait()
 
+    async def test_a_killed_agent_is_a_crash_though_its_worker_lives(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "crash"))
+        async with stage.worker() as driver:
+            view = await reached(runs, "a", "parked")
+        assert (view.attempts.crashes, view.attempts.lapses, view.attempts.epoch) == (3, 0, 3)
+        assert len(driver.driven) == 3
+
     async def test_a_suspended_worker_is_taken_over_and_fenced(self, stage: Stage) -> None:
         """A lease that lapses is no crash, however often; what the first worker does afterwards counts for nothing."""
         runs = stage.open()
@@ -165,5 +173,6 @@ class LeaseSuite:
             with anyio.fail_after(PATIENCE_S):
                 while not await runs.has_worker():
                     await anyio.sleep(0.01)
+            assert not await runs.has_worker("board")
             process.kill()
             assert not await runs.has_worker()

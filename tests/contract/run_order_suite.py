@@ -6,6 +6,7 @@ import pytest
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.run_ports import RunFilter, RunState
 from hermes_acp.runs.engine_settings import EngineSettings
+from tests.contract.run_drivers import ScriptedDriver
 from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, told
 
 
@@ -40,7 +41,9 @@ class OrderSuite:
         assert await runs.list(RunFilter()) == []
 
     async def test_an_order_comes_back_as_it_was_given(self, stage: Stage) -> None:
-        wanted = order("a", priority=2, mode="plan", backend="docker", model="m", origin="schedule:s")
+        wanted = order(
+            "a", priority=2, mode="plan", backend="docker", model="m", origin="schedule:s", place="gpu"
+        )
         view = await stage.open().start(wanted)
         assert view.order == wanted
         assert (await stage.open().list(RunFilter(origin="schedule:")))[0].order == wanted
@@ -95,6 +98,27 @@ class OrderSuite:
         await runs.start(order("now", session_id="ses_1"))
         async with stage.worker():
             await reached(runs, "now", "done")
+
+    async def test_a_worker_drives_the_runs_of_its_places_only(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("here", place="board"))
+        await runs.start(order("gpu", place="gpu", priority=1))
+        await runs.start(order("anywhere", priority=1))
+        async with stage.worker(places=("board", "gpu")) as placed:
+            await reached(runs, "here", "done")
+            await runs.start(order("more", place="board"))
+            await reached(runs, "more", "done")
+            view = await runs.show("anywhere")
+            assert view
+            assert view.state == "queued"
+        async with stage.worker() as ordinary:
+            await runs.start(order("elsewhere", place="other"))
+            await reached(runs, "anywhere", "done")
+        assert told(placed.driven) == ["gpu", "here", "more"]
+        assert told(ordinary.driven) == ["anywhere"]
+        named = ScriptedDriver()
+        await runs.work(named, only="elsewhere")
+        assert told(named.driven) == ["elsewhere"]
 
     async def test_a_new_run_is_heard_of_by_an_idle_worker(self, stage: Stage) -> None:
         async with stage.worker(EngineSettings(poll_s=600)) as driver:

@@ -4,7 +4,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, Generator
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -34,7 +35,7 @@ class JumpingClock:
         return time.monotonic()
 
 
-class Stage:
+class Stage(ABC):
     """The processes of a test: `open` is a new one's view of the engine."""
 
     def __init__(self, engine: str, home: Path) -> None:
@@ -42,18 +43,19 @@ class Stage:
         self.home = home
         self.clock = JumpingClock()
 
+    @abstractmethod
     def open(self, settings: EngineSettings = QUICK) -> Engine:
-        raise NotImplementedError
+        """Return what a new process would see."""
 
     @asynccontextmanager
     async def worker(
-        self, settings: EngineSettings = QUICK, seats: int = 4
+        self, settings: EngineSettings = QUICK, seats: int = 4, places: Sequence[str] = ("",)
     ) -> AsyncGenerator[ScriptedDriver]:
         """Drive runs in a worker of its own."""
         runs, driver = self.open(settings), ScriptedDriver()
 
         async def work() -> None:
-            await runs.work(driver, seats=seats)
+            await runs.work(driver, seats=seats, places=places)
 
         try:
             async with background_tasks(work):

@@ -4,15 +4,19 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.clock import SystemClock
 from hermes_acp.core.ports.schedule_ports import Engine
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.engines.embedded import ENGINE
+from hermes_acp.runs.sqlite.run_database import RunDatabase
+from hermes_acp.runs.sqlite.run_tables import MIGRATIONS
+from hermes_acp.runs.sqlite.schedule_tables import SCHEDULES
 from tests.contract.run_answer_suite import AnswerSuite
-from tests.contract.run_drivers import QUICK
+from tests.contract.run_drivers import QUICK, ScriptedDriver
 from tests.contract.run_lease_suite import LeaseSuite
 from tests.contract.run_order_suite import OrderSuite
 from tests.contract.run_schedule_suite import ScheduleSuite
-from tests.contract.run_stage import Stage
+from tests.contract.run_stage import Stage, order, reached, told
 
 pytestmark = pytest.mark.anyio
 
@@ -27,6 +31,28 @@ class EmbeddedStage(Stage):
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:
     return EmbeddedStage("embedded", tmp_path)
+
+
+async def test_a_file_of_before_places_still_loads(tmp_path: Path) -> None:
+    clock = SystemClock()
+    before = RunDatabase(tmp_path / "runs.db", (*MIGRATIONS, SCHEDULES))
+    columns = "id, chain, session_id, origin, spec, state, priority, not_before, created_at, updated_at"
+    spec = '{"id": "old", "session_id": "ses_old", "prompt_ref": "done", "cwd": "/work"}'
+    row = ("old", "ses_old", "ses_old", "", spec, "queued", 3, 0.0, 1.0, 1.0)
+    await before.write(
+        lambda connection: connection.execute(
+            f"INSERT INTO runs ({columns}) VALUES ({','.join('?' * len(row))})", row
+        )
+    )
+    await before.aclose()
+    stage, driver = EmbeddedStage("embedded", tmp_path), ScriptedDriver()
+    runs = ENGINE(tmp_path, clock, QUICK)
+    await runs.work(driver, only="old")
+    assert driver.driven == [("old", 1)]
+    await runs.start(order("new"))
+    async with stage.worker() as worker:
+        await reached(runs, "new", "done")
+    assert told(worker.driven) == ["new"]
 
 
 class TestOrders(OrderSuite):

@@ -36,7 +36,7 @@ class RunOrder(Struct, frozen=True, omit_defaults=True):
 
     Priorities are 1 (first) to 5. `not_before` is in seconds since the epoch. Runs with the same `chain` run one after
     the other in the order of their start; by default, it is the session. `origin` says what started the run, such as
-    `schedule:ID`.
+    `schedule:ID`. Only a worker that serves `place` drives the run; "" is the place of every ordinary worker.
     """
 
     id: str
@@ -51,12 +51,14 @@ class RunOrder(Struct, frozen=True, omit_defaults=True):
     not_before: float = 0.0
     chain: str = ""
     origin: str = ""
+    place: str = ""
 
 
 class RunMessage(Struct, frozen=True, omit_defaults=True):
     """A message to a run: the answer to the question about a call, by whom and when (seconds since the epoch).
 
-    `shown` identifies the question as it was answered; an answer never applies to another one.
+    `shown` identifies the question as it was answered; an answer never applies to another one. `texts` and `left_out`
+    say what is allowed of a change, as in `PermissionResponse`.
     """
 
     call_id: str
@@ -65,6 +67,8 @@ class RunMessage(Struct, frozen=True, omit_defaults=True):
     by: str = ""
     at: float = 0.0
     shown: str = ""
+    texts: dict[str, str] = {}
+    left_out: dict[str, tuple[str, ...]] = {}
 
 
 class Done(Struct, frozen=True, tag="done"):
@@ -91,7 +95,11 @@ class Fenced(Struct, frozen=True, tag="fenced"):
     """Another worker has the run; nothing that this one still reports counts."""
 
 
-DriveOutcome = Done | InputRequired | Failed | Fenced
+class Crashed(Struct, frozen=True, tag="crashed"):
+    """The process that worked on the run was killed, while its worker lives: the run goes on, unless that repeats."""
+
+
+DriveOutcome = Done | InputRequired | Failed | Fenced | Crashed
 
 
 class Attempts(Struct, frozen=True):
@@ -208,12 +216,20 @@ class Runs(Protocol):
         """Follow changes after a cursor, or from now on."""
         ...
 
-    async def has_worker(self) -> bool:
-        """Return whether a process is there that drives runs."""
+    async def prune(self, before: float) -> int:
+        """Forget runs that ended before a time, in seconds since the epoch; return how many. Sessions stay."""
         ...
 
-    async def work(self, driver: Driver, *, only: str = "", seats: int = 4) -> None:
-        """Drive runs as they become due, `seats` at a time; with `only`, just this run, up to its next rest.
+    async def has_worker(self, place: str = "") -> bool:
+        """Return whether a process is there that drives the runs of a place."""
+        ...
+
+    async def work(
+        self, driver: Driver, *, only: str = "", seats: int = 4, places: Sequence[str] = ("",)
+    ) -> None:
+        """Drive the runs of these places as they become due, `seats` at a time.
+
+        With `only`, drive just this run, wherever its place is, up to its next rest.
 
         Runs until it is cancelled, which returns the runs being driven to the queue.
         """

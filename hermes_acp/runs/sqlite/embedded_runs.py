@@ -28,9 +28,12 @@ from hermes_acp.core.ports.run_ports import (
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.sqlite.embedded_schedules import EmbeddedSchedules
+from hermes_acp.runs.sqlite.run_claims import WorkScope
 from hermes_acp.runs.sqlite.run_database import ChangeProbe, RunDatabase
+from hermes_acp.runs.sqlite.run_pruning import prune
 from hermes_acp.runs.sqlite.run_tables import (
     MIGRATIONS,
+    PLACES,
     insert_message,
     insert_run,
     last_cursor,
@@ -38,6 +41,7 @@ from hermes_acp.runs.sqlite.run_tables import (
     select_changes,
     select_run,
     select_runs,
+    workers_at,
 )
 from hermes_acp.runs.sqlite.run_worker import RunWorker
 from hermes_acp.runs.sqlite.schedule_tables import SCHEDULES
@@ -53,7 +57,7 @@ class EmbeddedRuns:
 
     def __init__(self, home: Path, clock: Clock, settings: EngineSettings) -> None:
         """Prepare; nothing is opened yet."""
-        self._database = RunDatabase(home / "runs.db", (*MIGRATIONS, SCHEDULES))
+        self._database = RunDatabase(home / "runs.db", (*MIGRATIONS, SCHEDULES, PLACES))
         self._folder = home / "runs" / "workers"
         self._clock = clock
         self._settings = settings
@@ -163,25 +167,31 @@ class EmbeddedRuns:
                         await anyio.sleep(self._settings.poll_s)
                 presence.drain()
 
-    async def has_worker(self) -> bool:
-        """Return whether a process is there that drives any run."""
+    async def prune(self, before: float) -> int:
+        """Forget runs that ended before a time, and what became of due times before it; return how many runs."""
+        return await self._database.write(lambda connection: prune(connection, before))
 
-        def look() -> bool:
+    async def has_worker(self, place: str = "") -> bool:
+        """Return whether a process is there that drives the runs of a place."""
+
+        def look(there: set[str]) -> bool:
             return any(
                 presence_of(self._folder, worker_id) == "alive"
                 for worker_id in workers_in(self._folder)
-                if not worker_id.startswith(FOREGROUND)
+                if worker_id in there and not worker_id.startswith(FOREGROUND)
             )
 
-        return await run_sync(look)
+        return await run_sync(look, await self._database.read(partial(workers_at, place)))
 
-    async def work(self, driver: Driver, *, only: str = "", seats: int = 4) -> None:
-        """Drive runs as they become due; with `only`, just this run, up to its next rest."""
+    async def work(
+        self, driver: Driver, *, only: str = "", seats: int = 4, places: Sequence[str] = ("",)
+    ) -> None:
+        """Drive the runs of these places as they become due; with `only`, just this run, up to its next rest."""
         kind = FOREGROUND if only else "worker"
         presence = WorkerPresence(self._folder, f"{kind}_{os.urandom(8).hex()}")
         announce = partial(self._announce, presence.id)
         await RunWorker(self._database, presence, self._settings, self._clock, announce).run(
-            driver, only, seats
+            driver, WorkScope(only, seats, tuple(places))
         )
 
     async def aclose(self) -> None:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.core.ports.run_ports import (
+    Crashed,
     Done,
     DriveOutcome,
     Failed,
@@ -26,7 +27,7 @@ BUSY_WAIT_S: Final = 1.0
 MAX_BUSY_WAIT_S: Final = 60.0
 PARKED_SENTENCE: Final = "The process that worked on this run was killed {crashes} times."
 DUE: Final = """SELECT seq, id, spec, epoch FROM runs AS due WHERE state = 'queued' AND not_before <= :now
-    AND (:only = '' OR id = :only)
+    AND (id = :only OR :only = '' AND place IN (SELECT value FROM json_each(:places)))
     AND NOT EXISTS (SELECT 1 FROM runs AS earlier WHERE earlier.chain = due.chain AND earlier.seq < due.seq
         AND (earlier.state IN ('running', 'input_required')
              OR earlier.state = 'queued' AND earlier.not_before <= :now))
@@ -52,9 +53,18 @@ class HeldRun(Struct, frozen=True):
     beat: int
 
 
-def claim_next(connection: sqlite3.Connection, holder: str, now: float, only: str = "") -> Claim | None:
+class WorkScope(Struct, frozen=True):
+    """Which runs a worker drives, and how many at a time: those of its places, or `only` one, wherever its place is."""
+
+    only: str = ""
+    seats: int = 4
+    places: tuple[str, ...] = ("",)
+
+
+def claim_next(connection: sqlite3.Connection, holder: str, now: float, scope: WorkScope) -> Claim | None:
     """Claim the run that is due next, if there is one."""
-    row = connection.execute(DUE, {"now": now, "only": only}).fetchone()
+    wanted = {"now": now, "only": scope.only, "places": msgspec.json.encode(scope.places).decode()}
+    row = connection.execute(DUE, wanted).fetchone()
     if row is None:
         return None
     seq, run_id, spec, epoch = row
@@ -105,7 +115,9 @@ def is_held(connection: sqlite3.Connection, claim: Claim) -> bool:
     return row is not None
 
 
-def settle(connection: sqlite3.Connection, claim: Claim, outcome: DriveOutcome, now: float) -> bool:
+def settle(
+    connection: sqlite3.Connection, claim: Claim, outcome: DriveOutcome, now: float, *, max_crashes: int
+) -> bool:
     """Store the outcome of a drive; return False if the claim is no longer valid, and change nothing."""
     if not is_held(connection, claim):
         return False
@@ -121,6 +133,9 @@ def settle(connection: sqlite3.Connection, claim: Claim, outcome: DriveOutcome, 
             _wait_for_session(connection, claim, now)
         case Failed():
             _rest(connection, claim, "failed", now, outcome.sentence, failure=outcome.kind)
+        case Crashed():
+            crashed = HeldRun(claim.order.id, claim.holder, claim.epoch, beat=0)
+            _count_crash(connection, crashed, now, max_crashes)
         case Fenced():
             return False
     return True
@@ -202,26 +217,33 @@ def take_over(connection: sqlite3.Connection, seen: HeldRun, now: float, *, max_
     False if the worker has renewed the run since.
     """
     row = connection.execute(
-        """SELECT crashes FROM runs WHERE id = ? AND holder = ? AND epoch = ? AND beat = ? AND state = 'running'""",
+        "SELECT 1 FROM runs WHERE id = ? AND holder = ? AND epoch = ? AND beat = ? AND state = 'running'",
         (seen.id, seen.holder, seen.epoch, seen.beat),
     ).fetchone()
     if row is None:
         return False
     if max_crashes is None:
         connection.execute("UPDATE runs SET lapses = lapses + 1 WHERE id = ?", (seen.id,))
+        requeue(connection, seen.id, seen.holder, seen.epoch, now)
     else:
-        crashes = row[0] + 1
-        connection.execute("UPDATE runs SET crashes = ? WHERE id = ?", (crashes, seen.id))
-        if crashes >= max_crashes:
-            sentence = PARKED_SENTENCE.format(crashes=crashes)
-            connection.execute(
-                "UPDATE runs SET state = 'parked', holder = '', updated_at = ?, sentence = ? WHERE id = ?",
-                (now, sentence, seen.id),
-            )
-            note_change(connection, seen.id, "parked", now, sentence)
-            return True
-    requeue(connection, seen.id, seen.holder, seen.epoch, now)
+        _count_crash(connection, seen, now, max_crashes)
     return True
+
+
+def _count_crash(connection: sqlite3.Connection, held: HeldRun, now: float, max_crashes: int) -> None:
+    """Queue a run whose process was killed, or park it if that has happened too often."""
+    (before,) = connection.execute("SELECT crashes FROM runs WHERE id = ?", (held.id,)).fetchone()
+    crashes = before + 1
+    connection.execute("UPDATE runs SET crashes = ? WHERE id = ?", (crashes, held.id))
+    if crashes < max_crashes:
+        requeue(connection, held.id, held.holder, held.epoch, now)
+        return
+    sentence = PARKED_SENTENCE.format(crashes=crashes)
+    connection.execute(
+        "UPDATE runs SET state = 'parked', holder = '', updated_at = ?, sentence = ? WHERE id = ?",
+        (now, sentence, held.id),
+    )
+    note_change(connection, held.id, "parked", now, sentence)
 
 
 def requeue(connection: sqlite3.Connection, run_id: str, holder: str, epoch: int, now: float) -> None:

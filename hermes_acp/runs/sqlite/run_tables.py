@@ -38,6 +38,9 @@ MIGRATIONS: Final = (
     ) STRICT;
     CREATE TABLE workers (id TEXT PRIMARY KEY, boot TEXT NOT NULL, since REAL NOT NULL) STRICT""",
 )
+PLACES: Final = """ALTER TABLE runs ADD COLUMN place TEXT NOT NULL DEFAULT '';
+    ALTER TABLE workers ADD COLUMN places TEXT NOT NULL DEFAULT '[""]'"""
+"""Added later than the schedules; rows of before belong to every ordinary worker."""
 COLUMNS: Final = (
     "id, chain, session_id, origin, spec, state, priority, not_before, created_at, updated_at, started_at, "
     "progress_at, holder, epoch, crashes, lapses, waits_for, failure, sentence"
@@ -48,11 +51,13 @@ KEPT_CHANGES: Final = 100_000
 def insert_run(connection: sqlite3.Connection, order: RunOrder, now: float) -> bool:
     """Add a run; return False if one with its ID exists."""
     done = connection.execute(
-        """INSERT INTO runs (id, chain, session_id, origin, spec, state, priority, not_before, created_at, updated_at)
-           VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING""",
+        """INSERT INTO runs
+               (id, chain, session_id, origin, spec, state, priority, not_before, created_at, updated_at, place)
+           VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING""",
         (
             order.id, order.chain or order.session_id, order.session_id, order.origin,
             msgspec.json.encode(order).decode(), order.priority, order.not_before, now, now,
+            order.place,
         ),
     )  # fmt: skip
     if done.rowcount:
@@ -122,6 +127,14 @@ def select_messages(connection: sqlite3.Connection, run_id: str) -> tuple[RunMes
         "SELECT message FROM messages WHERE run_id = ? ORDER BY seq", (run_id,)
     )
     return tuple(msgspec.json.decode(message, type=RunMessage) for (message,) in rows)
+
+
+def workers_at(place: str, connection: sqlite3.Connection) -> set[str]:
+    """Return the IDs of the workers, living or not, that were started for a place."""
+    rows: Iterable[tuple[str]] = connection.execute(
+        "SELECT id FROM workers WHERE EXISTS (SELECT 1 FROM json_each(places) WHERE value = ?)", (place,)
+    )
+    return {worker_id for (worker_id,) in rows}
 
 
 def view_of(row: Sequence[str | int | float]) -> RunView:

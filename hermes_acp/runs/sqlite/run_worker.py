@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 
 import anyio
+import msgspec
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
@@ -23,6 +24,7 @@ from hermes_acp.runs.sqlite.run_claims import (
     Claim,
     HeldRun,
     Renewal,
+    WorkScope,
     claim_next,
     is_held,
     next_due,
@@ -117,16 +119,16 @@ class RunWorker:
         self._next_due: float | None = None
         self._has_foreign = False
 
-    async def run(self, driver: Driver, only: str, seats: int) -> None:
-        """Drive runs until it is cancelled or, with `only`, until that run rests."""
+    async def run(self, driver: Driver, scope: WorkScope) -> None:
+        """Drive runs until it is cancelled or, with only one, until that run rests."""
         await run_sync(self._presence.open)
         probe: ChangeProbe | None = None
         try:
-            await self._database.write(self._register)
+            await self._database.write(partial(self._register, scope.places))
             probe = ChangeProbe(self._database.path)
             async with background_tasks(self._listen), anyio.create_task_group() as drives:
-                while not (only and await self._rests(only)):
-                    await self._pass(driver, only, seats, drives)
+                while not (scope.only and await self._rests(scope.only)):
+                    await self._pass(driver, scope, drives)
                     await self._sleep(probe)
         finally:
             if probe:
@@ -138,10 +140,10 @@ class RunWorker:
         """Look for work now."""
         self._woken.set()
 
-    def _register(self, connection: sqlite3.Connection) -> None:
+    def _register(self, places: tuple[str, ...], connection: sqlite3.Connection) -> None:
         connection.execute(
-            "INSERT OR REPLACE INTO workers VALUES (?, ?, ?)",
-            (self._presence.id, boot_id(), self._clock.now()),
+            "INSERT OR REPLACE INTO workers (id, boot, since, places) VALUES (?, ?, ?, ?)",
+            (self._presence.id, boot_id(), self._clock.now(), msgspec.json.encode(places).decode()),
         )
 
     async def _rests(self, run_id: str) -> bool:
@@ -166,16 +168,16 @@ class RunWorker:
                 break
         self._woken = anyio.Event()
 
-    async def _pass(self, driver: Driver, only: str, seats: int, drives: anyio.abc.TaskGroup) -> None:
+    async def _pass(self, driver: Driver, scope: WorkScope, drives: anyio.abc.TaskGroup) -> None:
         """Look after all claims, then claim what is due; what cannot be read now is tried again."""
         try:
             await self._look_after_claims()
-            if not only:
+            if not scope.only:
                 await self._start_due()
-            while len(self._leases) < seats:
+            while len(self._leases) < scope.seats:
                 now = self._clock.now()
                 claim = await self._database.write(
-                    lambda connection, now=now: claim_next(connection, self._presence.id, now, only)
+                    lambda connection, now=now: claim_next(connection, self._presence.id, now, scope)
                 )
                 if claim is None:
                     break
@@ -264,7 +266,8 @@ class RunWorker:
             if outcome is None:
                 release(connection, claim, self._clock.now())
             else:
-                settle(connection, claim, outcome, self._clock.now())
+                now, max_crashes = self._clock.now(), self._settings.max_crashes
+                settle(connection, claim, outcome, now, max_crashes=max_crashes)
 
         for attempt in range(SETTLE_ATTEMPTS):
             try:

@@ -1,0 +1,1 @@
+"""The commands of workers: `worker`, and the hidden `drive` of the processes that it starts."""

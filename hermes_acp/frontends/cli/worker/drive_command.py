@@ -1,0 +1,38 @@
+"""The hidden command `hermes-acp drive`: work on one run, as its worker says on standard input."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+
+import anyio
+from msgspec import structs
+
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.core.ports.run_ports import Driver
+from hermes_acp.runs.processes.run_process import claim_streams, serve_run
+from hermes_acp.shutdown import exit_process
+
+ALLOW_BYPASS = "--allow-bypass"
+
+
+def drive_command(arguments: Sequence[str]) -> int:
+    """Drive one run and exit."""
+    reading, writing = claim_streams()
+    environment = structs.replace(read_environment(), allows_bypass=ALLOW_BYPASS in arguments)
+    anyio.run(serve_run, reading, writing, partial(_driver, environment))
+    exit_process(0)
+
+
+@asynccontextmanager
+async def _driver(environment: Environment) -> AsyncGenerator[Driver]:
+    """Open the sessions of this process; they are closed before the outcome is reported."""
+    from hermes_acp.app.app import App
+
+    app = App(environment)
+    try:
+        async with background_tasks(app.keep):
+            yield app.run_service.driver()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await app.aclose()

@@ -1,0 +1,1 @@
+"""Drive each run in a process of its own."""
