@@ -1,0 +1,1 @@
+"""Boards: cards of work, folded from a log, worked on by runs."""

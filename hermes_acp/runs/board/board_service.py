@@ -1,0 +1,163 @@
+"""The boards of a home, as frontends, tools and the coordinator use them."""
+
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports.boards.board_ports import BoardLogs
+from hermes_acp.core.ports.boards.board_views import BoardChanges, BoardView, CardView
+from hermes_acp.core.ports.boards.card_actions import AddCard, AnswerCard, CardAction
+from hermes_acp.core.ports.boards.card_events import CardEvent, Draft, LogEntry
+from hermes_acp.core.ports.boards.cards import DEFAULT_BOARD, Actor, CardState
+from hermes_acp.core.ports.run_ports import RunView
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.runs.board.board_fold import Board
+from hermes_acp.runs.board.board_reading import changes_after, listed, overview, view_of
+from hermes_acp.runs.board.board_rules import events_of, known
+from hermes_acp.runs.board.board_store import BoardStore
+from hermes_acp.runs.board.board_words import PARK_THEM, in_use, nothing_asked
+from hermes_acp.runs.open_questions import OpenQuestion
+from hermes_acp.runs.run_service import RunService
+
+MAX_NAMED: Final = 5
+
+
+class CardDetails(Struct, frozen=True):
+    """A card with the run that works on it, its open questions, and everything that happened to it."""
+
+    view: CardView
+    run: RunView | None = None
+    questions: tuple[OpenQuestion, ...] = ()
+    history: tuple[LogEntry, ...] = ()
+
+
+class BoardService:
+    """Reads boards, and changes them by actions."""
+
+    def __init__(
+        self, logs: BoardLogs, runs: RunService, clock: Clock, snapshots: Callable[[str], Path | None]
+    ) -> None:
+        """Prepare; nothing is read yet. `snapshots` returns where a board's snapshot is kept, if anywhere."""
+        self.logs = logs
+        self.runs = runs
+        self._clock = clock
+        self._snapshots = snapshots
+        self._stores: dict[str, BoardStore] = {}
+
+    async def names(self) -> Sequence[str]:
+        """Return the names of all boards, sorted; the default board is always there."""
+        return sorted({DEFAULT_BOARD, *await self.logs.names()})
+
+    async def create(self, name: str) -> bool:
+        """Create a board; return False if it exists. Raises BadRequest, StorageError."""
+        return await self.logs.create(name)
+
+    async def remove(self, name: str) -> None:
+        """Remove a board; its files are kept aside. Raises BadRequest, StorageError."""
+        board = await self.board(name)
+        busy = [card.id for card in board.cards.values() if card.attempt and card.attempt.is_open]
+        if busy:
+            raise BadRequest(in_use(name, busy[:MAX_NAMED]), hint=PARK_THEM)
+        await self.logs.remove(name)
+        self._stores.pop(name, None)
+
+    async def board(self, name: str) -> Board:
+        """Return a board as it is now. Raises BadRequest, StorageError."""
+        if name == DEFAULT_BOARD and name not in self._stores and name not in await self.logs.names():
+            return Board()
+        return await self._store(name).current()
+
+    async def overview(self, name: str) -> BoardView:
+        """Return a board's limits and how many cards are in which state. Raises BadRequest, StorageError."""
+        return overview(await self.board(name), name)
+
+    async def list(self, name: str, states: Collection[CardState] = ()) -> Sequence[CardView]:
+        """List cards, those that wait for a person first. Raises BadRequest, StorageError."""
+        return listed(await self.board(name), states)
+
+    async def show(self, name: str, card_id: str) -> CardDetails:
+        """Return a card with its run, its open questions and its history. Raises BadRequest, StorageError."""
+        board = await self.board(name)
+        card = known(board, card_id)
+        entries = await self._store(name).entries(0)
+        history = tuple(each for each in entries if getattr(each.event, "card_id", "") == card_id)
+        run = None
+        if card.attempt and card.attempt.run_id:
+            run = await self.runs.engine.show(card.attempt.run_id)
+        questions = await self.runs.questions_of(run) if run else ()
+        return CardDetails(view_of(board, card), run, questions, history)
+
+    async def changes(self, name: str, after: int = 0) -> BoardChanges:
+        """Return the cards that have changed after a cursor. Raises BadRequest, StorageError."""
+        return changes_after(await self.board(name), name, after)
+
+    @asynccontextmanager
+    async def watch(
+        self, name: str, after: int | None = None
+    ) -> AsyncGenerator[AsyncGenerator[BoardChanges]]:
+        """Follow a board after a cursor, or from now on. Raises BadRequest, StorageError."""
+        if name == DEFAULT_BOARD:
+            await self.logs.create(name)
+        cursor = (await self.board(name)).number if after is None else after
+        changes = self._follow(name, cursor)
+        try:
+            yield changes
+        finally:
+            await changes.aclose()
+
+    async def act(self, name: str, action: CardAction, by: Actor) -> BoardChanges:
+        """Carry out an action and return what it changed, its card first. Raises BadRequest, StorageError."""
+        if isinstance(action, AnswerCard):
+            await self._answer(name, action, by)
+        elif isinstance(action, AddCard) and name == DEFAULT_BOARD:
+            await self.logs.create(name)
+        while True:
+            board = await self.board(name)
+            events = events_of(board, action, by)
+            if not events:
+                card = board.cards.get(getattr(action, "card_id", ""))
+                cards = (view_of(board, card),) if card else ()
+                return BoardChanges(overview(board, name), cards)
+            after = await self.append(name, board, [Draft(by, event) for event in events])
+            if after:
+                return _changes(changes_after(after, name, board.number), events)
+
+    async def append(self, name: str, board: Board, drafts: Sequence[Draft]) -> Board | None:
+        """Append entries to a board as it was read; None if it has changed since. Raises StorageError."""
+        return await self._store(name).append(board, drafts, self._clock.now())
+
+    async def _answer(self, name: str, action: AnswerCard, by: Actor) -> None:
+        """Hand an answer to the card's run; the log notes it afterwards."""
+        board = await self.board(name)
+        card = known(board, action.card_id)
+        events_of(board, action, by)
+        if card.attempt is None or not card.attempt.run_id:
+            raise BadRequest(nothing_asked(card.id))
+        await self.runs.answer(
+            card.attempt.run_id, action.answer, action.text, by=by.name, call_id=action.call_id
+        )
+
+    async def _follow(self, name: str, cursor: int) -> AsyncGenerator[BoardChanges]:
+        log = self._store(name).log
+        while True:
+            await log.wait(cursor)
+            changes = await self.changes(name, cursor)
+            if changes.board.cursor > cursor:
+                cursor = changes.board.cursor
+                yield changes
+
+    def _store(self, name: str) -> BoardStore:
+        if name not in self._stores:
+            self._stores[name] = BoardStore(self.logs.open(name), self._snapshots(name))
+        return self._stores[name]
+
+
+def _changes(changes: BoardChanges, events: Sequence[CardEvent]) -> BoardChanges:
+    """Return changes with the card that the events are about first."""
+    card_id = getattr(events[0], "card_id", "")
+    ordered = sorted(changes.cards, key=lambda view: view.card.id != card_id)
+    return BoardChanges(changes.board, tuple(ordered), changes.removed)

@@ -1,0 +1,153 @@
+"""A board as one process knows it: folded once, then kept up to date with its log.
+
+A snapshot of the fold beside the log spares new processes from reading all of it. It can be deleted at any time.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import anyio
+import msgspec
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.ports.boards.board_ports import BoardLog
+from hermes_acp.core.ports.boards.card_events import Draft, LogEntry
+from hermes_acp.core.ports.boards.cards import BoardSettings, Card, LinkKind, Spending
+from hermes_acp.runs.board.board_fold import Board, RemovedCard, fold
+from hermes_acp.storage.private_files import write_whole
+
+FORMAT: Final = 1
+SNAPSHOT_AFTER: Final = 1000
+"""How many entries are folded anew before the next snapshot."""
+MAX_SNAPSHOT_BYTES: Final = 256 << 20
+REREAD_AFTER: Final = 3
+
+
+class BoardSnapshot(Struct, array_like=True):
+    """A board after an entry of its log. `at` is that entry's time: another log has another one."""
+
+    format: int
+    number: int
+    at: float
+    cards: dict[str, Card]
+    removed: dict[str, tuple[Card, tuple[tuple[LinkKind, str], ...]]]
+    changed: dict[str, int]
+    settings: BoardSettings
+    spent: Spending
+    highest: int
+
+
+class BoardStore:
+    """One board: its state after the last entry that was read."""
+
+    def __init__(self, log: BoardLog, snapshot: Path | None = None) -> None:
+        """Prepare; nothing is read yet."""
+        self.log = log
+        self._snapshot = snapshot
+        self._board = Board()
+        self._is_read = False
+        self._last_at = 0.0
+        self._stored = 0
+        self._refused = 0
+        self._lock = anyio.Lock()
+
+    async def current(self) -> Board:
+        """Return the board with everything that is in its log by now. Raises StorageError, BadRequest."""
+        async with self._lock:
+            if not self._is_read:
+                await self._first_read()
+            else:
+                await self._take(await self.log.read(self._board.number))
+            return self._board
+
+    async def append(self, board: Board, drafts: Sequence[Draft], at: float) -> Board | None:
+        """Append entries to the log that `board` was folded from; None if others have appended since.
+
+        Raises StorageError, BadRequest.
+        """
+        entries = await self.log.append(drafts, expected=board.number, at=at)
+        async with self._lock:
+            if entries is None:
+                self._refused += 1
+                if self._refused >= REREAD_AFTER and not await self.log.read(board.number):
+                    self._is_read = False  # The log was replaced by a shorter one.
+                return None
+            self._refused = 0
+            if self._board is board:
+                await self._take(entries)
+                return self._board
+        return await self.current()
+
+    async def entries(self, after: int) -> Sequence[LogEntry]:
+        """Return the entries after a number. Raises StorageError, BadRequest."""
+        return await self.log.read(after)
+
+    async def _first_read(self) -> None:
+        self._board, self._last_at = Board(), 0.0
+        loaded = await run_sync(self._load) if self._snapshot else None
+        tail = await self.log.read(loaded.number - 1 if loaded else 0)
+        if loaded and not (tail and (tail[0].number, tail[0].at) == (loaded.number, loaded.at)):
+            loaded, tail = None, await self.log.read(0)
+        if loaded:
+            self._board, self._last_at, tail = _board_of(loaded), loaded.at, tail[1:]
+        self._stored = self._board.number
+        self._is_read = True
+        await self._take(tail)
+
+    async def _take(self, entries: Sequence[LogEntry]) -> None:
+        if not entries:
+            return
+        if len(entries) < SNAPSHOT_AFTER:
+            self._board = fold(self._board, entries)
+        else:
+            self._board = await run_sync(fold, self._board, entries)
+        self._last_at = entries[-1].at
+        if self._snapshot and self._board.number - self._stored >= SNAPSHOT_AFTER:
+            self._stored = self._board.number
+            await run_sync(self._save, self._board, self._last_at)
+
+    def _load(self) -> BoardSnapshot | None:
+        assert self._snapshot
+        try:
+            content = self._snapshot.read_bytes()
+            loaded = msgspec.msgpack.decode(content, type=BoardSnapshot)
+        except (OSError, msgspec.DecodeError):
+            return None
+        return loaded if loaded.format == FORMAT and loaded.number > 0 else None
+
+    def _save(self, board: Board, at: float) -> None:
+        assert self._snapshot
+        snapshot = BoardSnapshot(
+            FORMAT,
+            board.number,
+            at,
+            dict(board.cards),
+            {key: (each.card, tuple(each.incoming)) for key, each in board.removed.items()},
+            dict(board.changed),
+            board.settings,
+            board.spent,
+            board.highest,
+        )
+        with suppress(OSError, StorageError):
+            write_whole(self._snapshot, msgspec.msgpack.encode(snapshot), mode=0o600)
+
+
+def _board_of(snapshot: BoardSnapshot) -> Board:
+    incoming: dict[str, set[tuple[LinkKind, str]]] = {}
+    for card in snapshot.cards.values():
+        for link in card.links:
+            incoming.setdefault(link.card_id, set()).add((link.kind, card.id))
+    return Board(
+        snapshot.number,
+        snapshot.cards,
+        {key: RemovedCard(card, frozenset(links)) for key, (card, links) in snapshot.removed.items()},
+        snapshot.changed,
+        {key: frozenset(links) for key, links in incoming.items()},
+        snapshot.settings,
+        snapshot.spent,
+        snapshot.highest,
+    )

@@ -1,0 +1,273 @@
+"""The log of a board in a file: appended under a lock, synced to disk, and readable after any interruption.
+
+A line that a killed process left incomplete is cut off at the next append and kept beside the log. A damaged line is
+skipped; the lines after it still count.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports.boards.board_ports import BoardLog
+from hermes_acp.core.ports.boards.card_events import Draft, LogEntry
+from hermes_acp.core.ports.boards.cards import BOARD_NAME
+from hermes_acp.runs.board.log_lines import decode_line, encode_line, whole_lines
+from hermes_acp.storage.disk_sync import sync_content
+from hermes_acp.storage.private_files import private_folder, storage_error, sync_folder
+
+POLL_INTERVAL_S: Final = 0.25
+TAIL_BYTES: Final = 64 * 1024
+LOG_NAME: Final = "log.jsonl"
+NO_BOARD: Final = "There is no board {name!r}."
+CREATE_HINT: Final = "Create it: hermes-acp board create {name}."
+BAD_NAME: Final = "{name!r} is not a valid name for a board."
+NAME_HINT: Final = "Use up to 40 letters, digits, - and _; begin with a letter or a digit."
+
+
+class FileBoardLog:
+    """The log of one board, as one process sees it."""
+
+    def __init__(self, path: Path) -> None:
+        """Prepare; nothing is opened yet."""
+        self._path = path
+        self._limiter: CapacityLimiter | None = None
+
+    async def read(self, after: int = 0) -> Sequence[LogEntry]:
+        """Return the entries after a number, oldest first. Raises StorageError, BadRequest."""
+        return await run_sync(self._read, after)
+
+    async def append(self, drafts: Sequence[Draft], *, expected: int, at: float) -> Sequence[LogEntry] | None:
+        """Append entries after the entry `expected`; None if that is not the last one. Raises StorageError."""
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(1)
+        return await run_sync(self._append, drafts, expected, at, limiter=self._limiter)
+
+    async def wait(self, after: int) -> None:
+        """Return when the file may have an entry after a number; it is looked at a few times a second."""
+        size = self._size()
+        if await self.read(after):
+            return
+        while self._size() == size:
+            await anyio.sleep(POLL_INTERVAL_S)
+
+    def _size(self) -> int:
+        try:
+            return self._path.stat().st_size
+        except OSError:
+            return -1
+
+    def _read(self, after: int) -> list[LogEntry]:
+        try:
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError as error:
+            raise _no_board(self._path.parent.name) from error
+        except OSError as error:
+            raise storage_error("read the board", self._path, error) from error
+        try:
+            return _entries_after(descriptor, after)
+        except OSError as error:
+            raise storage_error("read the board", self._path, error) from error
+        finally:
+            os.close(descriptor)
+
+    def _append(self, drafts: Sequence[Draft], expected: int, at: float) -> list[LogEntry] | None:
+        with self._locked() as descriptor:
+            end = _whole_size(descriptor)
+            self._keep_torn(descriptor, end)
+            last = _last_number(descriptor)
+            if last != expected:
+                return None
+            entries = [
+                LogEntry(expected + place, at, draft.by, draft.event) for place, draft in enumerate(drafts, 1)
+            ]
+            lines = b"".join(encode_line(each.number, each.at, each.by, each.event) for each in entries)
+            try:
+                _write_all(descriptor, lines)
+                sync_content(descriptor)
+            except OSError as error:
+                os.ftruncate(descriptor, end)
+                raise storage_error("write to the board", self._path, error) from error
+            return entries
+
+    @contextmanager
+    def _locked(self) -> Generator[int]:
+        """Open the file and hold its lock. Raises BadRequest, StorageError."""
+        while True:
+            try:
+                descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+            except FileNotFoundError as error:
+                raise _no_board(self._path.parent.name) from error
+            except OSError as error:
+                raise storage_error("open the board", self._path, error) from error
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if _is_at(self._path, descriptor):
+                    yield descriptor
+                    return
+            finally:
+                os.close(descriptor)
+
+    def _keep_torn(self, descriptor: int, end: int) -> None:
+        """Cut off an incomplete last line, and keep it beside the log."""
+        size = os.fstat(descriptor).st_size
+        if size == end:
+            return
+        torn = os.pread(descriptor, size - end, end)
+        kept = self._path.with_name(f"torn-{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}.txt")
+        try:
+            kept.write_bytes(torn)
+            os.ftruncate(descriptor, end)
+        except OSError as error:
+            raise storage_error("mend the board", self._path, error) from error
+
+
+class FileBoardLogs:
+    """The boards in a folder: each is a folder with its log."""
+
+    def __init__(self, folder: Path) -> None:
+        """Prepare; nothing is created yet."""
+        self.folder = folder
+
+    async def names(self) -> Sequence[str]:
+        """Return the names of all boards, sorted."""
+        return await run_sync(self._names)
+
+    async def create(self, name: str) -> bool:
+        """Create a board; return False if it exists. Raises BadRequest, StorageError."""
+        return await run_sync(self._create, name)
+
+    async def remove(self, name: str) -> None:
+        """Move a board's folder aside, to `.removed`. Raises BadRequest, StorageError."""
+        await run_sync(self._remove, name)
+
+    def open(self, name: str) -> BoardLog:
+        """Return a board's log. Raises BadRequest."""
+        return FileBoardLog(self.place(name) / LOG_NAME)
+
+    def place(self, name: str) -> Path:
+        """Return a board's folder. Raises BadRequest."""
+        if not BOARD_NAME.fullmatch(name):
+            raise BadRequest(BAD_NAME.format(name=name), hint=NAME_HINT)
+        return self.folder / name
+
+    def _names(self) -> list[str]:
+        try:
+            found = [each.name for each in os.scandir(self.folder) if BOARD_NAME.fullmatch(each.name)]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise storage_error("list the boards in", self.folder, error) from error
+        return sorted(name for name in found if (self.folder / name / LOG_NAME).is_file())
+
+    def _create(self, name: str) -> bool:
+        place = private_folder(self.place(name))
+        path = place / LOG_NAME
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            os.close(descriptor)
+            sync_folder(place)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise storage_error("create the board", path, error) from error
+        return True
+
+    def _remove(self, name: str) -> None:
+        place = self.place(name)
+        if not (place / LOG_NAME).is_file():
+            raise _no_board(name)
+        aside = private_folder(self.folder / ".removed")
+        try:
+            place.rename(aside / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}")
+        except OSError as error:
+            raise storage_error("remove the board", place, error) from error
+
+
+def _no_board(name: str) -> BadRequest:
+    return BadRequest(NO_BOARD.format(name=name), hint=CREATE_HINT.format(name=name))
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Return whether the path still leads to the open file."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except OSError:
+        return False
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _whole_size(descriptor: int) -> int:
+    """Return where the last complete line ends."""
+    size = os.fstat(descriptor).st_size
+    end = size
+    while end > 0:
+        begin = max(0, end - TAIL_BYTES)
+        found = os.pread(descriptor, end - begin, begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        end = begin
+    return 0
+
+
+def _last_number(descriptor: int) -> int:
+    """Return the number of the last entry, 0 if there is none."""
+    for tail in _tails(descriptor):
+        numbers = [entry.number for entry in _decoded(tail)]
+        if numbers:
+            return numbers[-1]
+    return 0
+
+
+def _entries_after(descriptor: int, after: int) -> list[LogEntry]:
+    """Return the entries after a number: the file is read from its end."""
+    found: list[LogEntry] = []
+    for tail in _tails(descriptor) if after else (_content(descriptor),):
+        found = _decoded(tail)
+        if found and found[0].number <= after + 1:
+            break
+    return [entry for entry in found if entry.number > after]
+
+
+def _tails(descriptor: int) -> Iterator[bytes]:
+    """Yield ever larger ends of a file, each beginning with a line; the last one is the whole file."""
+    size, length = os.fstat(descriptor).st_size, TAIL_BYTES
+    while length < size:
+        tail = os.pread(descriptor, length, size - length)
+        first = tail.find(b"\n")
+        if first >= 0:
+            yield tail[first + 1 :]
+        length *= 4
+    yield _content(descriptor)
+
+
+def _content(descriptor: int) -> bytes:
+    size = os.fstat(descriptor).st_size
+    parts: list[bytes] = []
+    while size > 0 and (part := os.pread(descriptor, size, sum(map(len, parts)))):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _decoded(content: bytes) -> list[LogEntry]:
+    """Return the entries of all complete and undamaged lines; a number that does not grow is no entry."""
+    found: list[LogEntry] = []
+    for line, _ in whole_lines(content):
+        entry = decode_line(line)
+        if entry and entry.number > (found[-1].number if found else 0):
+            found.append(entry)
+    return found

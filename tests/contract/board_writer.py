@@ -1,0 +1,34 @@
+"""A process that adds cards to a board and comments on the first one: `python -m … FOLDER NAME COUNT`."""
+
+import sys
+from pathlib import Path
+
+import anyio
+
+from hermes_acp.clock import SystemClock
+from hermes_acp.core.ports.boards.card_actions import AddCard, CommentOnCard
+from hermes_acp.core.ports.boards.cards import Actor
+from hermes_acp.ids import RandomIds
+from hermes_acp.runs.board.board_service import BoardService
+from hermes_acp.runs.board.file_log import FileBoardLogs
+from hermes_acp.runs.run_service import RunService, cannot_drive
+
+
+def service_in(home: Path) -> BoardService:
+    """Return the boards of a home."""
+    runs = RunService(home, SystemClock(), RandomIds(), cannot_drive, lambda session_id: home / session_id)
+    return BoardService(
+        FileBoardLogs(home / "boards"), runs, SystemClock(), lambda name: home / "boards" / name / "snapshot"
+    )
+
+
+async def write(home: Path, name: str, count: int) -> None:
+    service, by = service_in(home), Actor("person", name)
+    for number in range(count):
+        await service.act("b", AddCard(f"{name} {number}"), by)
+        await service.act("b", CommentOnCard("1", f"{name} {number}"), by)
+        print(number, flush=True)
+
+
+if __name__ == "__main__":
+    anyio.run(write, Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -1,0 +1,125 @@
+"""The log of a board in a file keeps the contract of all logs, and survives processes that are killed while writing."""
+
+import subprocess
+import sys
+from binascii import crc32
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.ports.boards.board_ports import BoardLogs
+from hermes_acp.core.ports.boards.card_events import Draft, UnknownEntry
+from hermes_acp.runs.board.board_fold import Board, fold
+from hermes_acp.runs.board.board_store import SNAPSHOT_AFTER, BoardStore
+from hermes_acp.runs.board.file_log import FileBoardLogs
+from tests.architecture.sources import ROOT
+from tests.contract.board_log_suite import BoardLogSuite, OpenLogs, comments
+from tests.contract.board_writer import service_in
+from tests.unit.runs.board.random_entries import random_log
+
+pytestmark = pytest.mark.anyio
+COUNT = 40
+
+
+@pytest.fixture
+def open_logs(tmp_path: Path) -> OpenLogs:
+    async def open_them() -> BoardLogs:
+        return FileBoardLogs(tmp_path / "boards")
+
+    return open_them
+
+
+class TestFileLog(BoardLogSuite):
+    """What every log does."""
+
+
+def writer(home: Path, name: str, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.contract.board_writer", str(home), name, str(count)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+async def test_two_processes_writing_at_once_lose_nothing(tmp_path: Path) -> None:
+    await FileBoardLogs(tmp_path / "boards").create("b")
+    both = [writer(tmp_path, name, COUNT) for name in ("ann", "bob")]
+    victim = writer(tmp_path, "cat", 10_000)
+    assert victim.stdout
+    confirmed = 0
+    for line in victim.stdout:
+        confirmed = int(line) + 1
+        if confirmed == 5:
+            victim.kill()
+    assert [each.wait() for each in both] == [0, 0]
+    board = await service_in(tmp_path).board("b")
+    titles = [card.title for card in board.cards.values()]
+    assert len(set(titles)) == len(titles)
+    written = [f"{name} {number}" for name in ("ann", "bob") for number in range(COUNT)]
+    assert set(written) | {f"cat {number}" for number in range(confirmed)} <= set(titles)
+    assert set(written) <= {comment.text for comment in board.cards["1"].comments}
+    for each in (*both, victim):
+        assert each.stdout
+        each.stdout.close()
+    victim.wait()
+
+
+async def test_a_torn_tail_is_cut_off_and_kept(tmp_path: Path) -> None:
+    logs = FileBoardLogs(tmp_path)
+    await logs.create("b")
+    log, path = logs.open("b"), tmp_path / "b" / "log.jsonl"
+    await log.append(comments("one"), expected=0, at=1.0)
+    whole = path.read_bytes()
+    for cut in (1, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole + whole[:cut])
+        assert [each.number for each in await log.read()] == [1]
+        assert await log.append(comments("two"), expected=1, at=1.0)
+        assert [each.number for each in await log.read()] == [1, 2]
+        assert whole[:cut] in [each.read_bytes() for each in path.parent.glob("torn-*")]
+
+
+async def test_a_damaged_line_is_skipped_and_the_rest_counts(tmp_path: Path) -> None:
+    logs = FileBoardLogs(tmp_path)
+    await logs.create("b")
+    log, path = logs.open("b"), tmp_path / "b" / "log.jsonl"
+    await log.append(comments("one", "two", "three"), expected=0, at=1.0)
+    path.write_bytes(path.read_bytes().replace(b"two", b"tWo"))
+    assert [each.number for each in await log.read()] == [1, 3]
+    assert await log.append(comments("four"), expected=3, at=1.0)
+    assert [each.number for each in await log.read()] == [1, 3, 4]
+
+
+async def test_entries_of_a_newer_version_are_left_alone(tmp_path: Path) -> None:
+    logs = FileBoardLogs(tmp_path)
+    await logs.create("b")
+    body = b'{"number":1,"at":1.0,"by":{"kind":"person"},"event":{"type":"dreamt","card_id":"1"}}'
+    line = b'{"crc":%d,"entry":%b}\n' % (crc32(body), body)
+    (tmp_path / "b" / "log.jsonl").write_bytes(line)
+    (entry,) = await logs.open("b").read()
+    assert (entry.number, entry.event) == (1, UnknownEntry())
+    assert await logs.open("b").append(comments("two"), expected=1, at=1.0)
+    assert (tmp_path / "b" / "log.jsonl").read_bytes().startswith(line)
+
+
+async def test_a_snapshot_never_changes_what_a_board_says(tmp_path: Path) -> None:
+    logs, snapshot = FileBoardLogs(tmp_path), tmp_path / "snapshot"
+    await logs.create("b")
+    log = logs.open("b")
+    random_entries = random_log(7, SNAPSHOT_AFTER + 50)
+    drafts = [Draft(each.by, each.event) for each in random_entries]
+    await log.append(drafts[:SNAPSHOT_AFTER], expected=0, at=1.0)
+    assert (await BoardStore(log, snapshot).current()).number == SNAPSHOT_AFTER
+    assert snapshot.is_file()
+    await log.append(drafts[SNAPSHOT_AFTER:], expected=SNAPSHOT_AFTER, at=2.0)
+    whole = fold(Board(), await log.read())
+    assert await BoardStore(log, snapshot).current() == whole
+    snapshot.write_bytes(b"damaged")
+    assert await BoardStore(log, snapshot).current() == whole
+
+
+async def test_a_snapshot_of_another_log_is_not_used(tmp_path: Path) -> None:
+    logs, snapshot = FileBoardLogs(tmp_path), tmp_path / "snapshot"
+    for name, at in (("a", 1.0), ("b", 2.0)):
+        await logs.create(name)
+        await logs.open(name).append(comments(*["x"] * SNAPSHOT_AFTER), expected=0, at=at)
+    await BoardStore(logs.open("a"), snapshot).current()
+    assert (await BoardStore(logs.open("b"), snapshot).current()) == fold(
+        Board(), await logs.open("b").read()
+    )

@@ -1,0 +1,104 @@
+"""A board as a client lists it, works on its cards and follows its changes."""
+
+import anyio
+import pytest
+
+from hermes_acp.core.ports.boards.card_actions import CommentOnCard
+from hermes_acp.core.ports.boards.cards import Actor
+from hermes_protocol.errors import PeerError
+from tests.conversations.app_scene import RealClock, Scene
+from tests.conversations.fake_editor import FakeEditor
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+BOARD = "_hermes/board/"
+HERMES: Json = {"hermes": {}}
+
+
+@pytest.fixture
+def scene(scene: Scene) -> Scene:
+    scene.clock = RealClock()
+    return scene
+
+
+async def cards_of(editor: FakeEditor, after: int = 0) -> dict[str, Json]:
+    listed = await editor.call(f"{BOARD}list", {"after": after})
+    return {card["id"]: card for card in listed["cards"]}
+
+
+async def test_a_board_without_cards_is_listed_and_unknown_ones_are_refused(scene: Scene) -> None:
+    async with scene.editor(_meta=HERMES) as editor:
+        listed = await editor.call(f"{BOARD}list", {})
+        assert (listed["boards"], listed["cards"], listed["cursor"]) == (["default"], [], 0)
+        for method, params in (("show", {"id": "1"}), ("park", {"id": "1"}), ("list", {"board": "none"})):
+            with pytest.raises(PeerError):
+                await editor.call(f"{BOARD}{method}", params)
+
+
+async def test_cards_are_added_linked_edited_moved_commented_and_removed(scene: Scene) -> None:
+    async with scene.editor(_meta=HERMES) as editor:
+        folder = str(scene.project)
+        first = await editor.call(f"{BOARD}add", {"title": "One", "text": "Do <b>one</b>.", "folder": folder})
+        wish: Json = {"title": "Two", "folder": folder, "to": "ready", "blockedBy": [first["id"]]}
+        second = await editor.call(f"{BOARD}add", wish | {"priority": 1, "maxCostUsd": 0.5})
+        cards = await cards_of(editor)
+        assert {name: (card["title"], card["state"], card["waitsFor"]) for name, card in cards.items()} == {
+            first["id"]: ("One", "inbox", []),
+            second["id"]: ("Two", "ready", [first["id"]]),
+        }
+        edit = {"id": first["id"], "title": "Uno", "priority": 2, "checks": ["make test"]}
+        await editor.call(f"{BOARD}edit", edit)
+        assert list(await cards_of(editor, second["cursor"])) == [first["id"]]
+        await editor.call(f"{BOARD}comment", {"id": first["id"], "text": "Careful."})
+        await editor.call(f"{BOARD}move", {"id": first["id"], "to": "done"})
+        shown = await editor.call(f"{BOARD}show", {"id": first["id"]})
+        assert (shown["text"], shown["priority"], shown["checks"]) == ("Do <b>one</b>.", 2, ["make test"])
+        assert [(each["cardId"], each["isIncoming"]) for each in shown["links"]] == [(second["id"], False)]
+        assert [each["text"] for each in shown["comments"]] == ["Careful."]
+        kinds = [each["kind"] for each in shown["history"]]
+        assert kinds[:2] == ["added", "linked"]
+        assert kinds[-2:] == ["commented", "moved"]
+        assert (await editor.call(f"{BOARD}show", {"id": second["id"]}))["maxCostUsd"] == 0.5
+        diff = await editor.call(f"{BOARD}diff", {"id": first["id"]})
+        assert (diff["patch"], diff["note"]) == ("", "This card has no branch of its own.")
+        assert (await cards_of(editor))[second["id"]]["waitsFor"] == []
+        await editor.call(f"{BOARD}park", {"id": second["id"], "reason": "Not now."})
+        assert (await cards_of(editor))[second["id"]]["reason"] == "Not now."
+        removed = await editor.call(f"{BOARD}remove", {"id": second["id"]})
+        listed = await editor.call(f"{BOARD}list", {"after": removed["cursor"] - 1})
+        assert listed["removed"] == [second["id"]]
+        await editor.call(f"{BOARD}remove", {"id": second["id"], "isRestored": True})
+        assert second["id"] in await cards_of(editor)
+
+
+async def test_what_no_person_does_by_hand_is_refused(scene: Scene) -> None:
+    async with scene.editor(_meta=HERMES) as editor:
+        one = (await editor.call(f"{BOARD}add", {"title": "One", "folder": str(scene.project)}))["id"]
+        two = (await editor.call(f"{BOARD}add", {"title": "Two", "blockedBy": [one]}))["id"]
+        for method, params in (
+            ("move", {"id": one, "to": "running"}),
+            ("move", {"id": one, "to": "merging"}),
+            ("approve", {"id": one}),
+            ("send_back", {"id": one, "words": "Again."}),
+            ("answer", {"id": one, "callId": "c1", "isAllowed": True}),
+            ("link", {"id": two, "kind": "blocks", "cardId": one}),
+            ("add", {"title": " "}),
+            ("comment", {"id": one, "text": " "}),
+        ):
+            with pytest.raises(PeerError):
+                await editor.call(f"{BOARD}{method}", params)
+
+
+async def test_a_client_hears_of_changes_by_others_until_it_cancels_the_call(scene: Scene) -> None:
+    async with scene.editor(_meta=HERMES) as editor, anyio.create_task_group() as tasks:
+        one = await editor.call(f"{BOARD}add", {"title": "One", "folder": str(scene.project)})
+        tasks.start_soon(editor.call, f"{BOARD}watch", {"after": one["cursor"]})
+        other = scene.open_app()
+        comment = CommentOnCard(one["id"], "From elsewhere.")
+        await other.board_service.act("default", comment, Actor("person", "somebody"))
+        await editor.until(lambda: any(method == f"{BOARD}changed" for method, _ in editor.told))
+        changed = [params for method, params in editor.told if method == f"{BOARD}changed"]
+        assert changed == [{"board": "default", "cursor": one["cursor"] + 1}]
+        assert (await cards_of(editor, one["cursor"]))[one["id"]]["comments"] == 1
+        await other.aclose()
+        tasks.cancel_scope.cancel()

@@ -1,0 +1,7 @@
+/** Return a time as people here write it; nothing for none. */
+export function timeOf(iso: string, zone?: string): string {
+  const at = Date.parse(iso);
+  if (Number.isNaN(at)) return "";
+  const style = { dateStyle: "medium", timeStyle: "short" } as const;
+  return new Intl.DateTimeFormat("en", zone ? { ...style, timeZone: zone } : style).format(at);
+}

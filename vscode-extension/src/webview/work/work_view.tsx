@@ -1,0 +1,32 @@
+/**
+ * One page of work without a conversation.
+ *
+ * Knows: which page is drawn by what. Does not know: who keeps it, who carries actions out.
+ */
+
+import type { WorkAction, WorkShown } from "../../work/work";
+import { BoardView } from "./board_view";
+import { RunsView } from "./runs_view";
+import { SchedulesView } from "./schedules_view";
+import { UsageView } from "./usage_view";
+import "../style/work.css";
+
+interface Props {
+  readonly work: WorkShown;
+  readonly act: (action: WorkAction) => void;
+  /** The folder that new work most likely is about. */
+  readonly folder: string;
+}
+
+export function WorkView({ work, act, folder }: Props) {
+  switch (work.page) {
+    case "board":
+      return <BoardView shown={work.shown} folder={folder} act={(action) => act({ page: "board", action })} />;
+    case "runs":
+      return <RunsView shown={work.shown} act={(action) => act({ page: "runs", action })} />;
+    case "schedules":
+      return <SchedulesView shown={work.shown} folder={folder} act={(action) => act({ page: "schedules", action })} />;
+    case "usage":
+      return <UsageView shown={work.shown} act={(action) => act({ page: "usage", action })} />;
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * A board: its cards, the card that is looked at, and what a person does with them.
+ *
+ * Knows: `_hermes/board/*`, when to look again. Does not know: how cards are drawn.
+ */
+
+import type { Link } from "../acp/link";
+import { ask } from "../acp/methods";
+import type {
+  BoardAddParams,
+  BoardChangedParams,
+  BoardDiffResult,
+  BoardEditParams,
+  BoardListCard,
+  BoardListResult,
+  BoardShowResult,
+} from "../acp/own";
+import { Served } from "./served";
+
+export type CardState = BoardListCard["state"];
+/** What happens by one click, or with words. */
+export type Deed = "approve" | "sendBack" | "park" | "comment" | "remove";
+
+export interface BoardShown {
+  /** What is known of the board besides its cards; undefined before anything is. */
+  readonly board: Omit<BoardListResult, "cards" | "removed"> | undefined;
+  readonly cards: readonly BoardListCard[];
+  /** The card that is looked at; empty where the board is. */
+  readonly open: string;
+  readonly details: BoardShowResult | undefined;
+  readonly diff: BoardDiffResult | undefined;
+  /** Counts what was done: forms begin anew after it. */
+  readonly done: number;
+  readonly problem: string;
+}
+
+export type BoardAction =
+  | { readonly type: "choose"; readonly board: string }
+  | { readonly type: "look"; readonly id: string }
+  | { readonly type: "diff" }
+  | { readonly type: "add"; readonly wish: BoardAddParams }
+  | { readonly type: "edit"; readonly wish: BoardEditParams }
+  | { readonly type: "move"; readonly id: string; readonly to: CardState }
+  | { readonly type: "deed"; readonly deed: Deed; readonly id: string; readonly text: string }
+  | {
+      readonly type: "link";
+      readonly id: string;
+      readonly kind: "blocks" | "parent" | "found_in";
+      readonly cardId: string;
+      readonly isRemoved: boolean;
+    }
+  | {
+      readonly type: "answer";
+      readonly id: string;
+      readonly callId: string;
+      readonly isAllowed: boolean;
+      readonly text: string;
+    }
+  | { readonly type: "openSession"; readonly sessionId: string; readonly cwd: string };
+
+const NOTHING: BoardShown = {
+  board: undefined,
+  cards: [],
+  open: "",
+  details: undefined,
+  diff: undefined,
+  done: 0,
+  problem: "",
+};
+const DEFAULT = "default";
+
+export class Board extends Served<BoardShown> {
+  /** Open the session that works on a card. */
+  onSession: (sessionId: string, cwd: string) => void = () => undefined;
+  private name = DEFAULT;
+  private cursor = 0;
+  private watch: AbortController | undefined;
+  /** How many pages show the board. */
+  private followers = 0;
+
+  constructor() {
+    super("board", NOTHING);
+  }
+
+  override adopt(link: Link): void {
+    super.adopt(link);
+    this.cursor = 0;
+    if (this.followers > 0) void this.begin();
+  }
+
+  /** Follow the board until the result is called. */
+  follow(): () => void {
+    this.followers += 1;
+    this.change({ open: "", details: undefined, diff: undefined, problem: "" });
+    void this.begin();
+    return () => {
+      this.followers -= 1;
+      if (this.followers === 0) this.watch?.abort();
+    };
+  }
+
+  /** Take the news that a board has changed. */
+  noteChange({ board, cursor }: BoardChangedParams): void {
+    if (board === this.name && cursor > this.cursor) void this.refresh();
+  }
+
+  async act(action: BoardAction): Promise<void> {
+    const board = this.name;
+    switch (action.type) {
+      case "choose":
+        this.name = action.board;
+        this.change({ ...NOTHING });
+        return this.begin();
+      case "look":
+        this.change({ open: action.id, details: undefined, diff: undefined, problem: "" });
+        return this.lookAtCard();
+      case "diff":
+        return this.lookAtDiff();
+      case "openSession":
+        return this.onSession(action.sessionId, action.cwd);
+      case "add":
+        return this.then(async (link) => void (await ask(link, "_hermes/board/add", { ...action.wish, board })));
+      case "edit":
+        return this.then(async (link) => void (await ask(link, "_hermes/board/edit", { ...action.wish, board })));
+      case "move": {
+        const { id, to } = action;
+        return this.then(async (link) => void (await ask(link, "_hermes/board/move", { board, id, to })));
+      }
+      case "link": {
+        const { type: _, ...params } = action;
+        return this.then(async (link) => void (await ask(link, "_hermes/board/link", { board, ...params })));
+      }
+      case "answer": {
+        const { type: _, ...params } = action;
+        return this.then(async (link) => void (await ask(link, "_hermes/board/answer", { board, ...params })));
+      }
+      case "deed":
+        return this.then((link) => this.doDeed(link, action.deed, action.id, action.text));
+    }
+  }
+
+  private async doDeed(link: Link, deed: Deed, id: string, text: string): Promise<void> {
+    const board = this.name;
+    switch (deed) {
+      case "approve":
+        return void (await ask(link, "_hermes/board/approve", { board, id, comment: text }));
+      case "sendBack":
+        return void (await ask(link, "_hermes/board/send_back", { board, id, words: text }));
+      case "park":
+        return void (await ask(link, "_hermes/board/park", { board, id, reason: text }));
+      case "comment":
+        return void (await ask(link, "_hermes/board/comment", { board, id, text }));
+      case "remove":
+        await ask(link, "_hermes/board/remove", { board, id });
+        this.change({ open: "", details: undefined, diff: undefined });
+    }
+  }
+
+  /** Do something and look at what came of it. */
+  private async then(work: (link: Link) => Promise<void>): Promise<void> {
+    if (!(await this.work(work))) return;
+    this.change({ done: this.shown.value.done + 1 });
+    await this.refresh();
+  }
+
+  /** Look at the whole board, and hear of changes from then on. */
+  private async begin(): Promise<void> {
+    this.watch?.abort();
+    const watch = (this.watch = new AbortController());
+    this.cursor = 0;
+    await this.refresh();
+    if (watch.signal.aborted) return;
+    await this.look(async (link) => {
+      const params = { board: this.name, after: this.cursor };
+      // It ends with the connection or because it is called off; neither is a problem.
+      void link.agent
+        .request("_hermes/board/watch", params, { cancellationSignal: watch.signal })
+        .catch(() => undefined);
+      await Promise.resolve();
+    });
+  }
+
+  private async refresh(): Promise<void> {
+    await this.look(async (link) => {
+      const { name, cursor } = this;
+      const { cards, removed, ...board } = await ask(link, "_hermes/board/list", { board: name, after: cursor });
+      if (this.name !== name || board.cursor < this.cursor) return;
+      this.cursor = board.cursor;
+      const gone = new Set([...removed, ...cards.map(({ id }) => id)]);
+      const kept = cursor === 0 ? [] : this.shown.value.cards.filter(({ id }) => !gone.has(id));
+      this.change({ board, cards: [...kept, ...cards].sort(inOrder) });
+    });
+    if (this.shown.value.open) await this.lookAtCard();
+  }
+
+  private async lookAtCard(): Promise<void> {
+    const { open, details } = this.shown.value;
+    if (!open) return;
+    await this.look(async (link) => {
+      const found = await ask(link, "_hermes/board/show", { board: this.name, id: open });
+      // Drawn anew, what somebody is writing in an answer would be lost.
+      if (this.shown.value.open === open && JSON.stringify(found) !== JSON.stringify(details))
+        this.change({ details: found });
+    });
+  }
+
+  private async lookAtDiff(): Promise<void> {
+    const { open } = this.shown.value;
+    await this.work(async (link) => {
+      const diff = await ask(link, "_hermes/board/diff", { board: this.name, id: open });
+      if (this.shown.value.open === open) this.change({ diff });
+    });
+  }
+}
+
+/** By priority, then by age. */
+function inOrder(one: BoardListCard, other: BoardListCard): number {
+  return one.priority - other.priority || Number(one.id) - Number(other.id);
+}

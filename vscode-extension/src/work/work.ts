@@ -1,0 +1,87 @@
+/**
+ * Work without a conversation, as one part: boards, runs, schedules, and what sessions have used.
+ *
+ * Knows: every page of it. Does not know: where they are shown.
+ */
+
+import type { Link } from "../acp/link";
+import type { BoardChangedParams } from "../acp/own";
+import { Board, type BoardAction, type BoardShown } from "./board";
+import { Runs, type RunsAction, type RunsShown } from "./runs";
+import { Schedules, type SchedulesAction, type SchedulesShown } from "./schedules";
+import { Usage, type UsageAction, type UsageShown } from "./usage";
+
+export const WORK_PAGES = ["board", "runs", "schedules", "usage"] as const;
+export type WorkPage = (typeof WORK_PAGES)[number];
+
+/** What one page shows. */
+export type WorkShown =
+  | { readonly page: "board"; readonly shown: BoardShown }
+  | { readonly page: "runs"; readonly shown: RunsShown }
+  | { readonly page: "schedules"; readonly shown: SchedulesShown }
+  | { readonly page: "usage"; readonly shown: UsageShown };
+
+/** What a user does in one page. */
+export type WorkAction =
+  | { readonly page: "board"; readonly action: BoardAction }
+  | { readonly page: "runs"; readonly action: RunsAction }
+  | { readonly page: "schedules"; readonly action: SchedulesAction }
+  | { readonly page: "usage"; readonly action: UsageAction };
+
+export class Work {
+  readonly board = new Board();
+  readonly runs = new Runs();
+  readonly schedules = new Schedules();
+  readonly usage = new Usage();
+
+  adopt(link: Link): void {
+    for (const each of this.all()) each.adopt(link);
+  }
+
+  /** Have sessions opened by whoever shows them. */
+  set onSession(open: (sessionId: string, cwd: string) => void) {
+    this.runs.onSession = open;
+    this.board.onSession = open;
+    this.usage.onSession = open;
+  }
+
+  noteBoardChange(change: BoardChangedParams): void {
+    this.board.noteChange(change);
+  }
+
+  dispose(): void {
+    this.runs.dispose();
+  }
+
+  /** Keep a page fresh, and have changes of it said, until the result is called. */
+  follow(page: WorkPage, onChange: () => void): () => void {
+    const one = this[page];
+    const unlisten = one.shown.listen(onChange);
+    const end = one.follow();
+    return () => {
+      unlisten();
+      end();
+    };
+  }
+
+  shown(page: WorkPage): WorkShown {
+    return { page, shown: this[page].shown.value } as WorkShown;
+  }
+
+  act(given: WorkAction): Promise<void> {
+    switch (given.page) {
+      case "board":
+        return this.board.act(given.action);
+      case "runs":
+        return this.runs.act(given.action);
+      case "schedules":
+        return this.schedules.act(given.action);
+      case "usage":
+        return this.usage.act(given.action);
+    }
+  }
+
+  private all(): readonly (Board | Runs | Schedules | Usage)[] {
+    return [this.board, this.runs, this.schedules, this.usage];
+  }
+}
