@@ -1,0 +1,1 @@
+"""Commands of somebody who serves several people: the users of a hub, and its audit log."""

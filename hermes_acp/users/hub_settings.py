@@ -1,0 +1,84 @@
+"""The settings of a hub, `hub.yaml` in its folder: written by whoever runs it, and out of the reach of its users."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import Field, ValidationError
+
+from hermes_acp.config.settings import parse_settings
+from hermes_acp.config.settings_errors import describe_settings_errors
+from hermes_acp.config.settings_section import Section
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.storage.private_files import storage_error
+
+FILE: Final = "hub.yaml"
+DEFAULT_LISTEN: Final = "127.0.0.1:8723"
+AtLeastOne = Annotated[int, Field(ge=1)]
+
+
+class OidcSettings(Section):
+    """An OpenID Connect provider with which users sign in."""
+
+    issuer: str = ""
+    """The provider's issuer URL. Without one, users need personal tokens."""
+    client_id: str = ""
+    """The ID under which the hub is registered with the provider."""
+    client_secret_env: str = ""
+    """The variable with the client's secret. Default: a public client, protected by PKCE alone."""
+    audience: str = ""
+    """What access tokens of clients must be made for. Default: only tokens for `client_id` are accepted."""
+    scopes: tuple[str, ...] = ("openid",)
+    """What the provider is asked for."""
+
+
+class RateSettings(Section):
+    """How often something may be done."""
+
+    requests_per_minute: AtLeastOne = 600
+    """Requests of one user."""
+    addresses_per_minute: AtLeastOne = 1200
+    """Requests from one address, whoever sends them."""
+    sign_ins_per_minute: AtLeastOne = 10
+    """Attempts to sign in from one address that failed or are under way."""
+
+
+class HubSettings(Section):
+    """All settings of a hub."""
+
+    listen: str = DEFAULT_LISTEN
+    """The address and port to listen on."""
+    public_url: str = ""
+    """The address that people use, such as https://agents.example. Needed behind a proxy and for signing in."""
+    certificate: str = ""
+    """The file with the server's certificate and those above it (PEM)."""
+    certificate_key: str = ""
+    """The file with the certificate's key (PEM)."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses or networks of proxies in front that terminate TLS. Only these may say whom they forward."""
+    idle_seconds: Annotated[float, Field(gt=0)] = 900.0
+    """How long a profile's process stays that has nothing to do."""
+    pass_variables: tuple[str, ...] = ()
+    """Variables of the hub that every profile's process gets, such as the key of a model that all use."""
+    web_session_hours: Annotated[float, Field(gt=0)] = 12.0
+    """How long a browser stays signed in."""
+    rates: RateSettings = RateSettings.defaults()
+    """Limits on requests."""
+    oidc: OidcSettings = OidcSettings.defaults()
+    """The identity provider."""
+
+
+def load_hub_settings(folder: Path) -> HubSettings:
+    """Read and validate `hub.yaml`; without one, the defaults hold. Raises ConfigError, StorageError."""
+    file = folder / FILE
+    try:
+        content = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return HubSettings.defaults()
+    except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError):
+            raise storage_error("read", file, error) from error
+        raise ConfigError(f"{file} is not a text in UTF-8.") from error
+    try:
+        return HubSettings.model_validate(parse_settings(content, str(file)))
+    except ValidationError as error:
+        raise ConfigError(f"{file}: {describe_settings_errors(error, HubSettings)}") from error

@@ -1,0 +1,6 @@
+"""What a personal token may do: work in sessions, read the metrics of the profile's process."""
+
+from typing import Final
+
+SCOPES: Final = ("acp", "metrics")
+DEFAULT_DAYS: Final = 90

@@ -1,0 +1,89 @@
+"""The audit log: a change, a gap or a cut shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.users.audit_log import AuditLog, entry
+
+Lines = list[bytes]
+
+
+def filled(folder: Path, count: int = 5) -> AuditLog:
+    log = AuditLog(folder)
+    for number in range(count):
+        log.append(entry("signed_in", "done", who="alice", source="10.0.0.1", about=f"é {number}"))
+    return log
+
+
+def test_entries_are_kept_in_order_and_verified(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    assert [each.about for each in log.entries()] == [f"é {number}" for number in range(5)]
+    verdict = log.verify()
+    assert (verdict.entries, verdict.problem) == (5, "")
+    assert log.verify(verdict.head).problem == ""
+    assert log.path.stat().st_mode & 0o777 == 0o600
+    log.append(entry("refused", "refused"))
+    assert log.verify(verdict.head).entries == 6
+    assert AuditLog(tmp_path / "none").verify().entries == 0
+
+
+def spoiled(how: str, lines: Lines) -> Lines:
+    ways: dict[str, Lines] = {
+        "changed": [lines[0], lines[1].replace(b"alice", b"mallo"), *lines[2:]],
+        "swapped": [lines[0], lines[2], lines[1], *lines[3:]],
+        "removed": [lines[0], *lines[2:]],
+        "first": lines[1:],
+        "last": lines[:-1],
+        "all": [],
+        "twice": [*lines, lines[-1]],
+        "emptied": [*lines[:2], b"{}\n", *lines[3:]],
+        "added": [*lines[:2], b"nonsense\n", *lines[2:]],
+    }
+    return ways[how]
+
+
+@pytest.mark.parametrize(
+    "how", ["changed", "swapped", "removed", "first", "last", "all", "twice", "emptied", "added"]
+)
+def test_what_was_done_to_the_file_shows(tmp_path: Path, how: str) -> None:
+    log = filled(tmp_path)
+    log.path.write_bytes(b"".join(spoiled(how, log.path.read_bytes().splitlines(keepends=True))))
+    assert log.verify().problem
+
+
+def test_a_log_that_was_written_anew_lacks_the_noted_hash(tmp_path: Path) -> None:
+    noted = filled(tmp_path).verify().head
+    for file in tmp_path.iterdir():
+        file.unlink()
+    log = filled(tmp_path)
+    assert log.verify().problem == ""
+    assert "noted" in log.verify(noted).problem
+
+
+def test_an_entry_that_a_killed_process_wrote_in_part_is_cut_off(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    with log.path.open("ab") as file:
+        file.write(b'{"at":"2026')
+    log.append(entry("signed_in", "done", who="bob"))
+    assert log.verify().entries == 6
+    assert log.verify().problem == ""
+
+
+def test_a_process_killed_before_it_noted_the_end_changed_nothing(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    head = tmp_path / "audit.head"
+    earlier = head.read_text()
+    log.append(entry("signed_in", "done"))
+    head.write_text(earlier)
+    assert log.verify().problem == ""
+    head.unlink()
+    assert "audit.head" in log.verify().problem
+
+
+def test_long_facts_are_cut(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path)
+    log.append(entry("refused", "refused", about="x" * 10_000))
+    assert len(next(log.entries()).about) == 300
