@@ -16,8 +16,6 @@ const NAMES = { entryNames: "[name]-[hash]", assetNames: "[name]-[hash]" };
 
 /** Build with the panel's options; `lean` leaves rare kinds of diagrams out. */
 export async function buildWeb(panel, lean) {
-  rmSync(OUT, { recursive: true, force: true });
-  mkdirSync(OUT, { recursive: true });
   const shared = {
     ...panel,
     ...NAMES,
@@ -32,6 +30,9 @@ export async function buildWeb(panel, lean) {
     entryPoints: { math: "src/webview/chunks/math.ts", diagrams: "src/webview/chunks/diagrams.ts" },
   });
   const page = await build({ ...shared, entryPoints: { page: "src/web/main.tsx" } });
+  // Only now: a page that does not build leaves the one before.
+  rmSync(OUT, { recursive: true, force: true });
+  mkdirSync(OUT, { recursive: true });
   const files = [...chunks.outputFiles, ...page.outputFiles].map(({ path, contents }) =>
     put(path.slice(OUT.length + 1), contents),
   );

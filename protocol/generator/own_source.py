@@ -13,9 +13,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 Shape = Mapping[str, Any]
-PYTHON: Final = MappingProxyType({"string": "str", "integer": "int", "boolean": "bool", "null": "None"})
+PYTHON: Final = MappingProxyType(
+    {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+)
 TYPESCRIPT: Final = MappingProxyType(
-    {"string": "string", "integer": "number", "boolean": "boolean", "null": "null"}
+    {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 )
 
 

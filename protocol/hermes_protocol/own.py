@@ -558,3 +558,492 @@ class SetupSaveResult(Struct, rename="camel", kw_only=True):
 
     config_file: str
     overridden_by: list[str]
+
+
+class WaitingListParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/waiting/list."""
+
+
+class WaitingListWaiting(Struct, rename="camel", kw_only=True):
+    """One of the waiting in `WaitingListResult`."""
+
+    kind: Literal["run", "session"]
+    id: str
+    session_id: str
+    cwd: str
+    title: str
+    questions: list[str]
+    updated_at: str
+
+
+class WaitingListResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/waiting/list."""
+
+    waiting: list[WaitingListWaiting]
+
+
+class SchedulesListParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/schedules/list."""
+
+
+class SchedulesListSchedule(Struct, rename="camel", kw_only=True):
+    """One of the schedules in `SchedulesListResult`."""
+
+    id: str
+    when: str
+    cron: str
+    at: str
+    tz: str
+    prompt: str
+    cwd: str
+    late: Literal["once", "skip", "within"]
+    late_within_s: float
+    overlap: Literal["skip", "queue", "cancel"]
+    is_paused: bool
+    next_at: str
+    origin: str
+    max_cost_usd: float | None
+
+
+class SchedulesListResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/schedules/list."""
+
+    schedules: list[SchedulesListSchedule]
+    is_driven: bool
+    tz: str
+
+
+class SchedulesHistoryParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/schedules/history."""
+
+    id: str
+    limit: int = 50
+
+
+class SchedulesHistoryOccurrence(Struct, rename="camel", kw_only=True):
+    """One of the occurrences in `SchedulesHistoryResult`."""
+
+    due_at: str
+    until: str
+    count: int
+    fate: Literal["started", "missed", "skipped", "paused"]
+    run_id: str
+    decided_at: str
+
+
+class SchedulesHistoryResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/schedules/history."""
+
+    occurrences: list[SchedulesHistoryOccurrence]
+
+
+class SchedulesAddParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/schedules/add."""
+
+    prompt: str
+    cwd: str
+    name: str = ""
+    cron: str = ""
+    at: str = ""
+    tz: str = ""
+    late: Literal["once", "skip", "within"] = "once"
+    late_within_s: float = 0
+    overlap: Literal["skip", "queue", "cancel"] = "skip"
+    max_cost_usd: float | UnsetType = UNSET
+    is_trial: bool = False
+
+
+class SchedulesAddResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/schedules/add."""
+
+    id: str
+    when: str
+    next_at: str
+
+
+class SchedulesChangeParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/schedules/change."""
+
+    id: str
+    action: Literal["pause", "resume", "remove", "runNow"]
+
+
+class SchedulesChangeResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/schedules/change."""
+
+    run_id: str
+
+
+class BoardListParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/list."""
+
+    board: str = "default"
+    after: int = 0
+
+
+class BoardListCard(Struct, rename="camel", kw_only=True):
+    """One of the cards in `BoardListResult`."""
+
+    id: str
+    title: str
+    state: Literal["inbox", "ready", "running", "input_required", "review", "merging", "done", "parked"]
+    reason: str
+    waits_for: list[str]
+    is_queued: bool
+    priority: int
+    folder: str
+    branch: str
+    comments: int
+    cost_usd: float
+    session_id: str
+    updated_at: str
+
+
+class BoardListResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/list."""
+
+    boards: list[str]
+    board: str
+    cursor: int
+    halted: str
+    tokens: int
+    cost_usd: float
+    max_tokens: int | None
+    max_cost_usd: float | None
+    max_running: int | None
+    cards: list[BoardListCard]
+    removed: list[str]
+
+
+class BoardShowParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/show."""
+
+    id: str
+    board: str = "default"
+
+
+class BoardShowLink(Struct, rename="camel", kw_only=True):
+    """One of the links in `BoardShowResult`."""
+
+    kind: Literal["blocks", "parent", "found_in"]
+    card_id: str
+    title: str
+    state: Literal["inbox", "ready", "running", "input_required", "review", "merging", "done", "parked"]
+    is_incoming: bool
+
+
+class BoardShowComment(Struct, rename="camel", kw_only=True):
+    """One of the comments in `BoardShowResult`."""
+
+    by: str
+    at: str
+    text: str
+
+
+class BoardShowQuestionDiff(Struct, rename="camel", kw_only=True):
+    """One of the diffs in `BoardShowQuestion`."""
+
+    path: str
+    new_text: str
+    old_text: str | UnsetType | None = UNSET
+
+
+class BoardShowQuestion(Struct, rename="camel", kw_only=True):
+    """One of the questions in `BoardShowResult`."""
+
+    call_id: str
+    title: str
+    why: str
+    is_for_text: bool
+    choices: list[str]
+    input: str
+    diffs: list[BoardShowQuestionDiff]
+
+
+class BoardShowHistory(Struct, rename="camel", kw_only=True):
+    """One of the history in `BoardShowResult`."""
+
+    at: str
+    by: str
+    kind: str
+    state: str
+    text: str
+
+
+class BoardShowResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/show."""
+
+    text: str
+    result: str
+    words: str
+    created_by: str
+    created_at: str
+    folder: str
+    worktree: Literal["own", "same"]
+    priority: int
+    max_cost_usd: float | None
+    checks: list[str]
+    model: str
+    place: str
+    links: list[BoardShowLink]
+    comments: list[BoardShowComment]
+    run_id: str
+    run_state: str
+    base: str
+    tokens: int
+    questions: list[BoardShowQuestion]
+    history: list[BoardShowHistory]
+
+
+class BoardDiffParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/diff."""
+
+    id: str
+    board: str = "default"
+
+
+class BoardDiffResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/diff."""
+
+    patch: str
+    is_cut: bool
+    note: str
+
+
+class BoardAddParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/add."""
+
+    title: str
+    board: str = "default"
+    text: str = ""
+    to: Literal["inbox", "ready"] = "inbox"
+    folder: str | UnsetType = UNSET
+    worktree: Literal["own", "same"] | UnsetType = UNSET
+    priority: int | UnsetType = UNSET
+    max_cost_usd: float | UnsetType | None = UNSET
+    checks: list[str] | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+    place: str | UnsetType = UNSET
+    blocked_by: list[str] | UnsetType = UNSET
+
+
+class BoardAddResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/add."""
+
+    cursor: int
+    id: str
+
+
+class BoardEditParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/edit."""
+
+    id: str
+    board: str = "default"
+    title: str | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+    folder: str | UnsetType = UNSET
+    worktree: Literal["own", "same"] | UnsetType = UNSET
+    priority: int | UnsetType = UNSET
+    max_cost_usd: float | UnsetType | None = UNSET
+    checks: list[str] | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+    place: str | UnsetType = UNSET
+
+
+class BoardEditResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/edit."""
+
+    cursor: int
+
+
+class BoardMoveParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/move."""
+
+    id: str
+    to: Literal["inbox", "ready", "running", "input_required", "review", "merging", "done", "parked"]
+    board: str = "default"
+    reason: str = ""
+
+
+class BoardMoveResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/move."""
+
+    cursor: int
+
+
+class BoardCommentParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/comment."""
+
+    id: str
+    text: str
+    board: str = "default"
+
+
+class BoardCommentResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/comment."""
+
+    cursor: int
+
+
+class BoardAnswerParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/answer."""
+
+    id: str
+    call_id: str
+    is_allowed: bool
+    board: str = "default"
+    text: str = ""
+
+
+class BoardAnswerResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/answer."""
+
+    cursor: int
+
+
+class BoardApproveParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/approve."""
+
+    id: str
+    board: str = "default"
+    comment: str = ""
+
+
+class BoardApproveResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/approve."""
+
+    cursor: int
+
+
+class BoardSendBackParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/send_back."""
+
+    id: str
+    words: str
+    board: str = "default"
+
+
+class BoardSendBackResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/send_back."""
+
+    cursor: int
+
+
+class BoardParkParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/park."""
+
+    id: str
+    board: str = "default"
+    reason: str = ""
+
+
+class BoardParkResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/park."""
+
+    cursor: int
+
+
+class BoardLinkParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/link."""
+
+    id: str
+    kind: Literal["blocks", "parent", "found_in"]
+    card_id: str
+    board: str = "default"
+    is_removed: bool = False
+
+
+class BoardLinkResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/link."""
+
+    cursor: int
+
+
+class BoardRemoveParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/remove."""
+
+    id: str
+    board: str = "default"
+    is_restored: bool = False
+
+
+class BoardRemoveResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/remove."""
+
+    cursor: int
+
+
+class BoardWatchParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/watch."""
+
+    after: int
+    board: str = "default"
+
+
+class BoardWatchResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/board/watch."""
+
+    cursor: int
+
+
+class BoardChangedParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/board/changed."""
+
+    board: str
+    cursor: int
+
+
+class FilesFindParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/files/find."""
+
+    session_id: str
+    query: str = ""
+    limit: int = 30
+
+
+class FilesFindFile(Struct, rename="camel", kw_only=True):
+    """One of the files in `FilesFindResult`."""
+
+    path: str
+    name: str
+
+
+class FilesFindResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/files/find."""
+
+    files: list[FilesFindFile]
+
+
+class UsageListParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/usage/list."""
+
+    days: int = 30
+
+
+class UsageListSession(Struct, rename="camel", kw_only=True):
+    """One of the sessions in `UsageListResult`."""
+
+    session_id: str
+    title: str
+    cwd: str
+    updated_at: str
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+
+
+class UsageListDay(Struct, rename="camel", kw_only=True):
+    """One of the days in `UsageListResult`."""
+
+    day: str
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+
+
+class UsageListResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/usage/list."""
+
+    sessions: list[UsageListSession]
+    days: list[UsageListDay]
+    is_whole: bool

@@ -69,10 +69,12 @@ def _chromium() -> str | None:
 class Visit:
     """A server with a scripted model, a workspace, and a browser with one context."""
 
-    def __init__(self, server: Serving, model: ModelServer, workspace: Path, context: BrowserContext) -> None:
+    def __init__(self, server: Serving, model: ModelServer, folder: Path, context: BrowserContext) -> None:
+        """Note what there is; `folder` has the workspace and the home."""
         self.server = server
         self.model = model
-        self.workspace = workspace
+        self.workspace = folder / "workspace"
+        self.home = folder / "home"
         self.context = context
         self.complaints: list[str] = []
         self.address = server.url.removesuffix("acp")
@@ -140,6 +142,6 @@ async def visiting(
         chromium: Browser = await driver.chromium.launch(executable_path=browser, args=ARGUMENTS)
         try:
             context = await chromium.new_context(**variables)
-            yield Visit(server, model, workspace, context)
+            yield Visit(server, model, tmp_path, context)
         finally:
             await chromium.close()

@@ -46,6 +46,7 @@ import { startProcess, type ServerProcess } from "./server/process";
 import { ServerError } from "./server/state";
 import { Memory } from "./state/memory";
 import { Store } from "./state/store";
+import { Work } from "./work/work";
 
 export interface Engine {
   readonly life: ServerLife;
@@ -87,6 +88,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
       approvals.takesParts = announces(link, "edits");
       checkpoints.adopt(link);
       written.adopt(link);
+      work.adopt(link);
       front.setAbilities(link);
       await conversations.adopt(link);
     },
@@ -104,7 +106,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const saved = vscode.workspace.onDidSaveTextDocument(({ uri }) => written.noteSaved(uri.fsPath));
   const bridge = new ReviewBridge(store, reviews, approvals, documents, written);
   const answerers: EditorAnswerers = {
-    ...news({ conversations, bridge, written }),
+    ...news({ conversations, bridge, written, work: () => work }),
     askPermission: (request, signal) => approvals.ask(request, signal),
     inquire: (request, signal) => inquiries.ask(request, signal),
     onInquiryDone: () => undefined,
@@ -113,6 +115,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
     ...filesThrough(documents),
   };
   const surroundings = new EditorSurroundings((count) => surfaces.badge(count));
+  const work = workOf(surroundings, surfaces, (message) => actions.receive(message, () => undefined));
   const front = new Front(store, surfaces.audience, memory, surroundings);
   const drafts = new KeptDrafts(memoryOf(context, "drafts.json"));
   const extras = { ...promptExtras(memory, conversations, surfaces), drafts, ...HOST };
@@ -120,8 +123,8 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const actions = new PanelActions(parts, front);
   const apart = new ApartSessions(parts, front);
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
-  const pages = pagesOf(context, log, { life, front, surfaces, store });
-  const parted = [pages.pageTab, front, surroundings, terminals, saved, drafts, extras.mentions, extras.context];
+  const pages = pagesOf(context, log, { life, front, surfaces, store, work });
+  const parted = [pages.pageTab, work, front, surroundings, terminals, saved, drafts, extras.mentions, extras.context];
   const dispose = () => endAll(parted, life);
   return { ...pages, life, actions, apart, front, surfaces, approvals, reviews, documents, store, dispose };
 }
@@ -155,6 +158,7 @@ interface Newsreaders {
   readonly conversations: Conversations;
   readonly bridge: ReviewBridge;
   readonly written: WrittenEdits;
+  readonly work: () => Work;
 }
 
 /** Pass on what an agent tells without a question. */
@@ -162,21 +166,38 @@ function news({
   conversations,
   bridge,
   written,
-}: Newsreaders): Pick<EditorAnswerers, "onUpdate" | "onDraft" | "onJudged"> {
+  work,
+}: Newsreaders): Pick<EditorAnswerers, "onUpdate" | "onDraft" | "onJudged" | "onBoardChanged"> {
   return {
     onUpdate: (notification) => {
       if (conversations.takeUpdate(notification) === "live") bridge.receive(notification);
     },
     onDraft: (draft) => bridge.draft(draft),
     onJudged: (judged) => written.receive(judged),
+    onBoardChanged: (change) => work().noteBoardChange(change),
   };
+}
+
+/** Return work without a conversation; how much of it waits for the user is shown around the panel. */
+function workOf(
+  surroundings: EditorSurroundings,
+  surfaces: Surfaces,
+  act: (message: { type: "openPast"; sessionId: string; cwd: string }) => void,
+): Work {
+  const work = new Work();
+  work.runs.shown.listen(() => surroundings.wait(work.runs.shown.value.waiting.length));
+  work.onSession = (sessionId, cwd) => {
+    act({ type: "openPast", sessionId, cwd });
+    void surfaces.reveal();
+  };
+  return work;
 }
 
 /** Return the setup and the pages; the panel shows the setup until a model is there. */
 function pagesOf(
   context: vscode.ExtensionContext,
   log: vscode.LogOutputChannel,
-  { life, front, surfaces, store }: Pick<Engine, "life" | "front" | "surfaces" | "store">,
+  { life, front, surfaces, store, work }: Pick<Engine, "life" | "front" | "surfaces" | "store"> & { work: Work },
 ): Pick<Engine, "installer" | "setup" | "pageTab"> {
   const installer = new Installer(
     context.globalStorageUri.fsPath,
@@ -187,6 +208,7 @@ function pagesOf(
   const pageTab: PageTab = new PageTab(context.extensionUri, {
     setup,
     life,
+    work,
     sessionId: () => (store.get(front.shown) && life.state.phase === "ready" ? front.shown : undefined),
     open: openPlace,
     begin: async (text) => {

@@ -10,7 +10,7 @@ import { PATH_NEEDED } from "../messages/agent";
 import { CLIENT_TITLE } from "../messages/editor";
 import { otherProtocol } from "../messages/server";
 import { NotThere } from "./methods";
-import type { EditsDraftParams, EditsJudgedParams } from "./own";
+import type { BoardChangedParams, EditsDraftParams, EditsJudgedParams } from "./own";
 import { redact } from "./redact";
 
 /** Whoever answers what an agent asks of an editor. */
@@ -23,6 +23,7 @@ export interface Answerers {
   onDraft(draft: EditsDraftParams): void;
   /** What is open in a file is not what it was, whoever judged. */
   onJudged(judged: EditsJudgedParams): void;
+  onBoardChanged(change: BoardChangedParams): void;
 }
 
 /** Whoever answers what an agent asks of an editor that has files, terminals and diagnostics. */
@@ -136,6 +137,9 @@ function clientOf(name: string, answerers: Answerers): acp.ClientApp {
     .onNotification("_hermes/edits/judged", judgedOf, ({ params }) => {
       if (params) answerers.onJudged(params);
     })
+    .onNotification("_hermes/board/changed", boardChangeOf, ({ params }) => {
+      if (params) answerers.onBoardChanged(params);
+    })
     .onRequest(client.session.requestPermission, ({ params, signal }) => answerers.askPermission(params, signal))
     .onRequest(client.elicitation.create, ({ params, signal }) => answerers.inquire(params, signal))
     .onNotification(client.elicitation.complete, ({ params }) => answerers.onInquiryDone(params.elicitationId));
@@ -189,6 +193,12 @@ function judgedOf(params: unknown): EditsJudgedParams | undefined {
   const { sessionId, path, open } = (params ?? {}) as Partial<EditsJudgedParams>;
   const isOne = typeof sessionId === "string" && typeof path === "string" && typeof open === "number";
   return isOne ? (params as EditsJudgedParams) : undefined;
+}
+
+/** Read what has changed of a board; news of another shape are none. */
+function boardChangeOf(params: unknown): BoardChangedParams | undefined {
+  const { board, cursor } = (params ?? {}) as Partial<BoardChangedParams>;
+  return typeof board === "string" && typeof cursor === "number" ? (params as BoardChangedParams) : undefined;
 }
 
 function pathOf(params: unknown): string {

@@ -646,6 +646,568 @@ export interface SetupSaveResult {
   readonly overriddenBy: readonly string[];
 }
 
+/** The parameters of _hermes/waiting/list. */
+export interface WaitingListParams {}
+
+/** One of the waiting in `WaitingListResult`. */
+export interface WaitingListWaiting {
+  /** A run is answered with `_hermes/runs/answer`; a session asks whoever loads it. */
+  readonly kind: "run" | "session";
+  /** Of the run or of the session. */
+  readonly id: string;
+  readonly sessionId: string;
+  /** Absolute. */
+  readonly cwd: string;
+  /** The session's title, or the first line of the run's prompt. Empty if there is none. */
+  readonly title: string;
+  /** What is asked, one line each. */
+  readonly questions: readonly string[];
+  /** Of a run; empty for a session. ISO 8601. */
+  readonly updatedAt: string;
+}
+
+/** The result of _hermes/waiting/list. */
+export interface WaitingListResult {
+  readonly waiting: readonly WaitingListWaiting[];
+}
+
+/** The parameters of _hermes/schedules/list. */
+export interface SchedulesListParams {}
+
+/** One of the schedules in `SchedulesListResult`. */
+export interface SchedulesListSchedule {
+  readonly id: string;
+  /** When it is due, in words. */
+  readonly when: string;
+  /** Empty if it is due once. */
+  readonly cron: string;
+  /** When it is due once; empty otherwise. ISO 8601. */
+  readonly at: string;
+  /** The time zone of `cron`. */
+  readonly tz: string;
+  /** What each run is to do; empty if that is no longer stored. */
+  readonly prompt: string;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly late: "once" | "skip" | "within";
+  /** The span of `within`, in seconds. */
+  readonly lateWithinS: number;
+  readonly overlap: "skip" | "queue" | "cancel";
+  readonly isPaused: boolean;
+  /** Empty if it is never due again, or paused. ISO 8601. */
+  readonly nextAt: string;
+  /** What added it, such as `session:ID`; empty for a person. */
+  readonly origin: string;
+  /** What each run may cost. */
+  readonly maxCostUsd: number | null;
+}
+
+/** The result of _hermes/schedules/list. */
+export interface SchedulesListResult {
+  readonly schedules: readonly SchedulesListSchedule[];
+  /** Whether a process is there that would start them. */
+  readonly isDriven: boolean;
+  /** The time zone of the server's machine. */
+  readonly tz: string;
+}
+
+/** The parameters of _hermes/schedules/history. */
+export interface SchedulesHistoryParams {
+  readonly id: string;
+  /** At most so many, up to 500. */
+  readonly limit?: number;
+}
+
+/** One of the occurrences in `SchedulesHistoryResult`. */
+export interface SchedulesHistoryOccurrence {
+  /** ISO 8601. */
+  readonly dueAt: string;
+  /** The last of several due times; empty for one. ISO 8601. */
+  readonly until: string;
+  readonly count: number;
+  /** `missed`: it was too late; `skipped`: the previous run had not ended. */
+  readonly fate: "started" | "missed" | "skipped" | "paused";
+  /** Empty if none was started. */
+  readonly runId: string;
+  /** ISO 8601. */
+  readonly decidedAt: string;
+}
+
+/** The result of _hermes/schedules/history. */
+export interface SchedulesHistoryResult {
+  readonly occurrences: readonly SchedulesHistoryOccurrence[];
+}
+
+/** The parameters of _hermes/schedules/add. */
+export interface SchedulesAddParams {
+  readonly prompt: string;
+  /** Absolute. */
+  readonly cwd: string;
+  /** Its ID; by default one is chosen. */
+  readonly name?: string;
+  /** Five fields. */
+  readonly cron?: string;
+  /** A local time such as 2026-12-24T18:00. */
+  readonly at?: string;
+  /** By default, that of the server's machine. */
+  readonly tz?: string;
+  readonly late?: "once" | "skip" | "within";
+  /** The span of `within`, in seconds. */
+  readonly lateWithinS?: number;
+  readonly overlap?: "skip" | "queue" | "cancel";
+  /** What each run may cost. */
+  readonly maxCostUsd?: number;
+  /** Add nothing. */
+  readonly isTrial?: boolean;
+}
+
+/** The result of _hermes/schedules/add. */
+export interface SchedulesAddResult {
+  /** Empty for a trial. */
+  readonly id: string;
+  /** When it is due, in words. */
+  readonly when: string;
+  /** Empty if never. ISO 8601. */
+  readonly nextAt: string;
+}
+
+/** The parameters of _hermes/schedules/change. */
+export interface SchedulesChangeParams {
+  readonly id: string;
+  readonly action: "pause" | "resume" | "remove" | "runNow";
+}
+
+/** The result of _hermes/schedules/change. */
+export interface SchedulesChangeResult {
+  /** The run that was started; empty for other actions. */
+  readonly runId: string;
+}
+
+/** The parameters of _hermes/board/list. */
+export interface BoardListParams {
+  /** Name of the board. */
+  readonly board?: string;
+  /** A cursor from an earlier answer. */
+  readonly after?: number;
+}
+
+/** One of the cards in `BoardListResult`. */
+export interface BoardListCard {
+  readonly id: string;
+  readonly title: string;
+  readonly state: "inbox" | "ready" | "running" | "input_required" | "review" | "merging" | "done" | "parked";
+  /** The open question in one line, or why it is parked. */
+  readonly reason: string;
+  /** The cards that must be done first. */
+  readonly waitsFor: readonly string[];
+  /** Whether its run waits for a worker. */
+  readonly isQueued: boolean;
+  readonly priority: number;
+  readonly folder: string;
+  /** Empty if it has none. */
+  readonly branch: string;
+  /** How many there are. */
+  readonly comments: number;
+  readonly costUsd: number;
+  /** The session that works on it; empty before. */
+  readonly sessionId: string;
+  /** ISO 8601. */
+  readonly updatedAt: string;
+}
+
+/** The result of _hermes/board/list. */
+export interface BoardListResult {
+  /** The names of all boards. */
+  readonly boards: readonly string[];
+  readonly board: string;
+  /** Orders all changes of the board. */
+  readonly cursor: number;
+  /** Why nothing more is started; empty if nothing prevents it. */
+  readonly halted: string;
+  /** What all cards have used. */
+  readonly tokens: number;
+  readonly costUsd: number;
+  /** Limits of the board. */
+  readonly maxTokens: number | null;
+  readonly maxCostUsd: number | null;
+  readonly maxRunning: number | null;
+  readonly cards: readonly BoardListCard[];
+  /** Cards that were removed after the cursor. */
+  readonly removed: readonly string[];
+}
+
+/** The parameters of _hermes/board/show. */
+export interface BoardShowParams {
+  readonly id: string;
+  /** Name of the board. */
+  readonly board?: string;
+}
+
+/** One of the links in `BoardShowResult`. */
+export interface BoardShowLink {
+  readonly kind: "blocks" | "parent" | "found_in";
+  readonly cardId: string;
+  readonly title: string;
+  readonly state: "inbox" | "ready" | "running" | "input_required" | "review" | "merging" | "done" | "parked";
+  /** Whether the other card has the link to this one. */
+  readonly isIncoming: boolean;
+}
+
+/** One of the comments in `BoardShowResult`. */
+export interface BoardShowComment {
+  readonly by: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly text: string;
+}
+
+/** One of the diffs in `BoardShowQuestion`. */
+export interface BoardShowQuestionDiff {
+  /** Absolute. */
+  readonly path: string;
+  readonly newText: string;
+  /** Null if the file does not exist. */
+  readonly oldText?: string | null;
+}
+
+/** One of the questions in `BoardShowResult`. */
+export interface BoardShowQuestion {
+  readonly callId: string;
+  /** What the call would do, or what the agent asks. */
+  readonly title: string;
+  /** Why approval is needed; empty for a question of the agent. */
+  readonly why: string;
+  /** The agent asks and wants words as the answer. */
+  readonly isForText: boolean;
+  /** The answers that the agent proposes. */
+  readonly choices: readonly string[];
+  /** The whole arguments of the call as text, if it has no diffs. */
+  readonly input: string;
+  readonly diffs: readonly BoardShowQuestionDiff[];
+}
+
+/** One of the history in `BoardShowResult`. */
+export interface BoardShowHistory {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly by: string;
+  /** What happened, such as `moved`. */
+  readonly kind: string;
+  /** The state that it was moved to; empty otherwise. */
+  readonly state: string;
+  /** Reason, result, comment or answer. */
+  readonly text: string;
+}
+
+/** The result of _hermes/board/show. */
+export interface BoardShowResult {
+  /** The prompt of its first attempt. Empty: its title is. */
+  readonly text: string;
+  readonly result: string;
+  /** The prompt of the next attempt of a card that was sent back. */
+  readonly words: string;
+  readonly createdBy: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** Absolute; where it is worked on. */
+  readonly folder: string;
+  /** A git worktree of its own, or the folder itself. */
+  readonly worktree: "own" | "same";
+  /** 1 (first) to 5. */
+  readonly priority: number;
+  /** What its work may cost. */
+  readonly maxCostUsd: number | null;
+  /** Commands that must succeed before the result is merged. */
+  readonly checks: readonly string[];
+  readonly model: string;
+  /** Label of the workers that may take it; empty: the board's. */
+  readonly place: string;
+  readonly links: readonly BoardShowLink[];
+  readonly comments: readonly BoardShowComment[];
+  /** Of its last attempt; empty if there is none. */
+  readonly runId: string;
+  /** Empty without a run. */
+  readonly runState: string;
+  /** The commit where its branch began. */
+  readonly base: string;
+  readonly tokens: number;
+  readonly questions: readonly BoardShowQuestion[];
+  readonly history: readonly BoardShowHistory[];
+}
+
+/** The parameters of _hermes/board/diff. */
+export interface BoardDiffParams {
+  readonly id: string;
+  /** Name of the board. */
+  readonly board?: string;
+}
+
+/** The result of _hermes/board/diff. */
+export interface BoardDiffResult {
+  /** Empty if nothing is changed. */
+  readonly patch: string;
+  /** Whether more is changed than the patch shows. */
+  readonly isCut: boolean;
+  /** Why there is no patch; empty otherwise. */
+  readonly note: string;
+}
+
+/** The parameters of _hermes/board/add. */
+export interface BoardAddParams {
+  readonly title: string;
+  /** Name of the board. */
+  readonly board?: string;
+  readonly text?: string;
+  readonly to?: "inbox" | "ready";
+  /** Absolute; where it is worked on. */
+  readonly folder?: string;
+  /** A git worktree of its own, or the folder itself. */
+  readonly worktree?: "own" | "same";
+  /** 1 (first) to 5. */
+  readonly priority?: number;
+  /** What its work may cost. */
+  readonly maxCostUsd?: number | null;
+  /** Commands that must succeed before the result is merged. */
+  readonly checks?: readonly string[];
+  readonly model?: string;
+  /** Label of the workers that may take it; empty: the board's. */
+  readonly place?: string;
+  /** Cards that must be done first. */
+  readonly blockedBy?: readonly string[];
+}
+
+/** The result of _hermes/board/add. */
+export interface BoardAddResult {
+  readonly cursor: number;
+  readonly id: string;
+}
+
+/** The parameters of _hermes/board/edit. */
+export interface BoardEditParams {
+  readonly id: string;
+  /** Name of the board. */
+  readonly board?: string;
+  readonly title?: string;
+  readonly text?: string;
+  /** Absolute; where it is worked on. */
+  readonly folder?: string;
+  /** A git worktree of its own, or the folder itself. */
+  readonly worktree?: "own" | "same";
+  /** 1 (first) to 5. */
+  readonly priority?: number;
+  /** What its work may cost. */
+  readonly maxCostUsd?: number | null;
+  /** Commands that must succeed before the result is merged. */
+  readonly checks?: readonly string[];
+  readonly model?: string;
+  /** Label of the workers that may take it; empty: the board's. */
+  readonly place?: string;
+}
+
+/** The result of _hermes/board/edit. */
+export interface BoardEditResult {
+  /** The board's cursor after the action. */
+  readonly cursor: number;
+}
+
+/** The parameters of _hermes/board/move. */
+export interface BoardMoveParams {
+  readonly id: string;
+  readonly to: "inbox" | "ready" | "running" | "input_required" | "review" | "merging" | "done" | "parked";
+  /** Name of the board. */
+  readonly board?: string;
+  readonly reason?: string;
+}
+
+/** The result of _hermes/board/move. */
+export interface BoardMoveResult {
+  /** The board's cursor after the action. */
+  readonly cursor: number;
+}
+
+/** The parameters of _hermes/board/comment. */
+export interface BoardCommentParams {
+  readonly id: string;
+  readonly text: string;
+  /** Name of the board. */
+  readonly board?: string;
+}
+
+/** The result of _hermes/board/comment. */
+export interface BoardCommentResult {
+  /** The board's cursor after the action. */
+  readonly cursor: number;
+}
+
+/** The parameters of _hermes/board/answer. */
+export interface BoardAnswerParams {
+  readonly id: string;
+  readonly callId: string;
+  readonly isAllowed: boolean;
+  /** Name of the board. */
+  readonly board?: string;
+  /** An answer to a question for text, or a comment. */
+  readonly text?: string;
+}
+
+/** The result of _hermes/board/answer. */
+export interface BoardAnswerResult {
+  /** The board's cursor after the action. */
+  readonly cursor: number;
+}
+
+/** The parameters of _hermes/board/approve. */
+export interface BoardApproveParams {
+  readonly id: string;
+  /** Name of the board. */
+  readonly board?: string;
+  readonly comment?: string;
+}
+
+/** The result of _hermes/board/approve. */
+export interface BoardApproveResult {
+  /** The board's cursor after the action. */
+  readonly cursor: number;
+}
+
+/** The parameters of _hermes/board/send_back. */
+export interface BoardSendBackParams {
+  readonly id: string;
+  /** What to change. */
+  readonly words: string;
+  /** Name of the board. */
+  readonly board?: string;
+}
+
+/** The result of _hermes/board/send_back. */
+export interface BoardSendBackResult {
+  /** The board's cursor after the action. */
+  readonly cursor: number;
+}
+
+/** The parameters of _hermes/board/park. */
+export interface BoardParkParams {
+  readonly id: string;
+  /** Name of the board. */
+  readonly board?: string;
+  readonly reason?: string;
+}
+
+/** The result of _hermes/board/park. */
+export interface BoardParkResult {
+  /** The board's cursor after the action. */
+  readonly cursor: number;
+}
+
+/** The parameters of _hermes/board/link. */
+export interface BoardLinkParams {
+  readonly id: string;
+  readonly kind: "blocks" | "parent" | "found_in";
+  readonly cardId: string;
+  /** Name of the board. */
+  readonly board?: string;
+  readonly isRemoved?: boolean;
+}
+
+/** The result of _hermes/board/link. */
+export interface BoardLinkResult {
+  /** The board's cursor after the action. */
+  readonly cursor: number;
+}
+
+/** The parameters of _hermes/board/remove. */
+export interface BoardRemoveParams {
+  readonly id: string;
+  /** Name of the board. */
+  readonly board?: string;
+  readonly isRestored?: boolean;
+}
+
+/** The result of _hermes/board/remove. */
+export interface BoardRemoveResult {
+  /** The board's cursor after the action. */
+  readonly cursor: number;
+}
+
+/** The parameters of _hermes/board/watch. */
+export interface BoardWatchParams {
+  /** A cursor of `_hermes/board/list`. */
+  readonly after: number;
+  /** Name of the board. */
+  readonly board?: string;
+}
+
+/** The result of _hermes/board/watch. */
+export interface BoardWatchResult {
+  readonly cursor: number;
+}
+
+/** The parameters of _hermes/board/changed. */
+export interface BoardChangedParams {
+  readonly board: string;
+  readonly cursor: number;
+}
+
+/** The parameters of _hermes/files/find. */
+export interface FilesFindParams {
+  readonly sessionId: string;
+  readonly query?: string;
+  /** At most so many, up to 100. */
+  readonly limit?: number;
+}
+
+/** One of the files in `FilesFindResult`. */
+export interface FilesFindFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Relative to the working directory. */
+  readonly name: string;
+}
+
+/** The result of _hermes/files/find. */
+export interface FilesFindResult {
+  readonly files: readonly FilesFindFile[];
+}
+
+/** The parameters of _hermes/usage/list. */
+export interface UsageListParams {
+  /** Sessions that changed in the last so many days, up to 400. */
+  readonly days?: number;
+}
+
+/** One of the sessions in `UsageListResult`. */
+export interface UsageListSession {
+  readonly sessionId: string;
+  readonly title: string;
+  /** Absolute. */
+  readonly cwd: string;
+  /** ISO 8601. */
+  readonly updatedAt: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** In US dollars, as far as prices are known. */
+  readonly costUsd: number;
+}
+
+/** One of the days in `UsageListResult`. */
+export interface UsageListDay {
+  /** YYYY-MM-DD. Empty for what earlier versions recorded without a time. */
+  readonly day: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+}
+
+/** The result of _hermes/usage/list. */
+export interface UsageListResult {
+  /** Within these days, newest first. */
+  readonly sessions: readonly UsageListSession[];
+  /** Newest first. */
+  readonly days: readonly UsageListDay[];
+  /** Whether all sessions of these days are there. */
+  readonly isWhole: boolean;
+}
+
 export interface OwnMethods {
   "_hermes/diagnostics": { params: DiagnosticsParams; result: DiagnosticsResult };
   "_hermes/checkpoints/list": { params: CheckpointsListParams; result: CheckpointsListResult };
@@ -669,4 +1231,26 @@ export interface OwnMethods {
   "_hermes/setup/status": { params: SetupStatusParams; result: SetupStatusResult };
   "_hermes/setup/check": { params: SetupCheckParams; result: SetupCheckResult };
   "_hermes/setup/save": { params: SetupSaveParams; result: SetupSaveResult };
+  "_hermes/waiting/list": { params: WaitingListParams; result: WaitingListResult };
+  "_hermes/schedules/list": { params: SchedulesListParams; result: SchedulesListResult };
+  "_hermes/schedules/history": { params: SchedulesHistoryParams; result: SchedulesHistoryResult };
+  "_hermes/schedules/add": { params: SchedulesAddParams; result: SchedulesAddResult };
+  "_hermes/schedules/change": { params: SchedulesChangeParams; result: SchedulesChangeResult };
+  "_hermes/board/list": { params: BoardListParams; result: BoardListResult };
+  "_hermes/board/show": { params: BoardShowParams; result: BoardShowResult };
+  "_hermes/board/diff": { params: BoardDiffParams; result: BoardDiffResult };
+  "_hermes/board/add": { params: BoardAddParams; result: BoardAddResult };
+  "_hermes/board/edit": { params: BoardEditParams; result: BoardEditResult };
+  "_hermes/board/move": { params: BoardMoveParams; result: BoardMoveResult };
+  "_hermes/board/comment": { params: BoardCommentParams; result: BoardCommentResult };
+  "_hermes/board/answer": { params: BoardAnswerParams; result: BoardAnswerResult };
+  "_hermes/board/approve": { params: BoardApproveParams; result: BoardApproveResult };
+  "_hermes/board/send_back": { params: BoardSendBackParams; result: BoardSendBackResult };
+  "_hermes/board/park": { params: BoardParkParams; result: BoardParkResult };
+  "_hermes/board/link": { params: BoardLinkParams; result: BoardLinkResult };
+  "_hermes/board/remove": { params: BoardRemoveParams; result: BoardRemoveResult };
+  "_hermes/board/watch": { params: BoardWatchParams; result: BoardWatchResult };
+  "_hermes/board/changed": { params: BoardChangedParams; result: undefined };
+  "_hermes/files/find": { params: FilesFindParams; result: FilesFindResult };
+  "_hermes/usage/list": { params: UsageListParams; result: UsageListResult };
 }

@@ -79,6 +79,9 @@ function serverCommands(
     "hermes.mcp": () => pageTab.open("mcp"),
     "hermes.context": () => pageTab.open("context"),
     "hermes.trust": () => pageTab.open("trust"),
+    "hermes.board": () => pageTab.open("board"),
+    "hermes.runs": () => pageTab.open("runs"),
+    "hermes.schedules": () => pageTab.open("schedules"),
     "hermes.models": () => pageTab.open("setup"),
   };
 }

@@ -10,7 +10,7 @@ import { showDiff, showDiffs } from "../edits/compare";
 import { noSuchFile } from "../messages/errors";
 import type { Attachments, Dialogs, Exits, Standing, Surroundings } from "../panel/host";
 import { findPlace } from "../panel/place";
-import { StatusItem } from "../server/status";
+import { StatusItem, WaitingItem } from "../server/status";
 import { attachFiles, pickFiles } from "./attach";
 import { codeTarget, insertCode, runCode } from "./code";
 
@@ -25,6 +25,9 @@ function openFolders(): readonly string[] {
 export class EditorSurroundings implements Surroundings, vscode.Disposable {
   readonly isEditor = true;
   private readonly status = new StatusItem();
+  private readonly waitingItem = new WaitingItem();
+  private questions = 0;
+  private waiting = 0;
 
   constructor(private readonly badge: (count: number) => void) {}
 
@@ -44,13 +47,22 @@ export class EditorSurroundings implements Surroundings, vscode.Disposable {
   }
 
   show({ server, questions, isWorking }: Standing): void {
-    this.badge(questions);
+    this.questions = questions;
+    this.badge(this.questions + this.waiting);
     this.status.show(server, questions, isWorking);
     void vscode.commands.executeCommand("setContext", "hermes.isAsking", questions > 0);
   }
 
+  /** Show how much waits for the user outside the sessions of this window. */
+  wait(waiting: number): void {
+    this.waiting = waiting;
+    this.badge(this.questions + waiting);
+    this.waitingItem.show(waiting);
+  }
+
   dispose(): void {
     this.status.dispose();
+    this.waitingItem.dispose();
   }
 }
 

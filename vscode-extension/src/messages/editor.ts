@@ -10,6 +10,8 @@ export const STATUS_IDLE = "$(sparkle) Hermes";
 export const STATUS_BUSY = "$(loading~spin) Hermes";
 export const STATUS_FAILED = "$(error) Hermes";
 export const statusAsking = (questions: number) => `$(bell-dot) Hermes: ${questions}`;
+export const WAITING_NAME = "Hermes: Waiting";
+export const statusWaiting = (waiting: number) => `$(inbox) ${waiting}`;
 export const OPEN_PRODUCT = "Open Hermes";
 export const WAITING_FOR_ANSWER = "Hermes is waiting for your answer";
 export const tooltipReady = (version: string) => `Hermes ${version}`;

@@ -1,9 +1,11 @@
 /** What people read on the pages: the setup, MCP servers, rules and context files, trust. */
 
 import { plural } from "./plural";
+import { WORK_PAGE_NAMES } from "./work";
 
 export const PAGES_TITLE = "Hermes: Overview";
 export const PAGE_NAMES = {
+  ...WORK_PAGE_NAMES,
   setup: "Setup and models",
   mcp: "MCP servers",
   context: "Rules and context",

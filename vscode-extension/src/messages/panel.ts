@@ -33,7 +33,6 @@ export const announceQuestion = (question: string) => `Hermes asks: ${question}`
 
 export const PROMPT = "Prompt";
 export const PROMPT_HINT = "Ask Hermes. @ mentions files";
-export const PROMPT_HINT_BROWSER = "Ask Hermes. Type / for commands";
 export const PROMPT_HINT_WORKING = "Send while Hermes works";
 export const SEND = "Send";
 export const SEND_WORKING = "Send while Hermes works";

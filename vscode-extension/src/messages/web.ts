@@ -3,9 +3,12 @@
 export const PRODUCT = "Hermes";
 export const CLIENT_TITLE = "Hermes web page";
 export const titleOf = (session: string) => `${session} - ${PRODUCT}`;
+export const titleWithQuestions = (title: string, questions: number) =>
+  questions > 0 ? `(${questions}) ${title}` : title;
 
 export const CONNECTION_LOST = "The connection was lost.";
 export const OFFLINE = "Not connected. The page reconnects by itself.";
+export const MESSAGE_TOO_LARGE = "A message can have at most 32 MB. Attach fewer or smaller pictures.";
 
 export const ENTER_TOKEN = "Enter the token";
 export const TOKEN_WHERE = "`hermes-acp serve` shows the token, and an address that contains it, when it starts.";
@@ -23,31 +26,10 @@ export const START_SESSION = "Start";
 export const CANCEL = "Cancel";
 export const CLOSE = "Close";
 
+export const tooLargeText = (file: string) =>
+  `${file} is larger than 200 kB. Copy it to the server and name its path in the prompt.`;
 export const pathCopied = (path: string) => `Path copied: ${path}`;
 export const SET_UP_THERE = "Run `hermes-acp setup` on the server's machine. Then send the message again.";
 export const LOG_THERE = "The log is on the server's machine, in the folder logs of its home (~/.hermes).";
 export const LOADING = "Loading the session";
 export const NOT_HERE = "This works only in an editor.";
-
-export const RUNS = "Runs";
-export const NO_RUNS = "No runs yet. `hermes-acp runs start` starts one on the server's machine.";
-export const RUNS_NOT_DRIVEN = "No process works on runs at the moment.";
-export const ALL_RUNS = "All runs";
-export const RUN_STATES = {
-  queued: "queued",
-  running: "running",
-  input_required: "waiting for your answer",
-  done: "done",
-  failed: "failed",
-  stopped: "stopped",
-  parked: "parked",
-} as const;
-export const runFacts = (state: string, folder: string, when: string) => `${state} · ${folder} · ${when}`;
-export const OPEN_RUN_SESSION = "Open its session";
-export const STOP_RUN = "Stop this run";
-export const RUN_ANSWER = "Your answer";
-export const RUN_COMMENT = "Comment";
-export const SEND_ANSWER = "Answer";
-export const ALLOW_ONCE = "Allow once";
-export const REJECT = "Reject";
-export const DISMISS = "Dismiss";

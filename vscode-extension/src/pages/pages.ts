@@ -11,12 +11,14 @@ import { announces, ask } from "../acp/methods";
 import type { TrustApproveItem } from "../acp/own";
 import * as messages from "../messages/pages";
 import type { ServerLife } from "../server/life";
+import { WORK_PAGES, type Work, type WorkPage } from "../work/work";
 import type { FromPages, PageName, PagesState, ToPages } from "./protocol";
 import type { Setup } from "./setup";
 
 export interface PagesParts {
   readonly setup: Setup;
   readonly life: ServerLife;
+  readonly work: Work;
   /** The session that is shown, if it is open; its own servers and files belong to the pages. */
   readonly sessionId: () => string | undefined;
   readonly open: (path: string, line?: number) => Promise<void>;
@@ -44,6 +46,8 @@ export class Pages {
   private lists: Pick<PagesState, "mcp" | "context" | "trust"> = {};
   private isOver = false;
   private readonly unlisten: () => void;
+  /** Ends that the page of runs or schedules is kept fresh. */
+  private unfollow: () => void = () => undefined;
 
   constructor(
     private readonly parts: PagesParts,
@@ -58,6 +62,7 @@ export class Pages {
   dispose(): void {
     this.isOver = true;
     this.unlisten();
+    this.unfollow();
   }
 
   /** Serve one message; show an error on the page. */
@@ -70,6 +75,8 @@ export class Pages {
   }
 
   go(page: PageName): void {
+    this.unfollow();
+    this.unfollow = () => undefined;
     this.page = page;
     this.receive({ type: "refresh" });
   }
@@ -103,6 +110,8 @@ export class Pages {
         return this.approve(message.items);
       case "open":
         return this.parts.open(message.path, message.line);
+      case "work":
+        return this.parts.work.act(message.work);
       case "run":
         if (COMMANDS.has(message.command)) await vscode.commands.executeCommand(message.command);
     }
@@ -113,9 +122,19 @@ export class Pages {
     if (this.page === "setup") return this.parts.setup.look();
     this.isBusy = true;
     this.show();
-    await this.list();
+    if (isWork(this.page)) await this.follow(this.page);
+    else await this.list();
     this.isBusy = false;
     this.show();
+  }
+
+  /** Keep the page of runs or schedules fresh while it is shown. */
+  private async follow(page: WorkPage): Promise<void> {
+    const { life, work } = this.parts;
+    await life.link();
+    if (!work[page].isThere.value) throw new Error(messages.SERVER_TOO_OLD);
+    this.unfollow();
+    if (!this.isOver && this.page === page) this.unfollow = work.follow(page, () => this.show());
   }
 
   /** Ask for what the page shows. */
@@ -177,8 +196,12 @@ export class Pages {
     const { page, isPanel, isBusy, error, notice, lists } = this;
     const [folder = ""] = folders();
     const state = { page, isPanel, isBusy, error, notice, folder, setup: this.parts.setup.state, ...lists };
-    this.say({ type: "state", state });
+    this.say({ type: "state", state: isWork(page) ? { ...state, work: this.parts.work.shown(page) } : state });
   }
+}
+
+function isWork(page: PageName): page is WorkPage {
+  return (WORK_PAGES as readonly string[]).includes(page);
 }
 
 function folders(): readonly string[] {

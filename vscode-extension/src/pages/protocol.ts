@@ -13,8 +13,9 @@ import type {
   TrustApproveItem,
   TrustListResult,
 } from "../acp/own";
+import type { WorkAction, WorkShown } from "../work/work";
 
-export const PAGES = ["setup", "mcp", "context", "trust"] as const;
+export const PAGES = ["board", "runs", "schedules", "usage", "setup", "mcp", "context", "trust"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export type Answers = SetupCheckParams;
@@ -69,6 +70,7 @@ export interface PagesState {
   readonly mcp?: McpListResult;
   readonly context?: ContextListResult;
   readonly trust?: TrustListResult;
+  readonly work?: WorkShown;
 }
 
 export type ToPages = { readonly type: "state"; readonly state: PagesState };
@@ -86,6 +88,8 @@ export type FromPages =
       readonly action: "reconnect" | "signIn" | "signOut" | "enable" | "disable";
     }
   | { readonly type: "revoke"; readonly what: "items" | "grants" }
+  /** Do something on a page of work. */
+  | { readonly type: "work"; readonly work: WorkAction }
   /** Trust what was shown, as it was shown. */
   | { readonly type: "approve"; readonly items: readonly TrustApproveItem[] }
   | { readonly type: "open"; readonly path: string; readonly line?: number }

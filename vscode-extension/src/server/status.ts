@@ -7,6 +7,7 @@
 import * as vscode from "vscode";
 
 import * as messages from "../messages/editor";
+import { waitingCount } from "../messages/work";
 import { FIXES } from "../panel/banner";
 import type { State } from "./state";
 
@@ -47,4 +48,27 @@ function textOf(state: State, questions: number, isWorking: boolean): string {
 function tooltipOf(state: State, questions: number): string {
   if (questions > 0) return messages.WAITING_FOR_ANSWER;
   return state.phase === "ready" ? messages.tooltipReady(state.version) : messages.OPEN_PRODUCT;
+}
+
+/** How many runs and sessions wait for the user that this window does not show; a click lists them. */
+export class WaitingItem implements vscode.Disposable {
+  private readonly item = vscode.window.createStatusBarItem("hermes.waiting", vscode.StatusBarAlignment.Right, 89);
+
+  constructor() {
+    this.item.name = messages.WAITING_NAME;
+    this.item.command = "hermes.runs";
+  }
+
+  show(waiting: number): void {
+    if (waiting === 0) return this.item.hide();
+    const label = waitingCount(waiting);
+    this.item.text = messages.statusWaiting(waiting);
+    this.item.tooltip = label;
+    this.item.accessibilityInformation = { label: messages.statusLabel(label), role: "button" };
+    this.item.show();
+  }
+
+  dispose(): void {
+    this.item.dispose();
+  }
 }

@@ -4,8 +4,9 @@
  * Knows: the browser. Does not know: what the panel does.
  */
 
+import { tooLargePicture } from "../messages/editor";
 import * as messages from "../messages/web";
-import type { Answer, Attachments, Exits, MentionReader, PromptContext } from "../panel/host";
+import type { Answer, Attachments, Exits, PromptContext } from "../panel/host";
 import type { Mention } from "../panel/protocol";
 import type { Overlays } from "./dialogs";
 
@@ -54,12 +55,15 @@ async function copyText(text: string): Promise<void> {
   area.remove();
 }
 
-export const browserAttachments: Attachments = {
-  pick: async (answer) => {
-    for (const file of (await chooseFiles()).slice(0, MAX_FILES)) await attach(file, answer);
-  },
-  drop: () => Promise.resolve(),
-};
+/** Files are chosen in the browser; `say` is told which of them are too large. */
+export function browserAttachments(say: (words: string) => void): Attachments {
+  return {
+    pick: async (answer) => {
+      for (const file of (await chooseFiles()).slice(0, MAX_FILES)) await attachFile(file, answer, say);
+    },
+    drop: () => Promise.resolve(),
+  };
+}
 
 function chooseFiles(): Promise<readonly File[]> {
   const input = document.createElement("input");
@@ -72,32 +76,20 @@ function chooseFiles(): Promise<readonly File[]> {
   });
 }
 
-async function attach(file: File, answer: Answer): Promise<void> {
+/** Put a file into the prompt: a picture as such, any other as its text. */
+export async function attachFile(file: File, answer: Answer, say: (words: string) => void): Promise<void> {
   const { name, type, size } = file;
-  if (PICTURES.includes(type) && size <= MAX_PICTURE_BYTES) {
+  if (PICTURES.includes(type)) {
+    if (size > MAX_PICTURE_BYTES) return say(tooLargePicture(name));
     let binary = "";
     for (const byte of new Uint8Array(await file.arrayBuffer())) binary += String.fromCharCode(byte);
     answer({ type: "insertPicture", picture: { mimeType: type, data: btoa(binary) } });
-  } else if (size <= MAX_TEXT_BYTES) {
+  } else {
+    if (size > MAX_TEXT_BYTES) return say(messages.tooLargeText(name));
     const mention: Mention = { kind: "file", token: name, label: name, detail: name, text: await file.text() };
     answer({ type: "insert", mention });
   }
 }
-
-export const browserMentions: MentionReader = {
-  find: (query) =>
-    Promise.resolve(
-      /^https?:\/\/\S/i.test(query) ? [{ kind: "url", token: query, label: query, detail: query, uri: query }] : [],
-    ),
-  blockOf: ({ kind, text, token, uri, detail }) => {
-    if (text !== undefined)
-      return Promise.resolve({
-        type: "resource",
-        resource: { uri: `hermes://${token}`, text, mimeType: "text/plain" },
-      });
-    return Promise.resolve(kind === "url" && uri ? { type: "resource_link", uri, name: detail } : undefined);
-  },
-};
 
 /** A browser shows nothing that could go along with a prompt. */
 export const noContext: PromptContext = { shown: [], taken: [], take: () => undefined };

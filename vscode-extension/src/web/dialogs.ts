@@ -6,12 +6,13 @@
 
 import type { Dialogs } from "../panel/host";
 import type { FileDiff } from "../state/terms";
-import { Observable } from "./observable";
+import { Observable } from "../state/observable";
+import type { WorkPage } from "../work/work";
 
 export type Overlay =
   | { readonly type: "confirm"; readonly question: string; readonly word: string; settle(isYes: boolean): void }
   | { readonly type: "folder" }
-  | { readonly type: "runs" }
+  | { readonly type: "work"; readonly page: WorkPage }
   | { readonly type: "diffs"; readonly title: string; readonly diffs: readonly FileDiff[] };
 
 const TOAST_MS = 4000;
@@ -35,9 +36,9 @@ export class Overlays implements Dialogs {
     this.open.set({ type: "folder" });
   }
 
-  showRuns(): void {
+  showWork(page: WorkPage): void {
     this.close();
-    this.open.set({ type: "runs" });
+    this.open.set({ type: "work", page });
   }
 
   confirm(question: string, word: string): Promise<boolean> {

@@ -20,20 +20,23 @@ import { Front } from "../panel/front";
 import type { Surroundings } from "../panel/host";
 import type { ToHost, ToView } from "../panel/protocol";
 import { Store } from "../state/store";
-import { browserAttachments, browserExits, browserMentions, noContext, type Commands } from "./browser_host";
+import { Work } from "../work/work";
+import { browserAttachments, browserExits, noContext, type Commands } from "./browser_host";
 import { Connection } from "./connection";
 import { Overlays } from "./dialogs";
+import { FileMentions } from "./file_mentions";
 import { Folders } from "./folders";
 import type { TabMemory } from "./kept";
-import { Observable } from "./observable";
-import { Runs } from "./runs";
+import { Observable } from "../state/observable";
 import type { ResumableSocket, SocketState } from "./resumable_socket";
 
 export interface WebEngine {
   readonly overlays: Overlays;
   readonly folders: Folders;
-  readonly runs: Runs;
+  readonly work: Work;
   readonly state: Observable<SocketState>;
+  /** How many questions wait for the user. */
+  readonly questions: Observable<number>;
   receive(message: ToHost, answer: (message: ToView) => void): void;
   readonly audience: Audience;
   readonly connection: Connection;
@@ -60,6 +63,7 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
   const store = new Store();
   const overlays = new Overlays();
   const state = new Observable<SocketState>("connecting");
+  const questions = new Observable(0);
   const reviews = new Reviews();
   const approvals = new Approvals(store, reviews);
   const inquiries = new Inquiries(store);
@@ -67,7 +71,8 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
   const checkpoints = new Checkpoints(store, overlays, warn);
   const written = new WrittenEdits(reviews, () => true, warn);
   const folders = new Folders(memory);
-  const runs = new Runs();
+  const work = new Work();
+  const mentions = new FileMentions(() => front.shown);
   const conversations: Conversations = new Conversations(
     store,
     approvals,
@@ -75,13 +80,13 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
     () => connection.link(),
   );
   const bridge = new ReviewBridge(store, reviews, approvals, NO_DRAFTS, written);
-  const answerers = answerersOf({ conversations, approvals, inquiries, bridge, written });
+  const answerers = answerersOf({ conversations, approvals, inquiries, bridge, written, work });
   const connection: Connection = new Connection(
     open,
     (socket) => connectStream(socket.stream, answerers, INTRODUCTION),
     {
       onState: (next) => state.set(next),
-      onLink: (link) => adopt(link, { approvals, checkpoints, written, runs, front, conversations }),
+      onLink: (link) => adopt(link, { approvals, checkpoints, written, work, mentions, front, conversations }),
       onLost: (why) => conversations.lose(why),
     },
   );
@@ -96,12 +101,13 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
     store,
     audience,
     memory,
-    surroundingsOf(folders, () => store.get(shown())?.cwd),
+    surroundingsOf(folders, questions, () => store.get(shown())?.cwd),
   );
   shown = () => front.shown;
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
   const exits = browserExits(overlays, commandsOf(overlays, audience));
-  const host = { exits, attachments: browserAttachments, mentions: browserMentions, context: noContext };
+  const attachments = browserAttachments((words) => overlays.say(words));
+  const host = { exits, attachments, mentions, context: noContext };
   const actions = new PanelActions(
     { store, conversations, approvals, inquiries, reviews, checkpoints, ...host },
     front,
@@ -110,18 +116,29 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
     folders.choose(folder);
     front.select(await actions.begin());
   };
+  const receive = receiver(work, overlays, actions);
+  return { overlays, folders, work, state, questions, receive, audience, connection, begin };
+}
+
+/** Return who serves the page; the pages of work lead to the sessions that they are about. */
+function receiver(work: Work, overlays: Overlays, actions: PanelActions): WebEngine["receive"] {
   const receive: WebEngine["receive"] = (message, answer) => {
     if (message.type === "openPast") overlays.sayLater(LOADING);
     actions.receive(message, answer);
   };
-  return { overlays, folders, runs, state, receive, audience, connection, begin };
+  work.onSession = (sessionId, cwd) => {
+    overlays.close();
+    receive({ type: "openPast", sessionId, cwd }, () => undefined);
+  };
+  return receive;
 }
 
 interface Adopters {
   readonly approvals: Approvals;
   readonly checkpoints: Checkpoints;
   readonly written: WrittenEdits;
-  readonly runs: Runs;
+  readonly work: Work;
+  readonly mentions: FileMentions;
   readonly front: Front;
   readonly conversations: Conversations;
 }
@@ -131,19 +148,24 @@ async function adopt(link: Link, to: Adopters): Promise<void> {
   to.approvals.takesParts = announces(link, "edits");
   to.checkpoints.adopt(link);
   to.written.adopt(link);
-  to.runs.adopt(link);
+  to.work.adopt(link);
+  to.mentions.adopt(link);
   to.front.setAbilities(link);
   to.front.setServer({ phase: "ready", version: link.greeting.agentInfo?.version ?? "" });
   await to.conversations.adopt(link);
 }
 
-function surroundingsOf(folders: Folders, shown: () => string | undefined): Surroundings {
+function surroundingsOf(
+  folders: Folders,
+  questions: Observable<number>,
+  shown: () => string | undefined,
+): Surroundings {
   return {
     isEditor: false,
     roots: () => folders.rootsOf(shown()),
     isTrusted: () => true,
     onChange: (listener) => ({ dispose: folders.current.listen(listener) }),
-    show: ({ questions }) => showWaiting(questions),
+    show: (standing) => questions.set(standing.questions),
   };
 }
 
@@ -163,9 +185,10 @@ interface Parts {
   readonly inquiries: Inquiries;
   readonly bridge: ReviewBridge;
   readonly written: WrittenEdits;
+  readonly work: Work;
 }
 
-function answerersOf({ conversations, approvals, inquiries, bridge, written }: Parts): Answerers {
+function answerersOf({ conversations, approvals, inquiries, bridge, written, work }: Parts): Answerers {
   return {
     onUpdate: (notification) => {
       if (conversations.takeUpdate(notification) === "live") bridge.receive(notification);
@@ -175,11 +198,6 @@ function answerersOf({ conversations, approvals, inquiries, bridge, written }: P
     askPermission: (request, signal) => approvals.ask(request, signal),
     inquire: (request, signal) => inquiries.ask(request, signal),
     onInquiryDone: () => undefined,
+    onBoardChanged: (change) => work.noteBoardChange(change),
   };
-}
-
-/** Show in the tab's title how many questions wait. */
-function showWaiting(questions: number): void {
-  const name = document.title.replace(/^\(\d+\) /, "");
-  document.title = questions > 0 ? `(${questions}) ${name}` : name;
 }

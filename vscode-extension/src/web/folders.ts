@@ -5,7 +5,7 @@
  */
 
 import type { KeptValues } from "../panel/host";
-import { Observable } from "./observable";
+import { Observable } from "../state/observable";
 
 const KEY = "folder";
 

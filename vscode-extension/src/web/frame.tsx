@@ -9,11 +9,13 @@ import { useEffect } from "preact/hooks";
 
 import { PAST_SESSIONS } from "../messages/panel";
 import * as messages from "../messages/web";
+import { withCount, WORK_PAGE_NAMES } from "../messages/work";
 import { nameOf } from "../state/session";
 import { split } from "../webview/paths";
 import type { Model } from "../webview/model";
+import { useValue } from "../webview/use_value";
+import { WORK_PAGES, type WorkPage } from "../work/work";
 import type { WebEngine } from "./engine";
-import { useValue } from "./observable";
 import { OverlayView } from "./overlays";
 import type { SocketState } from "./resumable_socket";
 
@@ -28,10 +30,13 @@ export function Frame({ engine, model, onPast, children }: Props) {
   const state = useValue(engine.state);
   const isBlocked = useValue(engine.overlays.open) !== undefined;
   const session = model.sessions[model.shell?.active ?? ""];
+  const waiting = useValue(engine.work.runs.shown).waiting.length;
+  const questions = useValue(engine.questions) + waiting;
   const title = session ? nameOf(session) : messages.PRODUCT;
+  const tabTitle = messages.titleWithQuestions(session ? messages.titleOf(title) : title, questions);
   useEffect(() => {
-    document.title = session ? messages.titleOf(title) : messages.PRODUCT;
-  }, [title, session !== undefined]);
+    document.title = tabTitle;
+  }, [tabTitle]);
   return (
     <>
       <div class="frame" inert={isBlocked}>
@@ -47,24 +52,48 @@ export function Frame({ engine, model, onPast, children }: Props) {
 
 function Head({ engine, model, onPast, title }: Omit<Props, "children"> & { readonly title: string }) {
   const folder = model.shell?.roots[0] ?? "";
-  const hasRuns = useValue(engine.runs.areThere);
+  const waiting = useValue(engine.work.runs.shown).waiting.length;
   return (
     <header class="frame-head">
       <h1 class="frame-title" title={folder}>
         <span class="frame-name">{title}</span>
         {folder && <span class="frame-folder">{split(folder).name}</span>}
       </h1>
-      {hasRuns && <HeadButton icon="tasklist" label={messages.RUNS} onClick={() => engine.overlays.showRuns()} />}
+      {WORK_PAGES.map((page) => (
+        <WorkButton key={page} engine={engine} page={page} count={page === "runs" ? waiting : 0} />
+      ))}
       <HeadButton icon="history" label={PAST_SESSIONS} onClick={() => onPast(!model.isPastShown)} />
       <HeadButton icon="add" label={messages.NEW_SESSION} onClick={() => engine.overlays.chooseFolder()} />
     </header>
   );
 }
 
-function HeadButton({ icon, label, onClick }: { icon: string; label: string; onClick: () => void }) {
+const ICONS = { board: "project", runs: "tasklist", schedules: "calendar", usage: "graph" } as const;
+
+/** Lead to a page that the server has; `count` is how much waits there. */
+function WorkButton({ engine, page, count }: { engine: WebEngine; page: WorkPage; count: number }) {
+  const isThere = useValue(engine.work[page].isThere);
+  if (!isThere) return null;
+  const label = withCount(WORK_PAGE_NAMES[page], count);
+  return (
+    <HeadButton icon={ICONS[page]} label={label} onClick={() => engine.overlays.showWork(page)}>
+      {count > 0 && <span class="frame-count">{count}</span>}
+    </HeadButton>
+  );
+}
+
+interface HeadButtonProps {
+  readonly icon: string;
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly children?: ComponentChildren;
+}
+
+function HeadButton({ icon, label, onClick, children }: HeadButtonProps) {
   return (
     <button type="button" class="icon-button" aria-label={label} title={label} onClick={onClick}>
       <i class={`codicon codicon-${icon}`} />
+      {children}
     </button>
   );
 }

@@ -9,13 +9,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { errorText } from "../acp/error_text";
 import * as messages from "../messages/web";
+import { WORK_PAGE_NAMES } from "../messages/work";
 import { post } from "../webview/bridge";
 import { Diff } from "../webview/diff";
 import type { Model } from "../webview/model";
+import { useValue } from "../webview/use_value";
+import { WorkView } from "../webview/work/work_view";
+import type { WorkPage } from "../work/work";
 import type { Overlay } from "./dialogs";
 import type { WebEngine } from "./engine";
-import { useValue } from "./observable";
-import { RunsView } from "./runs_view";
 
 interface Props {
   readonly engine: WebEngine;
@@ -27,19 +29,20 @@ export function OverlayView({ engine, model }: Props) {
   if (!open) return null;
   const close = () => engine.overlays.close();
   if (open.type === "folder") return <FolderDialog engine={engine} model={model} onClose={close} />;
-  if (open.type === "runs") {
-    const openSession = (sessionId: string, cwd: string) => {
-      post({ type: "openPast", sessionId, cwd });
-      close();
-    };
-    return (
-      <Box label={messages.RUNS} onClose={close}>
-        <RunsView runs={engine.runs} onSession={openSession} />
-      </Box>
-    );
-  }
+  if (open.type === "work") return <WorkDialog key={open.page} engine={engine} page={open.page} onClose={close} />;
   if (open.type === "confirm") return <Confirm overlay={open} onClose={close} />;
   return <Changes overlay={open} model={model} onClose={close} />;
+}
+
+function WorkDialog({ engine, page, onClose }: { engine: WebEngine; page: WorkPage; onClose: () => void }) {
+  const { work, folders } = engine;
+  const [shown, setShown] = useState(() => work.shown(page));
+  useEffect(() => work.follow(page, () => setShown(work.shown(page))), [work, page]);
+  return (
+    <Box label={WORK_PAGE_NAMES[page]} onClose={onClose}>
+      <WorkView work={shown} act={(action) => void work.act(action)} folder={folders.current.value} />
+    </Box>
+  );
 }
 
 interface BoxProps {

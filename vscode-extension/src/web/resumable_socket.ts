@@ -7,12 +7,17 @@
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
+import { MESSAGE_TOO_LARGE } from "../messages/web";
+
 export type SocketState = "connecting" | "open" | "offline" | "refused" | "ended";
 
 /** The server does not have this connection any more, or another socket has it. */
 const GONE = 4404;
 const TAKEN_OVER = 4001;
 const LEFT = 4000;
+/** The server closes the socket of a client that sends more, and would again after each repetition. */
+const MAX_BYTES = 32 << 20;
+const INVALID_REQUEST = -32600;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
 
@@ -66,7 +71,7 @@ export class ResumableSocket {
     this.open();
   }
 
-  /** Leave for good: the server need not wait for another socket. */
+  /** Leave this connection: the server need not wait for another socket. */
   leave(): void {
     this.drop(LEFT);
   }
@@ -76,9 +81,14 @@ export class ResumableSocket {
   }
 
   private send(message: acp.AnyMessage): void {
-    this.last += 1;
     const id = "method" in message && "id" in message ? message.id : undefined;
-    const one = { number: this.last, text: JSON.stringify(message), id };
+    const text = JSON.stringify(message);
+    if (id !== undefined && isTooLarge(text)) {
+      this.incoming?.enqueue({ jsonrpc: "2.0", id, error: { code: INVALID_REQUEST, message: MESSAGE_TOO_LARGE } });
+      return;
+    }
+    this.last += 1;
+    const one = { number: this.last, text, id };
     this.sent.push(one);
     if (this.state === "open") this.socket?.send(one.text);
   }
@@ -86,7 +96,6 @@ export class ResumableSocket {
   private open(): void {
     this.show("connecting");
     const first = this.sent[0]?.number ?? this.last + 1;
-    const pending = [...this.sent];
     const position = `acp-resume.${this.id}.${this.received}.${first}`;
     const socket = this.world.open(["acp", `base64url.bearer.${base64url(this.token)}`, position]);
     this.socket = socket;
@@ -94,9 +103,7 @@ export class ResumableSocket {
     socket.onopen = () => {
       if (this.socket !== socket) return;
       wasOpen = true;
-      // What was written while the socket opened is behind what was there before.
-      for (const { text } of [...pending, ...this.sent.filter(({ number }) => number >= first + pending.length)])
-        socket.send(text);
+      for (const { text } of this.sent) socket.send(text);
       this.show("open");
     };
     socket.onmessage = ({ data }: MessageEvent) => {
@@ -149,6 +156,11 @@ export class ResumableSocket {
     this.state = state;
     this.onState(state);
   }
+}
+
+/** Of a character there are three bytes at most. */
+function isTooLarge(text: string): boolean {
+  return text.length * 3 > MAX_BYTES && new Blob([text]).size > MAX_BYTES;
 }
 
 function base64url(text: string): string {

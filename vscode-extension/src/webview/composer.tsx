@@ -63,7 +63,7 @@ export function Composer({ shell, session, found, inserted, context, refill, foc
   const onKeyDown = (event: KeyboardEvent) => {
     if (isDone(event, { options, menu, setMenu, take, send, cancel })) event.preventDefault();
   };
-  const hint = shell.isInEditor ? messages.PROMPT_HINT : messages.PROMPT_HINT_BROWSER;
+  const hint = messages.PROMPT_HINT;
   const field = { area, hint, chosen: menu.chosen, hasMenu: options.length > 0, takesImages: shell.takesImages };
   return (
     <div class="composer" hidden={isHidden} {...dropOn(draft, shell.takesImages)}>

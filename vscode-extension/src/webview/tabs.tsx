@@ -29,7 +29,7 @@ function Row({ tabs, active }: Props) {
     current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     if (current) setTight(current.scrollWidth > current.clientWidth);
   };
-  useLayoutEffect(showActive);
+  useLayoutEffect(showActive, [tabs, active]);
   useEffect(() => {
     const watcher = new ResizeObserver(showActive);
     if (list.current) watcher.observe(list.current);

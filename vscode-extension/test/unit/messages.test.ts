@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 import * as agent from "../../src/messages/agent";
+import * as board from "../../src/messages/board";
 import * as conversation from "../../src/messages/conversation";
 import * as editor from "../../src/messages/editor";
 import * as errors from "../../src/messages/errors";
@@ -11,11 +12,23 @@ import * as pages from "../../src/messages/pages";
 import * as panel from "../../src/messages/panel";
 import * as server from "../../src/messages/server";
 import * as web from "../../src/messages/web";
+import * as work from "../../src/messages/work";
 import { literalsIn, looksLikeASentence } from "./literals";
 
 type Texts = Readonly<Record<string, unknown>>;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const MODULES: Readonly<Record<string, Texts>> = { agent, conversation, editor, errors, pages, panel, server, web };
+const MODULES: Readonly<Record<string, Texts>> = {
+  agent,
+  board,
+  conversation,
+  editor,
+  errors,
+  pages,
+  panel,
+  server,
+  web,
+  work,
+};
 /** Files of src/messages that hold no text of their own. */
 const HELPERS: readonly string[] = ["plural.ts"];
 
@@ -31,6 +44,24 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "agent.editOnlySelection": [["src/shop.py", "shop.py:3-5"]],
   "agent.gitFailed": [["not a git repository"]],
   "agent.moreLines": [[7]],
+  "board.byAt": [["ada", "Nov 25, 2026, 7:00 AM"]],
+  "board.cardNumber": [["12"]],
+  "board.columnTitle": [["Review", 2]],
+  "board.commentCount": [[0], [1], [2]],
+  "board.cost": [[0], [0.5]],
+  "board.halted": [["$5.00 of $5.00 are used."]],
+  "board.linkTo": [["is blocked by", "3", "Add a lexer"]],
+  "board.movedTo": [["Review"]],
+  "board.priority": [[1], [3]],
+  "board.removeCard": [["Add a lexer"]],
+  "board.showAll": [[412]],
+  "board.spentOf": [
+    [0.5, 2],
+    [0.5, null],
+  ],
+  "board.tokens": [[0], [12_000]],
+  "board.unlink": [["3"]],
+  "board.waitsFor": [[[]], [["3", "4"]]],
   "conversation.allowedInPart": [[2, 3]],
   "conversation.answered": [
     [true, ""],
@@ -87,6 +118,7 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "editor.reviewTitle": [["shop.py"]],
   "editor.statusAsking": [[2]],
   "editor.statusLabel": [["ready"]],
+  "editor.statusWaiting": [[2]],
   "editor.toReview": [["src/shop.py", 3]],
   "editor.tooLargePicture": [["shot.png"]],
   "editor.tooltipFailed": [["The server exited with code 1.", "Show the log"]],
@@ -176,8 +208,33 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "server.startingFrom": [["/usr/bin/hermes-acp", "PATH"]],
   "server.tooOld": [["/usr/bin/hermes-acp", "0.0.1", "0.1.0"]],
   "web.pathCopied": [["/home/you/project/shop.py"]],
-  "web.runFacts": [["waiting for your answer", "shop", "2 days ago"]],
   "web.titleOf": [["Tidy shop.py"]],
+  "web.titleWithQuestions": [
+    ["Tidy shop.py - Hermes", 0],
+    ["Tidy shop.py - Hermes", 2],
+  ],
+  "web.tooLargeText": [["server.log"]],
+  "work.addedBy": [["session:ses_1"], [""]],
+  "work.checkedDue": [
+    ["At 07:00 (Europe/Berlin)", "Nov 25, 2026, 7:00 AM"],
+    ["Once at 2020-01-01 07:00 (UTC)", ""],
+  ],
+  "work.dollars": [[0], [0.5]],
+  "work.facts": [["waiting for your answer", "shop", "2 days ago"]],
+  "work.named": [["Pause", "morning"]],
+  "work.nextDue": [["Nov 25, 2026, 7:00 AM"]],
+  "work.number": [[12_000]],
+  "work.occurrence": [
+    ["Nov 25, 2026, 7:00 AM", "", 1],
+    ["Nov 25, 2026, 7:00 AM", "Nov 27, 2026, 7:00 AM", 3],
+  ],
+  "work.removeSchedule": [["morning"]],
+  "work.scheduledIn": [["/home/you/project"]],
+  "work.waitingCount": [[1], [2]],
+  "work.withCount": [
+    ["Runs", 0],
+    ["Runs", 2],
+  ],
 };
 
 describe("what the extension says", () => {

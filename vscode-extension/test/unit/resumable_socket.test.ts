@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { MESSAGE_TOO_LARGE } from "../../src/messages/web";
 import { ResumableSocket, type SocketState, type SocketWorld } from "../../src/web/resumable_socket";
 
 /** A socket whose other end is the test. */
@@ -105,6 +106,18 @@ describe("a socket that breaks", () => {
     expect(scene.wire.position).toBe("id.0.1");
     first?.onclose?.({ code: 1000 });
     expect(scene.wires).toHaveLength(2);
+  });
+
+  it("answers a request itself that the server would not take, and sends what comes behind it", async () => {
+    const scene = new Scene();
+    scene.wire.onopen?.();
+    await scene.send(1, "m".repeat(33 << 20));
+    const { value } = await scene.reader.read();
+    expect(value).toMatchObject({ id: 1, error: { message: MESSAGE_TOO_LARGE } });
+    await scene.send(2);
+    expect(scene.wire.ids).toEqual([2]);
+    await scene.drop();
+    expect(scene.wire.position).toBe("id.0.1");
   });
 
   it("ends where the server has forgotten the connection", async () => {

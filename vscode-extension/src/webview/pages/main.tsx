@@ -7,12 +7,15 @@
 import { render, type ComponentChildren } from "preact";
 
 import * as messages from "../../messages/pages";
+import type { WorkShown } from "../../work/work";
 import { PAGES, type PageName, type PagesState } from "../../pages/protocol";
 import { listen, post } from "./bridge";
 import { ContextPage } from "./context";
 import { McpPage } from "./mcp";
 import { SetupPage } from "./setup";
 import { TrustPage } from "./trust";
+import { useHost } from "../bridge";
+import { WorkView } from "../work/work_view";
 import "@vscode/codicons/dist/codicon.css";
 import "../style/page.css";
 import "../style/pages.css";
@@ -27,7 +30,16 @@ function Shown({ state }: { state: PagesState }) {
       return state.context ? <ContextPage list={state.context} /> : null;
     case "trust":
       return state.trust ? <TrustPage list={state.trust} /> : null;
+    case "board":
+    case "runs":
+    case "schedules":
+    case "usage":
+      return state.work ? <WorkPage work={state.work} folder={state.folder} /> : null;
   }
+}
+
+function WorkPage({ work, folder }: { work: WorkShown; folder: string }) {
+  return <WorkView work={work} folder={folder} act={(action) => post({ type: "work", work: action })} />;
 }
 
 /** Move between tabs with the arrow keys, as tabs are expected to. */
@@ -108,6 +120,15 @@ function App({ state }: { state: PagesState }) {
 
 const root = document.getElementById("root");
 if (root) {
+  // A change of a file is drawn as in the panel; of what can be done there, files can be opened here.
+  useHost({
+    post: (message) => {
+      if (message.type === "open") post(message);
+    },
+    listen: () => undefined,
+    getState: () => undefined,
+    setState: () => undefined,
+  });
   listen((message) => render(<App state={message.state} />, root));
   post({ type: "ready" });
 }

@@ -1,0 +1,93 @@
+/** What people read about work without a conversation: runs and schedules, and what the pages are called. */
+
+export const WORK_PAGE_NAMES = { board: "Board", runs: "Runs", schedules: "Schedules", usage: "Usage" } as const;
+export const withCount = (name: string, count: number) => (count > 0 ? `${name}: ${waitingCount(count)}` : name);
+
+export const NO_RUNS = "No runs yet. `hermes-acp runs start` starts one on the server's machine.";
+export const NOT_DRIVEN = "No process works on runs at the moment. `hermes-acp daemon` or `hermes-acp serve` would.";
+export const ALL_RUNS = "All runs";
+export const WAITING = "Waiting for your answer";
+export const waitingCount = (count: number) =>
+  count === 1 ? "1 run or session waits for your answer" : `${count} runs and sessions wait for your answer`;
+export const RUN_STATES = {
+  queued: "queued",
+  running: "running",
+  input_required: "waiting for your answer",
+  done: "done",
+  failed: "failed",
+  stopped: "stopped",
+  parked: "parked",
+} as const;
+export const WAITING_KINDS = { run: "run", session: "session" } as const;
+/** Facts in one line; those that are missing are left out. */
+export const facts = (...all: readonly string[]) => all.filter(Boolean).join(" · ");
+export const UNTITLED = "Untitled";
+export const OPEN_SESSION = "Open its session";
+export const STOP_RUN = "Stop this run";
+export const RUN_ANSWER = "Your answer";
+export const RUN_COMMENT = "Comment";
+export const SEND_ANSWER = "Answer";
+export const ALLOW_ONCE = "Allow once";
+export const REJECT = "Reject";
+export const DISMISS = "Dismiss";
+
+export const NO_SCHEDULES = "No schedules yet.";
+export const nextDue = (time: string) => `next ${time}`;
+export const PAUSED = "paused";
+export const NEVER_AGAIN = "not due again";
+export const scheduledIn = (folder: string) => `in ${folder}`;
+export const addedBy = (origin: string) => (origin ? `added by ${origin}` : "");
+export const PAUSE = "Pause";
+export const RESUME = "Resume";
+export const RUN_NOW = "Run now";
+export const REMOVE = "Remove";
+export const HISTORY = "History";
+export const named = (action: string, name: string) => `${action}: ${name}`;
+export const removeSchedule = (name: string) => `Remove the schedule ${name} and its history? Its runs stay.`;
+export const KEEP = "Keep";
+export const NO_HISTORY = "It has not been due yet.";
+export const FATES = {
+  started: "a run was started",
+  missed: "missed: it was too late",
+  skipped: "skipped: the previous run had not ended",
+  paused: "paused",
+} as const;
+export const occurrence = (due: string, until: string, count: number) =>
+  until ? `${count} times from ${due} to ${until}` : due;
+export const PROMPT_GONE = "Its prompt is no longer stored.";
+export const PROMPT = "Prompt";
+export const ADD_SCHEDULE = "Add a schedule";
+export const SCHEDULE_NAME = "Name (optional)";
+export const FOLDER = "Folder on the server";
+export const REPEATS = "Repeats";
+export const REPEATS_CRON = "by a cron expression";
+export const REPEATS_ONCE = "once";
+export const CRON = "Cron expression";
+export const CRON_EXAMPLE = "0 7 * * 1-5";
+export const CRON_HINT = "Minute, hour, day, month, weekday: 0 7 * * 1-5 is 7:00 from Monday to Friday.";
+export const AT = "Time";
+export const TIME_ZONE = "Time zone";
+export const LATE = "If nothing was running when it was due";
+export const LATE_CHOICES = { once: "one run later", skip: "no run" } as const;
+export const OVERLAP = "If the previous run has not ended";
+export const OVERLAP_CHOICES = { skip: "no run", queue: "one after it", cancel: "stop the previous one" } as const;
+export const MAX_COST = "Cost limit of each run in US dollars (optional)";
+export const CHECK_SCHEDULE = "Check";
+export const checkedDue = (when: string, next: string) => (next ? `${when}. First: ${next}.` : `${when}. Never due.`);
+export const ADD_THIS = "Add this schedule";
+export const CHANGE_IT = "Change it";
+
+export const USAGE_SPAN = "Sessions of";
+export const USAGE_SPANS = { "7": "the last 7 days", "30": "the last 30 days", "365": "the last 365 days" } as const;
+export const NO_USAGE = "Nothing was used in this time.";
+export const USAGE_CUT = "There are more sessions than are counted here.";
+export const USAGE_BY_DAY = "By day";
+export const USAGE_BY_SESSION = "By session";
+export const DAY = "Day";
+export const NO_DAY = "without a date";
+export const SESSION = "Session";
+export const TOKENS_IN = "Tokens in";
+export const TOKENS_OUT = "Tokens out";
+export const COST = "Cost";
+export const number = (count: number) => count.toLocaleString("en");
+export const dollars = (amount: number) => (amount > 0 ? `$${amount.toFixed(2)}` : "");
