@@ -12,7 +12,7 @@ from typing import Any
 
 from hermes_acp.core.events import CallEnded, StepEnded
 from hermes_acp.core.messages import AssistantMessage, ToolMessage
-from hermes_acp.core.record.open_calls import IN_DOUBT, NOT_STARTED, REPEATABLE
+from hermes_acp.core.record.interrupted_calls import IN_DOUBT, NOT_STARTED, REPEATABLE
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.storage.transcript import Transcript
 

@@ -62,7 +62,7 @@ class Clients:
         self._process = process
 
     def order(self, line: str) -> dict[str, Any]:
-        """Give an order and wait for what came of it."""
+        """Send an order and return its result."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(f"{line}\n")

@@ -89,8 +89,10 @@ def _span(text: str, now: datetime) -> tuple[datetime, datetime] | None:
 def _counted(count: int, unit: str, now: datetime) -> tuple[datetime, datetime]:
     """Return the moment so many hours or minutes ago, or the whole day so many days ago."""
     name = "mo" if unit.startswith("mo") else unit[0]
-    moment = now - count * _UNITS[name]
-    return _period(moment, "moment" if name in "mh" else "day")
+    ago = count * _UNITS[name]
+    if name in "mh":  # clocks may have changed since
+        return _period(datetime.fromtimestamp(now.timestamp() - ago.total_seconds()), "moment")
+    return _period(now - ago, "day")
 
 
 def _iso(text: str) -> tuple[datetime, datetime] | None:

@@ -5,6 +5,7 @@ Heavy imports are deferred: what a first turn needs is made once, in a worker th
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -13,7 +14,12 @@ from anyio.to_thread import run_sync
 from hermes_acp.agent.setup.configuration import Configuration
 from hermes_acp.agent.setup.turn_dependencies import TurnDependenciesFactory, TurnServices, skill_similarity
 from hermes_acp.app.confinement import confinement_inputs
-from hermes_acp.app.service_factories import build_mcp_manager, build_recall_service, build_run_service
+from hermes_acp.app.service_factories import (
+    build_board_service,
+    build_mcp_manager,
+    build_recall_service,
+    build_run_service,
+)
 from hermes_acp.clock import SystemClock
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.provider_access import ProviderAccess
@@ -54,6 +60,7 @@ from hermes_acp.workspaces.sandbox_setup import ConfinementInputs
 
 if TYPE_CHECKING:
     from hermes_acp.models.model_connections import Connect
+    from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 
@@ -74,8 +81,8 @@ class App:
 
         `overrides` are settings from flags; `connect` connects to a chosen model, by default through its vendor.
         """
-        self._observers = observers
-        clock, self.ids = clock or SystemClock(), ids or RandomIds()
+        self._observers, self.ids = observers, ids or RandomIds()
+        clock = self._clock = clock or SystemClock()
         self._environment, self._bugs = environment, BugLog(environment.home)
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
         self._store = SessionStore(environment.home, self._forget)
@@ -132,6 +139,11 @@ class App:
             open_workspace=lambda _, cwd, roots: self.open_workspace(cwd, roots),
             report_bug=self.report_bug,
         )
+
+    @cached_property
+    def board_service(self) -> "BoardService":
+        """The boards of the home."""
+        return build_board_service(self._environment.home, self._clock, self.run_service)
 
     def _hooks(self, confinement: ConfinementInputs) -> HookManager:
         """Return the manager of the hooks of all sessions."""

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from hermes_acp.hooks.hook_catalog import HookCatalog, ListedHook
     from hermes_acp.mcp.server_definitions import ServerProcessRegistry
     from hermes_acp.notifications.notification_service import NotificationService
+    from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.prompt_store import PromptStore
     from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
@@ -76,6 +78,15 @@ def build_run_service(
         return SessionDriver(sessions, configuration, prompts, open_workspace, report)
 
     return RunService(environment.home, clock, ids, make_driver, store.path_of)
+
+
+def build_board_service(home: Path, clock: Clock, runs: RunService) -> "BoardService":
+    """Return the boards of a home."""
+    from hermes_acp.runs.board.board_service import BoardService
+    from hermes_acp.runs.board.file_log import FileBoardLogs
+
+    folder = home / "boards"
+    return BoardService(FileBoardLogs(folder), runs, clock, lambda name: folder / name / "snapshot")
 
 
 def build_notifications(environment: Environment, clock: Clock) -> "NotificationService":

@@ -15,7 +15,7 @@ from hermes_acp.config.home_folders import (
     home_of,
     is_profile_name,
     process_variables,
-    profile_parts,
+    profile_folder,
 )
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ MODEL_VARIABLES: Final = (
 
 
 SWITCHES: Final = ("HERMES_ACP_DRAFT_V2", "HERMES_ACP_UNSTABLE")
-
-
+SECRETS_FILE: Final = ".env"
 KEYS_FROM: Final = "keys-from"
 """The file of a profile that names another one, whose keys it may use."""
 
@@ -82,10 +81,9 @@ class Environment(Struct, frozen=True):
 
     def is_foreign(self, path: str) -> bool:
         """Return whether a path leads into the home of another profile. Blocks."""
-        base, is_default = self.private_folder, self.profile == DEFAULT_PROFILE
-        if is_default:
-            return _leads_into(path, os.path.join(base, PROFILES_FOLDER))
-        return _leads_into(path, str(base)) and not _leads_into(path, self.home_path)
+        if self.profile == DEFAULT_PROFILE:
+            return _leads_into(path, os.path.join(self.home_path, PROFILES_FOLDER))
+        return _leads_into(path, self.base_path) and not _leads_into(path, self.home_path)
 
     @property
     def keys_profile(self) -> str:
@@ -102,8 +100,10 @@ class Environment(Struct, frozen=True):
     @property
     def linked_secrets_file(self) -> "Path | None":
         """The file for keys of the profile whose keys this one may use, if any."""
+        from pathlib import Path
+
         name = self.keys_profile
-        return self.private_folder.joinpath(*profile_parts(name), ".env") if name else None
+        return Path(profile_folder(self.base_path, name), SECRETS_FILE) if name else None
 
     @property
     def config_file(self) -> "Path":
@@ -113,7 +113,7 @@ class Environment(Struct, frozen=True):
     @property
     def secrets_file(self) -> "Path":
         """The file for keys."""
-        return self.home / ".env"
+        return self.home / SECRETS_FILE
 
     @property
     def offers_unstable(self) -> bool:
@@ -146,11 +146,6 @@ class Environment(Struct, frozen=True):
 def read_environment() -> Environment:
     """Return the process's current environment."""
     return environment_of(process_variables())
-
-
-def base_environment() -> Environment:
-    """Return the environment of the default profile, whichever is in use. Raises ConfigError."""
-    return environment_of_profile(DEFAULT_PROFILE)
 
 
 def environment_of_profile(name: str) -> Environment:

@@ -14,6 +14,8 @@ MAX_PROFILE_CHARACTERS: Final = 32
 PROFILE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 DEFAULT_PROFILE: Final = "default"
 PROFILES_FOLDER: Final = "profiles"
+RESIDENT_LOCK: Final = "daemon.lock"
+"""The lock of a home's resident process."""
 
 
 def process_variables() -> Mapping[str, str]:
@@ -76,14 +78,14 @@ def profile_home(base: str, name: str) -> str:
         raise bad_profile_name(name)
     if name == DEFAULT_PROFILE:
         return base
-    home = os.path.join(base, PROFILES_FOLDER, name)
-    if os.path.realpath(home) != os.path.join(os.path.realpath(base), PROFILES_FOLDER, name):
+    home = profile_folder(base, name)
+    if os.path.realpath(home) != profile_folder(os.path.realpath(base), name):
         raise linked_profile(home)
     if not os.path.isdir(home):
         raise missing_profile(name, (DEFAULT_PROFILE, *profile_names(base)))
     return home
 
 
-def profile_parts(name: str) -> tuple[str, ...]:
-    """Return where the home of a profile is, below the home of the default one."""
-    return () if name == DEFAULT_PROFILE else (PROFILES_FOLDER, name)
+def profile_folder(base: str, name: str) -> str:
+    """Return where the home of a profile is, whether or not it exists."""
+    return base if name == DEFAULT_PROFILE else os.path.join(base, PROFILES_FOLDER, name)

@@ -22,6 +22,7 @@ from hermes_acp.config.sections.oauth_settings import OAuthSettings
 from hermes_acp.config.sections.question_settings import QuestionSettings
 from hermes_acp.config.sections.recall_settings import RecallSettings
 from hermes_acp.config.sections.rule_settings import RuleSettings, with_lines
+from hermes_acp.config.sections.run_settings import ResidentSettings
 from hermes_acp.config.sections.sandbox_settings import SandboxSettings
 from hermes_acp.config.sections.server_settings import ServerSettings
 from hermes_acp.config.sections.skill_settings import SkillSettings
@@ -222,7 +223,7 @@ class ProjectSettings(Section):
     """Commands of your own that run at points of a session, by name."""
 
 
-class Settings(BackendsSettings, ProjectSettings, ReportSettings, Section):
+class Settings(BackendsSettings, ProjectSettings, ReportSettings, ResidentSettings, Section):
     """Everything in `config.yaml`."""
 
     provider: ProviderName | None = None

@@ -117,11 +117,15 @@ class Question(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """The answer to a question; `text` is empty if a page was opened, `content` is a completed form."""
+    """The answer to a question; `text` is empty if a page was opened, `content` is a completed form.
+
+    `by` names the client that it came from.
+    """
 
     outcome: Literal["answered", "opened", "declined", "dismissed"]
     text: str = ""
     content: dict[str, Any] = {}
+    by: str = ""
 
 
 class Progress(Protocol):

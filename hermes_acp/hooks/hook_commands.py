@@ -62,7 +62,7 @@ class HookCommands:
         command = Command(hook.command, self._cwd, hook.timeout_s, confinement, is_quiet=True)
         async with self._opening:
             if self._commands is None:
-                self._commands = await run_sync(self._open)
+                self._commands = await run_sync(open_commands, self._surroundings, self._cwd, self._roots)
         return await self._commands.run_piped(command, given)
 
     async def close(self) -> None:
@@ -70,19 +70,21 @@ class HookCommands:
         if self._commands is not None:
             await self._commands.close()
 
-    def _open(self) -> LocalCommands:
-        given, bound = self._surroundings, self._surroundings.confinement()
-        variables = command_environment(given.variables)
-        within = tuple(map(os.path.realpath, self._roots))
-        registry = ProcessRegistry()
-        outputs = OutputFolder(temporary_folder(given.variables), registry.register_folder)
-        sandbox = Sandbox(
-            within,
-            lambda: variables,
-            lambda: bound.bounds_in(self._cwd),
-            bound.is_public,
-            find=bound.find,
-            hidden=(given.private,),
-            outputs=outputs.paths,
-        )
-        return LocalCommands(within, lambda path: path, lambda: variables, registry, outputs, sandbox)
+
+def open_commands(given: HookSurroundings, cwd: str, roots: Sequence[str]) -> LocalCommands:
+    """Return what runs commands in a folder that a user configured for it, besides those of the agent. Blocks."""
+    bound = given.confinement()
+    variables = command_environment(given.variables)
+    within = tuple(map(os.path.realpath, roots))
+    registry = ProcessRegistry()
+    outputs = OutputFolder(temporary_folder(given.variables), registry.register_folder)
+    sandbox = Sandbox(
+        within,
+        lambda: variables,
+        lambda: bound.bounds_in(cwd),
+        bound.is_public,
+        find=bound.find,
+        hidden=(given.private,),
+        outputs=outputs.paths,
+    )
+    return LocalCommands(within, lambda path: path, lambda: variables, registry, outputs, sandbox)

@@ -22,12 +22,7 @@ class RunSchedules:
 
     def timing(self, cron: str, at: str, tz: str) -> tuple[Timing, str]:
         """Return a timing and what it means in words. Raises BadRequest."""
-        if bool(cron) == bool(at):
-            raise BadRequest("Give either cron or at.")
-        zone = tz or local_zone()
-        timing = Timing(cron, _moment(at, zone) if at else 0.0, zone)
-        check_timing(timing)
-        return timing, _when(timing)
+        return read_timing(cron, at, tz)
 
     async def add(self, prompt: str, cwd: str, timing: Timing, name: str, session_id: str) -> ListedSchedule:
         """Add a schedule for a session's agent. Raises BadRequest, StorageError."""
@@ -51,10 +46,21 @@ class RunSchedules:
 
     async def _listed(self, view: ScheduleView) -> ListedSchedule:
         prompt = await self._service.prompt_by_name(view.schedule.template.prompt_ref)
-        return ListedSchedule(view, prompt, _when(view.schedule.timing))
+        return ListedSchedule(view, prompt, in_words(view.schedule.timing))
 
 
-def _when(timing: Timing) -> str:
+def read_timing(cron: str, at: str, tz: str) -> tuple[Timing, str]:
+    """Return a timing and what it means in words; without `tz`, in the machine's time zone. Raises BadRequest."""
+    if bool(cron) == bool(at):
+        raise BadRequest("Give either cron or at.")
+    zone = tz or local_zone()
+    timing = Timing(cron, _moment(at, zone) if at else 0.0, zone)
+    check_timing(timing)
+    return timing, in_words(timing)
+
+
+def in_words(timing: Timing) -> str:
+    """Return in words when a schedule is due."""
     if timing.cron:
         return f"{described(timing)} ({timing.tz})"
     moment = datetime.fromtimestamp(timing.at, ZoneInfo(timing.tz))

@@ -1,5 +1,8 @@
 """The prompts of runs, one private file each, named after its content: an engine gets only the name."""
 
+import os
+from collections.abc import Collection
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -28,11 +31,23 @@ class PromptStore:
         """Return a prompt. Raises StorageError."""
         return await run_sync(self._get, name)
 
+    async def prune(self, named: Collection[str], before: float) -> None:
+        """Remove prompts that are not among the named ones and were last stored before a time."""
+        await run_sync(self._prune, named, before)
+
+    def _prune(self, named: Collection[str], before: float) -> None:
+        with suppress(OSError):
+            for path in self._folder.glob("*.txt"):
+                if path.stem not in named and path.stat().st_mtime < before:
+                    path.unlink(missing_ok=True)
+
     def _put(self, text: str) -> str:
         clean = Redactor(()).clean(text)
         name = sha256(clean.encode("utf-8", "surrogatepass")).hexdigest()[:NAME_CHARACTERS]
         path = self._path(name)
-        if not path.is_file():
+        try:
+            os.utime(path)  # it is wanted again, so it is not old
+        except OSError:
             write_private_text(path, clean)
         return name
 

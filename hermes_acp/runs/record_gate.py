@@ -31,7 +31,9 @@ class RecordGate:
         if not self._is_of_model(call.call_id):
             return "unavailable"
         message = self._answer_to(call)
-        return PermissionResponse(message.answer, message.text, by=message.by)
+        return PermissionResponse(
+            message.answer, message.text, message.texts, message.left_out, by=message.by
+        )
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
         """Return the answer to the agent's own question. Raises AnswerAwaited."""

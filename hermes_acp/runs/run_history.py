@@ -4,7 +4,16 @@ from collections.abc import Iterable
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.events import Event, StepEnded, TurnEnded, TurnStarted, UsageChanged, UserSaid
+from hermes_acp.core.events import (
+    Event,
+    StepEnded,
+    StepFailed,
+    TextSaid,
+    TurnEnded,
+    TurnStarted,
+    UsageChanged,
+    UserSaid,
+)
 from hermes_acp.core.ports.run_ports import RunBudget
 
 
@@ -54,3 +63,22 @@ def history_of(events: Iterable[Event], run_id: str) -> RunHistory:
         elif isinstance(event, TurnEnded):
             history = structs.replace(history, end=event)
     return history
+
+
+def answer_of(events: Iterable[Event], run_id: str) -> str:
+    """Return the last text that the agent said in a run, or an empty string."""
+    answer, is_own = "", False
+    words: list[str] = []
+    for event in events:
+        if isinstance(event, TurnStarted):
+            is_own = event.run_id == run_id
+        elif not is_own:
+            continue
+        elif isinstance(event, TextSaid):
+            words.append(event.text)
+        elif isinstance(event, StepFailed) and event.retried:
+            words.clear()
+        elif isinstance(event, StepEnded | StepFailed | TurnEnded):
+            answer = "".join(words) or answer
+            words.clear()
+    return answer

@@ -1,6 +1,6 @@
 """The runs of a home, as frontends and tools use them: started, shown with their questions, answered and driven."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest, SessionNotFound
 from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.ports.gate_ports import PermissionResponse
 from hermes_acp.core.ports.run_ports import (
     DEFAULT_PRIORITY,
     Driver,
@@ -31,7 +32,7 @@ from hermes_acp.core.ports.schedule_ports import (
 from hermes_acp.runs.engine_choice import open_engine
 
 if TYPE_CHECKING:
-    from hermes_acp.core.record.session_record import Record
+    from hermes_acp.core.events import Event
     from hermes_acp.runs.open_questions import OpenQuestion
     from hermes_acp.runs.prompt_store import PromptStore
 
@@ -53,7 +54,7 @@ class RunWish(Struct, frozen=True):
     """A run that somebody wants: its prompt, where and how it works, and its limits.
 
     Without `id`, a new one is chosen; with one, a second wish changes nothing. Without `session_id`, the run gets a
-    session of its own.
+    session of its own. Only workers that serve `place` drive it.
     """
 
     prompt: str
@@ -66,8 +67,8 @@ class RunWish(Struct, frozen=True):
     budget: RunBudget = RunBudget()
     priority: int = DEFAULT_PRIORITY
     not_before: float = 0.0
-    chain: str = ""
     origin: str = ""
+    place: str = ""
 
 
 class RunService:
@@ -114,8 +115,8 @@ class RunService:
                 budget=wish.budget,
                 priority=wish.priority,
                 not_before=wish.not_before,
-                chain=wish.chain,
                 origin=wish.origin,
+                place=wish.place,
             )
         )
 
@@ -172,13 +173,11 @@ class RunService:
             raise BadRequest(message, hint="List the runs: hermes-acp runs list --all")
         return found[0]
 
-    async def record_of(self, run: RunView) -> "Record":
-        """Return the state of a run's session. Raises StorageError, SessionNotFound."""
-        from hermes_acp.core.record.session_record import fold_events
-        from hermes_acp.storage.transcript import Transcript
+    async def answer_of(self, run: RunView) -> str:
+        """Return the last text that the agent said in a run. Raises StorageError."""
+        from hermes_acp.runs.run_history import answer_of
 
-        path = self._record_path(run.order.session_id)
-        return fold_events(await run_sync(Transcript.read_events, path))
+        return answer_of(await self._events_of(run), run.order.id)
 
     async def prompt_of(self, run: RunView) -> str:
         """Return what a run was asked to do. Raises StorageError."""
@@ -187,21 +186,17 @@ class RunService:
     async def questions_of(self, run: RunView) -> "tuple[OpenQuestion, ...]":
         """Return the open questions of a run, from its session's record. Raises StorageError."""
         from hermes_acp.runs.open_questions import questions_about
-        from hermes_acp.storage.transcript import Transcript
 
-        if not run.waits_for:
-            return ()
-        path = self._record_path(run.order.session_id)
-        try:
-            events = await run_sync(Transcript.read_events, path)
-        except SessionNotFound:
-            return ()
-        return questions_about(events, run.waits_for)
+        return questions_about(await self._events_of(run), run.waits_for) if run.waits_for else ()
 
     async def answer(
         self, run_id: str, answer: PermissionAnswer, text: str = "", *, by: str, call_id: str = ""
     ) -> RunView:
         """Answer the open question of a run, or the one about a call. Raises BadRequest, StorageError."""
+        return await self.respond(run_id, PermissionResponse(answer, text, by=by), call_id=call_id)
+
+    async def respond(self, run_id: str, response: PermissionResponse, *, call_id: str = "") -> RunView:
+        """Answer with what is allowed of a change, too. Raises BadRequest, StorageError."""
         from hermes_acp.runs.open_questions import digest_of
 
         run = await self.known(run_id)
@@ -211,20 +206,56 @@ class RunService:
         asked = next((each for each in questions if call_id in ("", each.card.call_id)), None)
         if asked is None:
             raise BadRequest(UNKNOWN_CALL.format(run=run_id, call=call_id))
-        if asked.is_for_text and answer.startswith("allow") and not (text or asked.asks.url):
+        is_allowed = response.answer.startswith("allow")
+        if asked.is_for_text and is_allowed and not (response.comment or asked.asks.url):
             raise BadRequest(ANSWER_WITH_TEXT, hint=ANSWER_HINT.format(run=run_id))
         message = RunMessage(
-            asked.card.call_id, answer, text, by=by, at=self._clock.now(), shown=digest_of(asked.card)
+            asked.card.call_id,
+            response.answer,
+            response.comment,
+            by=response.by,
+            at=self._clock.now(),
+            shown=digest_of(asked.card),
+            texts=dict(response.texts),
+            left_out=dict(response.left_out),
         )
         return await self.engine.signal(run_id, message)
 
+    def driver(self) -> Driver:
+        """Return a driver for the sessions of this process."""
+        return self._make_driver(self._prompts())
+
     async def work(self, *, only: str = "", seats: int = DEFAULT_SEATS) -> None:
         """Drive runs until it is cancelled; with `only`, one run up to its next rest."""
-        await self.engine.work(self._make_driver(self._prompts()), only=only, seats=seats)
+        await self.engine.work(self.driver(), only=only, seats=seats)
+
+    async def prune(self, keep_s: float) -> int:
+        """Forget runs that ended longer ago than this, with their prompts; return how many. Raises StorageError."""
+        before = self._clock.now() - keep_s
+        number = await self.engine.prune(before)
+        runs = await self.engine.list(RunFilter(limit=MAX_SEARCHED))
+        if len(runs) < MAX_SEARCHED:  # otherwise not all prompts in use are known
+            templates = [each.schedule.template for each in await self.engine.schedules.list()]
+            named = {run.order.prompt_ref for run in runs} | {each.prompt_ref for each in templates}
+            await self._prompts().prune(named, before)
+        return number
 
     async def aclose(self) -> None:
         """Close the engine."""
         await self.engine.aclose()
+
+    async def _events_of(self, run: RunView) -> "Sequence[Event]":
+        """Return the record of a run's session; nothing if there is none. Raises StorageError."""
+        from hermes_acp.storage.private_files import storage_error
+        from hermes_acp.storage.transcript import Transcript
+
+        path = self._record_path(run.order.session_id)
+        try:
+            return await run_sync(Transcript.read_events, path)
+        except (SessionNotFound, FileNotFoundError):
+            return ()
+        except OSError as error:
+            raise storage_error("read the run's session", path, error) from error
 
     def _prompts(self) -> "PromptStore":
         from hermes_acp.runs.prompt_store import PromptStore

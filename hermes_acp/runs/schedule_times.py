@@ -6,12 +6,21 @@ time runs once, and one that runs every so many minutes keeps its interval. Sour
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.schedule_ports import Timing
 
 CRON_HINT = 'Five fields: minute, hour, day, month, weekday. "0 7 * * 1-5" is 7:00 from Monday to Friday.'
+FIELDS: Final = (
+    ("minute", "0 to 59"),
+    ("hour", "0 to 23"),
+    ("day of the month", "1 to 31, or L for the last day"),
+    ("month", "1 to 12, or jan to dec"),
+    ("weekday", "0 (Sunday) to 7, or mon to sun"),
+)
+"""The fields of an expression, with the values that they accept."""
 
 
 def local_zone() -> str:
@@ -53,7 +62,22 @@ def due_times(timing: Timing, after: float) -> Iterator[float]:
             if at > after:  # in the hour that is repeated, the library may begin with its first pass
                 yield at
     except CronSimError as error:
-        raise BadRequest(f"{timing.cron!r} is not a cron expression: {error}.", hint=CRON_HINT) from error
+        raise BadRequest(_fault_of(timing.cron), hint=CRON_HINT) from error
+
+
+def _fault_of(cron: str) -> str:
+    """Return what is wrong with an expression of five fields."""
+    from cronsim import CronSim, CronSimError
+
+    fields = cron.split()
+    for place, (name, values) in enumerate(FIELDS):
+        alone = ["*"] * len(FIELDS)
+        alone[place] = fields[place]
+        try:
+            CronSim(" ".join(alone), datetime(2024, 1, 1))
+        except CronSimError:
+            return f"{fields[place]!r} in {cron!r} is not a valid {name}: use {values}."
+    return f"{cron!r} would never be due: none of these months has such a day."
 
 
 def next_due(timing: Timing, after: float) -> float | None:

@@ -55,16 +55,16 @@ class ChildSessions:
         return transcript
 
 
-def events_to_close(record: Record, path: Path) -> list[Event]:
+def events_to_close(record: Record, path: Path, *, keeps_questions: bool = False) -> list[Event]:
     """Return the events that close what a killed process left open in the record at `path`.
 
-    The records of its children are closed first.
+    The records of its children are closed first. If `keeps_questions`, an open question is asked again later.
     """
     accounts: dict[str, ChildOutcome] = {}
     for child_id in record.calls.children():
         if account := close_child(child_record_path(path, child_id)):
             accounts[child_id] = account
-    return record.closing_events(accounts)
+    return record.closing_events(accounts, keeps_questions=keeps_questions)
 
 
 def close_child(path: Path) -> ChildOutcome | None:

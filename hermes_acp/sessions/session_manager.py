@@ -1,6 +1,7 @@
 """Create, load, list and close the sessions of one process."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -69,6 +70,8 @@ class SessionManager:
         self._open: dict[str, Session] = {}
         self._moving: dict[str, anyio.Event] = {}
         """The sessions that are being opened or closed; each event tells when that is over."""
+        self.continued: Collection[str] = ()
+        """The sessions whose turns this process continues after an earlier one ended: their questions stay open."""
         self.listing = SessionListing(store, clock)
 
     async def create(
@@ -184,7 +187,8 @@ class SessionManager:
         place = record.cwd if cwd is None else cwd
         more = record.roots[1:] if more_roots is None else more_roots
         roots = await anyio.to_thread.run_sync(self._creator.checked_roots, place, more)
-        ends = await anyio.to_thread.run_sync(events_to_close, record, transcript.path)
+        close = partial(events_to_close, keeps_questions=record.session_id in self.continued)
+        ends = await anyio.to_thread.run_sync(close, record, transcript.path)
         workspace = open_workspace(record.session_id, place, roots)
         return Session(transcript, record, workspace, self._services), ends
 

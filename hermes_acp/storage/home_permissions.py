@@ -16,15 +16,9 @@ def home_permissions_warning(environment: Environment) -> str:
     if not hasattr(os, "getuid"):
         return ""
     home = environment.home
-    steering = (
-        home,
-        environment.config_file,
-        environment.secrets_file,
-        home / "trust.json",
-        home / "permissions.json",
-    )
-    secrets = (environment.secrets_file, environment.linked_secrets_file)
-    steering = (*steering, *filter(None, secrets[1:]))
+    linked = environment.linked_secrets_file
+    secrets = (environment.secrets_file, linked) if linked else (environment.secrets_file,)
+    steering = (home, environment.config_file, *secrets, home / "trust.json", home / "permissions.json")
     open_ones = [str(path) for path in steering if _is_open(path, is_secret=path in secrets)]
     if not open_ones:
         return ""

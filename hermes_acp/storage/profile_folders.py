@@ -3,16 +3,18 @@
 import fcntl
 import os
 from pathlib import Path
-from typing import Final
 
 from hermes_acp.config.environment import KEYS_FROM
-from hermes_acp.config.home_folders import DEFAULT_PROFILE, is_profile_name, profile_home, profile_parts
+from hermes_acp.config.home_folders import (
+    DEFAULT_PROFILE,
+    RESIDENT_LOCK,
+    is_profile_name,
+    profile_folder,
+    profile_home,
+)
 from hermes_acp.config.profile_errors import bad_profile_name, linked_profile
 from hermes_acp.core.errors import BadRequest, Busy
 from hermes_acp.storage.private_files import private_folder, remove_folder, storage_error, write_whole
-
-RESIDENT_LOCK: Final = "daemon.lock"
-"""The lock of a home's resident process."""
 
 
 def create_profile(base: Path, name: str, keys_from: str = "") -> Path:
@@ -24,7 +26,7 @@ def create_profile(base: Path, name: str, keys_from: str = "") -> Path:
         raise bad_profile_name(name)
     if keys_from:
         profile_home(str(base), keys_from)
-    home = base.joinpath(*profile_parts(name))
+    home = Path(profile_folder(str(base), name))
     if name == DEFAULT_PROFILE or os.path.lexists(home):
         raise BadRequest(
             f"The profile {name!r} exists already.", hint=f"Use it: `hermes-acp --profile {name}`."
@@ -82,9 +84,10 @@ def remove_profile(base: Path, name: str) -> None:
     remove_folder(home)
 
 
-def _is_open(record: Path) -> bool:
+def _is_open(path: Path) -> bool:
+    """Return whether another process holds the lock of a file."""
     try:
-        with record.open("rb") as file:
+        with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

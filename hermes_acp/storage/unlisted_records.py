@@ -18,6 +18,8 @@ BATCH: Final = 100
 RECORD_SUFFIX: Final = ".jsonl"
 FOLDER: Final = ""
 """Stands for the folder itself among the names."""
+NEVER_NS: Final = 0
+"""Stands for the time of a record that must be read again, whether or not it changes."""
 SETTLED_NS: Final = 2_000_000_000
 """A file that changed more recently can change again without a new time: file systems keep coarse times."""
 
@@ -28,9 +30,11 @@ class UnlistedRecords:
     def __init__(self, folder: Path, known: Set[str], looked_at: Mapping[str, int]) -> None:
         """Look for them; `looked_at` has the modification times at which names held nothing to list. Blocks."""
         self._folder = folder
-        self._looked_at = looked_at
-        self._folder_time = _time_of(folder)
-        is_same = looked_at.get(FOLDER) == self._folder_time is not None
+        changed_ns = _time_of(folder)
+        is_same = looked_at.get(FOLDER) == changed_ns is not None
+        self._folder_done = (
+            {FOLDER: changed_ns} if changed_ns is not None and not is_same and _is_settled(changed_ns) else {}
+        )
         found = _times_of(folder, looked_at, known) if is_same else _times(folder, known)
         self._oldest_first = sorted(item for item in found if looked_at.get(item[1]) != item[0])
 
@@ -48,23 +52,21 @@ class UnlistedRecords:
         taken = self._oldest_first[first:]
         rows: list[SessionRow] = []
         done: dict[str, int] = {}
-        settled_ns = time.time_ns() - SETTLED_NS
         for changed_ns, name in reversed(taken):
             row = row_of(self._folder / name)
             if row:
                 rows.append(row)
-            if changed_ns < settled_ns and not (row and row.title):
-                done[name] = changed_ns
+            if not (row and row.title):
+                done[name] = changed_ns if _is_settled(changed_ns) else NEVER_NS
         del self._oldest_first[first:]
-        at = self._folder_time
-        if (
-            not self._oldest_first
-            and at is not None
-            and at < settled_ns
-            and self._looked_at.get(FOLDER) != at
-        ):
-            done[FOLDER] = at
+        if not self._oldest_first:
+            done |= self._folder_done
+            self._folder_done = {}
         return rows, done
+
+
+def _is_settled(changed_ns: int) -> bool:
+    return changed_ns < time.time_ns() - SETTLED_NS
 
 
 def _time_of(path: Path) -> int | None:

@@ -136,6 +136,9 @@ def requests_against(victim: Owner, project: Path) -> list[tuple[str, dict[str, 
         ("_hermes/sessions/search", {"query": PROJECT_WORD}),
         ("_hermes/checkpoints/list", {"sessionId": session}),
         ("_hermes/runs/list", {}),
+        ("_hermes/waiting/list", {}),
+        ("_hermes/schedules/list", {}),
+        ("_hermes/board/list", {}),
     ]
 
 

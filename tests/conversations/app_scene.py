@@ -18,6 +18,7 @@ from hermes_acp.config.environment import environment_of
 from hermes_acp.config.model_choice import ModelChoice
 from hermes_acp.config.settings import Settings
 from hermes_acp.core.messages import AssistantMessage, ModelRequest, TextPart, ToolMessage, UserMessage
+from hermes_acp.core.ports.session_ports import SessionObserver
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection_server import serve
 from hermes_acp.models.wire.endpoints import Connection
@@ -115,7 +116,7 @@ class Scene:
         """Say where a session's record lies."""
         return self.home / "sessions" / f"{session_id}.jsonl"
 
-    def open_app(self) -> App:
+    def open_app(self, observers: tuple[SessionObserver, ...] = ()) -> App:
         def connect(settings: Settings, choice: ModelChoice) -> Connection:
             self.connected.append((settings, choice))
             provider = self.others.get(choice.provider, self.provider)
@@ -128,6 +129,7 @@ class Scene:
             ids=self.ids,
             overrides=self.overrides,
             connect=None if self.is_connected_for_real else connect,
+            observers=observers,
         )
 
     @asynccontextmanager

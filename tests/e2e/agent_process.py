@@ -185,7 +185,10 @@ def unwritable_folder(folder: Path) -> Generator[Path]:
     """Yield a folder nobody can write to: a read-only disk for root, a folder without the right for others."""
     if mount_disk(folder, "ro"):
         folder.chmod(0o500)
-        yield folder
+        try:
+            yield folder
+        finally:
+            folder.chmod(0o700)
         return
     try:
         yield folder

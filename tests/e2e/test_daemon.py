@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +179,32 @@ async def test_start_stop_and_status_at_a_terminal(tmp_path: Path) -> None:
         stopped = await run_command("daemon", "stop", environment=environment, cwd=tmp_path)
     assert (stopped.code, stopped.errors) == (0, "Stopped.\n")
     assert (await run_command("status", environment=environment, cwd=tmp_path)).code == 1
+
+
+async def test_a_start_with_other_flags_is_refused_and_the_log_has_times(tmp_path: Path) -> None:
+    environment = agent_environment(tmp_path)
+    assert (await run_command("daemon", "start", environment=environment, cwd=tmp_path)).code == 0
+    try:
+        same = await run_command("daemon", "start", environment=environment, cwd=tmp_path)
+        assert (same.code, "already running" in same.errors) == (0, True)
+        listen = ("daemon", "start", "--listen", "127.0.0.1:0")
+        other = await run_command(*listen, environment=environment, cwd=tmp_path)
+        assert (other.code, "It was started without options." in other.errors) == (75, True)
+        assert "`hermes-acp daemon restart --listen 127.0.0.1:0`" in other.errors
+    finally:
+        await run_command("daemon", "stop", environment=environment, cwd=tmp_path)
+    (line,) = (tmp_path / ".hermes" / "logs" / "daemon.log").read_text().splitlines()
+    when, _, said_then = line.partition("  ")
+    assert (datetime.fromisoformat(when).tzinfo is not None, said_then.split(":")[0]) == (
+        True,
+        "hermes-acp is resident",
+    )
+
+
+async def test_nothing_is_served_for_a_home_that_cannot_be_created(tmp_path: Path) -> None:
+    environment = agent_environment(tmp_path, HERMES_HOME="/dev/null/home", HERMES_SERVE_TOKEN="t" * 32)
+    done = await run_command("serve", "--listen", "127.0.0.1:0", environment=environment, cwd=tmp_path)
+    assert (done.code, "/dev/null/home" in done.errors) == (4, True), done.errors
 
 
 async def test_a_client_without_descriptors_is_hung_up_on(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """Health checks and metrics of a real server, for programs that have no token."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import anyio
 import httpx2
 import pytest
 
-from tests.e2e.agent_process import WAIT_S, agent_environment
+from tests.e2e.agent_process import WAIT_S, agent_environment, unwritable_folder
 from tests.e2e.http_serving import BEARER, GREETING, Serving, serving, socket_client
 from tests.model_server import Hold, Reply, serve
 
@@ -74,10 +75,11 @@ async def test_metrics_need_the_token_unless_a_setting_says_otherwise(tmp_path: 
 
 async def test_a_home_that_cannot_be_written_is_not_ready(tmp_path: Path) -> None:
     home = tmp_path / ".hermes"
-    home.write_text("a file where the folder should be")
-    async with serving(agent_environment(tmp_path), tmp_path) as server:
-        with anyio.fail_after(WAIT_S):
-            while (answer := await get(server, "/readyz")).json()["reasons"] != ["home_not_writable"]:
-                assert answer.status_code == 503
-        home.unlink()
-        await ready_status(server, 200)
+    with ExitStack() as locked:
+        locked.enter_context(unwritable_folder(home))
+        async with serving(agent_environment(tmp_path), tmp_path) as server:
+            with anyio.fail_after(WAIT_S):
+                while (answer := await get(server, "/readyz")).json()["reasons"] != ["home_not_writable"]:
+                    assert answer.status_code == 503
+            locked.close()
+            await ready_status(server, 200)

@@ -49,7 +49,11 @@ async def test_a_question_outlives_the_process_and_its_answer_goes_on_in_the_nex
         async with serving(environment, home / "second"):
             said = await command("answer", run, "allow", environment=environment, cwd=workspace)
             assert said == f"Answered. Run {run} goes on.\n"
-            await state_of(run, environment, workspace, "done")
+            done = await state_of(run, environment, workspace, "done")
+            assert done["answer"] == "Written."
+            assert (await command("show", run, environment=environment, cwd=workspace)).endswith(
+                "\nAnswer\nWritten.\n"
+            )
     assert (workspace / "made.txt").read_text() == "made\n"
     assert len(server.requests) == 2
 
@@ -64,6 +68,20 @@ async def test_a_run_in_the_foreground_prints_its_answer(home: Path, workspace: 
         assert await command(*start, environment=environment, cwd=workspace) == "Not then.\n"
     assert not (workspace / "made.txt").exists()
     assert "Use another name." in server.requests[1].asked.last_text
+
+
+async def test_a_run_goes_on_in_a_known_session_and_creates_one_only_when_asked(
+    home: Path, workspace: Path
+) -> None:
+    environment = agent_environment(home)
+    start = ("runs", "start", "go on", "--session", "mine")
+    refused = await run_command(*start, environment=environment, cwd=workspace)
+    assert (refused.code, "There is no session 'mine'" in refused.errors) == (2, True), refused.errors
+    assert "--create-session" in refused.errors
+    await command(*start[1:], "--create-session", environment=environment, cwd=workspace)
+    await command(*start[1:], environment=environment, cwd=workspace)  # the first run will create it
+    listed = json.loads(await command("list", "--json", environment=environment, cwd=workspace))
+    assert [each["session_id"] for each in listed] == ["mine", "mine"]
 
 
 async def test_a_schedule_starts_its_run_in_the_serving_process(home: Path, workspace: Path) -> None:

@@ -67,15 +67,24 @@ def test_a_range_takes_the_beginning_of_one_date_and_the_end_of_the_other() -> N
 
 
 def test_dates_are_those_of_the_readers_time_zone_and_the_library_is_loaded_for_phrases_alone() -> None:
-    program = (
-        "import sys; from hermes_acp.natural_dates import read_date; span = read_date('2026-03-08', 0.0);"
-        "assert 'dateparser' not in sys.modules; print(span.start, span.end - span.start)"
-    )
-    shown = subprocess.run(
+    program = "span = read_date('2026-03-08', 0.0); print(span.start, span.end - span.start)"
+    assert shown_in_new_york(program) == "1772946000.0 82800.0\n", "clocks go forward on this day"
+
+
+def test_hours_are_counted_as_they_passed_when_the_clocks_change() -> None:
+    after_both_changes = (1772955000.0, 1793514600.0)
+    program = f"print([at - read_date('3h', at).start for at in {after_both_changes}])"
+    assert shown_in_new_york(program) == "[10800.0, 10800.0]\n"
+
+
+def shown_in_new_york(program: str) -> str:
+    """Return what a program shows where the clocks change on March 8 and November 1, without loading the library."""
+    preface = "import sys; from hermes_acp.natural_dates import read_date; "
+    program = f"{preface}{program}; assert 'dateparser' not in sys.modules"
+    return subprocess.run(
         [sys.executable, "-c", program],
         env={"TZ": "America/New_York"},
         capture_output=True,
         text=True,
         check=True,
-    )
-    assert shown.stdout == "1772946000.0 82800.0\n", "clocks go forward on this day"
+    ).stdout

@@ -96,7 +96,7 @@ async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
     try:
         await step_calls.run(0)
     except anyio.get_cancelled_exc_class():
-        if turn.record.calls.is_inner(call.id):
+        if call.id in turn.record.calls.inner:
             _end(turn, call, _CallResult("cancelled", _error(STOPPED_BEFORE_END)))
         raise
     return step_calls.outcomes[0]

@@ -1,21 +1,7 @@
 """The calls of a session that have no outcome yet, and the child agents that work for them."""
 
-from collections.abc import Mapping
-
-from hermes_acp.core.events import CallEnded, CallProposed, CallStarted, ChildChanged, Event
+from hermes_acp.core.events import CallProposed, CallStarted, ChildChanged
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.core.record.child_outcomes import ChildOutcome, describe_interrupted_call, resolve_child_end
-
-NOT_STARTED = (
-    "The process ended before this call was started: nothing happened. Make it again if it is still wanted."
-)
-REPEATABLE = (
-    "The process ended while this call was running, so its outcome is lost. It is safe to make it again."
-)
-IN_DOUBT = (
-    "The process ended while this call was running. It was started and may have had its effect, all or a part of it: "
-    "look at the present state before doing it again."
-)
 
 
 class OpenCalls:
@@ -26,8 +12,12 @@ class OpenCalls:
         self._step: tuple[str, ...] = ()
         self._cards: dict[str, CallProposed] = {}
         self._resting: set[str] = set()
-        self._started: dict[str, CallStarted] = {}
-        self._inner: dict[str, CallProposed] = {}
+        self.asked: set[str] = set()
+        """The IDs of the calls about which the user is asked."""
+        self.started: dict[str, CallStarted] = {}
+        """The calls that were started, by ID."""
+        self.inner: dict[str, CallProposed] = {}
+        """The calls that other calls made, by ID."""
         self._children: dict[str, ChildChanged] = {}
 
     def __eq__(self, other: object) -> bool:
@@ -43,16 +33,17 @@ class OpenCalls:
         """Add a call that was proposed and shown."""
         self._cards[event.call_id] = event
         if event.within:
-            self._inner[event.call_id] = event
+            self.inner[event.call_id] = event
 
     def start(self, event: CallStarted) -> None:
         """Mark a call as started."""
-        self._started[event.call_id] = event
+        self.started[event.call_id] = event
         self._resting.discard(event.call_id)
 
     def rest(self) -> None:
         """Keep the calls without an outcome: their turn rests until questions about them are answered."""
         self._resting = set(self._of_model)
+        self.asked.clear()
 
     def change_child(self, event: ChildChanged) -> None:
         """Record the start or end of a child agent."""
@@ -61,10 +52,11 @@ class OpenCalls:
     def end(self, call_id: str) -> None:
         """Remove a call that has its outcome, with its children."""
         self._of_model.pop(call_id, None)
-        self._started.pop(call_id, None)
-        self._inner.pop(call_id, None)
+        self.started.pop(call_id, None)
+        self.inner.pop(call_id, None)
         self._cards.pop(call_id, None)
         self._resting.discard(call_id)
+        self.asked.discard(call_id)
         for child in self.children_of(call_id):
             del self._children[child.child_id]
 
@@ -87,10 +79,6 @@ class OpenCalls:
         """List the model's calls that have no outcome yet, in order."""
         return tuple(self._of_model.values())
 
-    def is_inner(self, call_id: str) -> bool:
-        """Return whether this call was made by another call and has no outcome yet."""
-        return call_id in self._inner
-
     def children(self) -> tuple[str, ...]:
         """List the IDs of the child agents whose call has no outcome yet."""
         return tuple(self._children)
@@ -99,32 +87,6 @@ class OpenCalls:
         """List the child agents of an open call, each as last recorded."""
         return [child for child in self._children.values() if child.call_id == call_id]
 
-    def closing_events(self, accounts: Mapping[str, ChildOutcome], lost: str) -> list[Event]:
-        """List the events that close the open calls of a killed process.
-
-        `accounts` are the outcomes in the children's own records, by child ID. `lost` is the text for a child without
-        one.
-        """
-        ends: list[Event] = [
-            resolve_child_end(child, accounts.get(child.child_id), lost)
-            for child in self._children.values()
-            if child.reason is None
-        ]
-        for card in self._inner.values():
-            outcome = self._lost_outcome(card.call_id, accounts)
-            ends.append(CallEnded(card.call_id, card.name, "failed", outcome, within=card.within))
-        for call in self._of_model.values():
-            if call.id in self._resting:
-                continue
-            if call.id not in self._cards:
-                ends.append(CallProposed(call.id, call.name, call.name, "other"))
-            ends.append(CallEnded(call.id, call.name, "failed", self._lost_outcome(call.id, accounts)))
-        return ends
-
-    def _lost_outcome(self, call_id: str, accounts: Mapping[str, ChildOutcome]) -> str:
-        if children := self.children_of(call_id):
-            return describe_interrupted_call(children, accounts)
-        started = self._started.get(call_id)
-        if started is None:
-            return NOT_STARTED
-        return REPEATABLE if started.is_repeatable else IN_DOUBT
+    def unended_children(self) -> list[ChildChanged]:
+        """List the child agents whose end was not recorded."""
+        return [child for child in self._children.values() if child.reason is None]

@@ -25,6 +25,7 @@ from hermes_acp.core.events import (
     NoteAdded,
     OptionsChanged,
     PermissionAnswered,
+    PermissionAsked,
     PromptFrozen,
     RootsChanged,
     SessionOpened,
@@ -50,6 +51,7 @@ from hermes_acp.core.record.child_outcomes import ChildOutcome
 from hermes_acp.core.record.compacted_history import apply_compaction, shifted_position
 from hermes_acp.core.record.edit_reviews import REVIEWED, Reviews
 from hermes_acp.core.record.file_versions import attached_versions
+from hermes_acp.core.record.interrupted_calls import calls_closed, waits_for_user
 from hermes_acp.core.record.open_calls import OpenCalls
 from hermes_acp.core.record.sent_history import SentHistory
 from hermes_acp.core.record.titles import title_from_prompt
@@ -58,6 +60,7 @@ from hermes_acp.core.record.unanswered_prompts import with_outcome_note
 INTERRUPTED = "[The turn was interrupted here.]"
 CUT_OFF = "interrupted"
 """The error code of a turn whose process ended."""
+ASKED_AGAIN = "The agent's process ended while a question was open. It is asked again."
 LOST = "The agent's process ended during this turn; everything up to that point is kept."
 UNFINISHED = "The agent's process ended while the conversation was being shortened; it is as it was."
 
@@ -131,7 +134,10 @@ class Record:
                 self._open_turn(event)
             case TurnEnded():
                 self._close_turn(event)
+            case PermissionAsked():
+                self.calls.asked.add(event.call_id)
             case PermissionAnswered():
+                self.calls.asked.discard(event.call_id)
                 fresh = {(grant.kind, grant.subject) for grant in event.grants}
                 kept = tuple(grant for grant in self.grants if (grant.kind, grant.subject) not in fresh)
                 self.grants = kept + event.grants
@@ -290,19 +296,24 @@ class Record:
         """Whether the process ended before any answer to the last prompt."""
         return bool(self._unanswered and self.last_end and self.last_end.error_code == CUT_OFF)
 
-    def closing_events(self, accounts: Mapping[str, ChildOutcome] | None = None) -> list[Event]:
+    def closing_events(
+        self, accounts: Mapping[str, ChildOutcome] | None = None, *, keeps_questions: bool = False
+    ) -> list[Event]:
         """List the events that close what a killed process left open; apply and record them in order.
 
-        `accounts` are the outcomes in the records of child agents, by child ID.
+        `accounts` are the outcomes in the records of child agents, by child ID. If `keeps_questions`, a turn whose
+        question was open rests with it, and asks again when it is resumed.
         """
+        rests = keeps_questions and waits_for_user(self.calls)
         ends: list[Event] = []
         if self.open_compaction:
             ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
-        ends += self.calls.closing_events(accounts or {}, LOST)
+        ends += calls_closed(self.calls, accounts or {}, LOST, keeps_questions=rests)
         if self.open_turn:
             if not self.title and (title := title_from_prompt(self.messages)):
                 ends.append(TitleChanged(title))
-            ends.append(TurnEnded(self.open_turn, "cancelled", LOST, CUT_OFF))
+            reason, sentence = ("input_required", ASKED_AGAIN) if rests else ("cancelled", LOST)
+            ends.append(TurnEnded(self.open_turn, reason, sentence, CUT_OFF))
         return ends
 
 

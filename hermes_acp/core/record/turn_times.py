@@ -6,8 +6,6 @@ long conversation) is only in the total. Tools that ask the user something, and 
 wait for a person.
 """
 
-from typing import Final
-
 from msgspec import Struct
 
 from hermes_acp.core.events import (
@@ -24,8 +22,7 @@ from hermes_acp.core.events import (
     TurnEnded,
     TurnStarted,
 )
-
-ASKING_TOOLS: Final = frozenset({"ask_user"})
+from hermes_acp.core.record.interrupted_calls import ASKING_TOOLS
 
 
 class TurnTimes(Struct, frozen=True, gc=False):
@@ -107,8 +104,6 @@ class TurnTimer:
 
     def _is_working(self) -> bool:
         """Return whether a call runs that waits for nobody."""
-        if not self._asked:
-            return any(self._names.get(call) not in ASKING_TOOLS for call in self._running)
         waiting = set(self._asked)
         for call in self._asked:
             outer = self._within.get(call, "")

@@ -13,6 +13,7 @@ from typing import Final
 from hermes_acp import __version__
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.core.exit_codes import ExitCode
+from hermes_acp.frontends.cli.backends_command import add_backends
 from hermes_acp.frontends.cli.checkpoints_command import add_checkpoints, add_undo
 from hermes_acp.frontends.cli.cli_output import drop_output, note
 from hermes_acp.frontends.cli.doctor.doctor_command import add_doctor
@@ -31,6 +32,8 @@ from hermes_acp.frontends.cli.setup.setup_command import add_setup
 from hermes_acp.frontends.cli.skills.skills_command import add_skills
 from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
+from hermes_acp.frontends.cli.users.audit_command import add_audit
+from hermes_acp.frontends.cli.users.users_command import add_users
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.command_line.deleted_folder import explain_deleted_folder
 from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
@@ -116,6 +119,12 @@ def _run(options: argparse.Namespace) -> int:
         from hermes_acp.frontends.cli.profiles_command import run_profiles
 
         return run_profiles(options)
+    if options.command == "backends":
+        from hermes_acp.frontends.cli.backends_command import run_backends
+
+        return run_backends(options)
+    if options.command in ("users", "audit"):
+        return _run_administration(options)
     if options.command == "doctor":
         from hermes_acp.frontends.cli.doctor.doctor_command import run_doctor
 
@@ -138,6 +147,17 @@ def _run_unattended(options: argparse.Namespace) -> int:
     from hermes_acp.frontends.cli.notifications_command import run_notifications
 
     return run_notifications(options)
+
+
+def _run_administration(options: argparse.Namespace) -> int:
+    """Run a command of somebody who serves several people."""
+    if options.command == "users":
+        from hermes_acp.frontends.cli.users.users_command import run_users
+
+        return run_users(options)
+    from hermes_acp.frontends.cli.users.audit_command import run_audit
+
+    return run_audit(options)
 
 
 def _parser() -> CommandParser:
@@ -167,6 +187,7 @@ OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = Mappin
         "undo": add_undo,
         "doctor": add_doctor,
         "profiles": add_profiles,
+        "backends": add_backends,
         "policy": add_policy,
         "trust": add_trust,
         "skills": add_skills,
@@ -175,5 +196,7 @@ OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = Mappin
         "hooks": add_hooks,
         "mcp": add_mcp,
         "notifications": add_notifications,
+        "users": add_users,
+        "audit": add_audit,
     }
 )

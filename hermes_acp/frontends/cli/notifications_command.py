@@ -100,12 +100,17 @@ async def _test(service: "NotificationService", environment: Environment, target
 
 
 async def _retry(service: "NotificationService", notification_id: str) -> int:
-    """Send again what did not arrive. Raises StorageError."""
+    """Send again what did not arrive. Raises BadRequest, StorageError."""
     from anyio import to_thread
 
     from hermes_acp.clock import SystemClock
 
-    waiting = {each.id for each in service.ledger.deliveries() if each.state in ("pending", "failed")}
+    deliveries = service.ledger.deliveries()
+    if notification_id and not any(each.id == notification_id for each in deliveries):
+        raise BadRequest(
+            notification_messages.unknown(notification_id), hint=notification_messages.UNKNOWN_HINT
+        )
+    waiting = {each.id for each in deliveries if each.state in ("pending", "failed")}
     number = await to_thread.run_sync(service.ledger.retry, SystemClock().now(), notification_id)
     if not number:
         note(notification_messages.NOTHING_TO_RETRY)

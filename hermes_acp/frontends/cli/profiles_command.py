@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hermes_acp.config.environment import KEYS_FROM, Environment, base_environment, environment_of_profile
+from hermes_acp.config.environment import KEYS_FROM, Environment, environment_of_profile
 from hermes_acp.config.home_folders import DEFAULT_PROFILE, current_profile, profile_home, profile_names
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import escaped, print_json
@@ -39,20 +39,23 @@ def run_profiles(options: argparse.Namespace) -> int:
     """Run the subcommand; return the exit code. Raises ConfigError, BadRequest, Busy, StorageError."""
     from hermes_acp.storage.profile_folders import create_profile, link_keys
 
-    base = base_environment().home
+    base = environment_of_profile(DEFAULT_PROFILE).home
     match options.action:
         case "list":
             return _list(base, options)
         case "show":
-            return _show(base, options)
+            return _show(options)
         case "create":
             home = create_profile(base, options.name, options.keys_from)
             print(profile_messages.created(options.name, str(home)))
             print(profile_messages.next_step(options.name, has_keys=bool(options.keys_from)))
         case "link-keys":
             link_keys(base, options.name, "" if options.remove else options.source)
-            told = profile_messages.unlinked if options.remove else profile_messages.linked
-            print(told(options.name, options.source))
+            print(
+                profile_messages.unlinked(options.name)
+                if options.remove
+                else profile_messages.linked(options.name, options.source)
+            )
         case _:
             return _remove(base, options)
     return 0
@@ -72,16 +75,14 @@ def _list(base: Path, options: argparse.Namespace) -> int:
     return 0
 
 
-def _show(base: Path, options: argparse.Namespace) -> int:
-    name = options.name or current_profile()
-    profile_home(str(base), name)
-    facts = _facts(environment_of_profile(name))
+def _show(options: argparse.Namespace) -> int:
+    facts = _facts(environment_of_profile(options.name or current_profile()))
     if options.json:
         print_json(facts)
         return 0
     keys = profile_messages.keys(facts["keys_from"], facts["link"], has_own=facts["keys"])
     settings = "config.yaml" if facts["settings"] else profile_messages.NONE
-    values = (name, facts["home"], settings, keys, str(facts["sessions"]))
+    values = (facts["name"], facts["home"], settings, keys, str(facts["sessions"]))
     for label, value in zip(profile_messages.LABELS, values, strict=True):
         print(f"{label + ':':<10} {escaped(value)}")
     return 0

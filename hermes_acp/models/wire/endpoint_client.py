@@ -3,7 +3,13 @@
 import math
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    aclosing,
+    asynccontextmanager,
+    contextmanager,
+)
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -43,24 +49,23 @@ class Response:
 
 
 class SilenceLimit:
-    """The limit of each silence while somebody reads an answer; the time between two reads does not count.
+    """Bounds each read of an answer, as a block; the time between two reads does not count.
 
-    One scope around the whole reading costs a delta far less than a scope of its own.
+    One scope around the whole reading, `scope`, costs a delta far less than a scope of its own.
     """
 
     def __init__(self, idle_timer: IdleTimer) -> None:
         self.scope = anyio.CancelScope()
         self.limit_s = 0.0
-        self.is_in_use = False
         self._idle_timer = idle_timer
 
-    def begin(self) -> None:
+    def __enter__(self) -> None:
         """Start to wait for a piece of the answer."""
         self.limit_s = self._idle_timer.limit_s
         self.scope.deadline = anyio.current_time() + self.limit_s
 
-    def end(self) -> None:
-        """Note that a piece has arrived."""
+    def __exit__(self, *_: object) -> None:
+        """Stop waiting: a piece has arrived, or none will."""
         self.scope.deadline = math.inf
 
 
@@ -164,39 +169,33 @@ class EndpointClient:
         except httpx2.InvalidURL:
             raise ConfigError(f"The base URL {hide_credentials(self._url)!r} is not a valid URL.") from None
         try:
+            is_unwanted = wants == "stream" and _is_document(response, method)
+            if response.status_code != 200 or is_unwanted:
+                idle_timer.has_started = True
+                async with aclosing(self._read(response, lambda: self._bounded(idle_timer))) as chunks:
+                    yield Response(chunks, await self._read_refusal(response, chunks))
+                return
             silence = SilenceLimit(idle_timer)
-            async with aclosing(self._read(response, idle_timer, silence)) as chunks:
-                refusal = None
-                is_unwanted = wants == "stream" and _is_document(response, method)
-                if response.status_code != 200 or is_unwanted:
-                    idle_timer.has_started = True
-                    refusal = await self._read_refusal(response, chunks)
-                silence.is_in_use = True
+            async with aclosing(self._read(response, lambda: silence)) as chunks:
                 with silence.scope:
-                    yield Response(chunks, refusal)
+                    yield Response(chunks, None)
                 if silence.scope.cancelled_caught:
                     raise self._silent(silence.limit_s)
         finally:
             await response.aclose()
 
     async def _read(
-        self, response: "httpx2.Response", idle_timer: IdleTimer, silence: "SilenceLimit"
+        self, response: "httpx2.Response", bound: Callable[[], AbstractContextManager[None]]
     ) -> AsyncGenerator[bytes]:
+        """Yield the body; each read is in a block that `bound` returns."""
         import httpx2
 
         # Only the read is guarded, so that a consumer's own failure is not mistaken for a network failure.
         async with aclosing(response.aiter_bytes()) as chunks:
             while True:
                 try:
-                    if silence.is_in_use:
-                        silence.begin()
-                        try:
-                            chunk = await anext(chunks, None)
-                        finally:
-                            silence.end()
-                    else:
-                        with self._bounded(idle_timer):
-                            chunk = await anext(chunks, None)
+                    with bound():
+                        chunk = await anext(chunks, None)
                 except (httpx2.HTTPError, httpx2.StreamError) as error:
                     raise self._broken(error) from None
                 if chunk is None:

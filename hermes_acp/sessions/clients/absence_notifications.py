@@ -11,6 +11,7 @@ from hermes_acp.core.events import (
     CallProposed,
     CallStarted,
     Event,
+    PermissionAnswered,
     PermissionAsked,
     TurnEnded,
     TurnStarted,
@@ -46,13 +47,21 @@ class AbsenceNotifications:
         """Report with `post`, which never blocks or raises; `find` returns an open session by its ID."""
         self._find = find
         self._post = post
+        self._audiences: dict[str, _AbsenceAudience] = {}
 
     def opened(self, session_id: str) -> Audience:
         """Return an audience for a session that was opened."""
-        return _AbsenceAudience(session_id, self._find, self._post)
+        audience = self._audiences[session_id] = _AbsenceAudience(session_id, self._find, self._post)
+        return audience
 
     def closed(self, session_id: str) -> None:
-        """Do nothing: its audience ends with it."""
+        """Forget a session that was closed."""
+        self._audiences.pop(session_id, None)
+
+    def left(self, session_id: str) -> None:
+        """Report the questions that are open when the last client of a session leaves."""
+        if audience := self._audiences.get(session_id):
+            audience.report_questions()
 
 
 class _AbsenceAudience:
@@ -62,6 +71,12 @@ class _AbsenceAudience:
         self._post = post
         self._is_run = False
         self._cards: dict[str, CallProposed] = {}
+        self._questions: dict[str, str] = {}
+
+    def report_questions(self) -> None:
+        """Report what is asked now."""
+        for call_id, sentence in self._questions.items():
+            self._report("input_required", call_id, sentence)
 
     def show(self, event: Event) -> None:
         """Report an event that somebody who is elsewhere wants to know of."""
@@ -69,20 +84,28 @@ class _AbsenceAudience:
             case TurnStarted():
                 self._is_run = bool(event.run_id)
                 self._cards.clear()
+                self._questions.clear()
             case CallProposed():
                 self._cards[event.call_id] = event
             case CallEnded():
                 self._cards.pop(event.call_id, None)
+                self._questions.pop(event.call_id, None)
             case PermissionAsked():
                 card = self._cards.get(event.call_id)
                 title = card.title if card else ""
-                self._report("input_required", event.call_id, f"{title}. {event.why}" if event.why else title)
+                self._ask(event.call_id, f"{title}. {event.why}" if event.why else title)
+            case PermissionAnswered():
+                self._questions.pop(event.call_id, None)
             case CallStarted() if (card := self._cards.get(event.call_id)) and card.name == ASK_USER:
-                self._report("input_required", event.call_id, card.title)
+                self._ask(event.call_id, card.title)
             case TurnEnded() if event.reason not in SILENT_ENDS:
                 self._report("done" if event.reason == "done" else "failed", event.turn_id, event.sentence)
             case _:
                 pass
+
+    def _ask(self, call_id: str, sentence: str) -> None:
+        self._questions[call_id] = sentence
+        self._report("input_required", call_id, sentence)
 
     async def drained(self) -> None:
         """Return at once: nothing is shown to anybody here."""

@@ -71,9 +71,9 @@ class AttachedClients:
         return tuple(client for client in self._clients if client.role == "controller")
 
     @property
-    def waits_for_answer(self) -> bool:
-        """Whether a question is open."""
-        return bool(self._questions)
+    def asks(self) -> tuple[str, ...]:
+        """The open questions, each in one line."""
+        return tuple(question.words for question in self._questions)
 
     def find(self, connection: object) -> AttachedClient | None:
         """Return the attached client of a connection."""
@@ -154,7 +154,7 @@ class AttachedClients:
             answer = await gate.ask(call, permission_scope=permission_scope)
             return answer if isinstance(answer, PermissionResponse) else PermissionResponse(answer)
 
-        answer, name = await self._put(put, _is_decision, PermissionResponse("unavailable"))
+        answer, name = await self._put(put, _is_decision, PermissionResponse("unavailable"), call.title)
         return structs.replace(answer, by=name)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
@@ -163,15 +163,15 @@ class AttachedClients:
         async def put(gate: Gate) -> tuple[Reply | None]:
             return (await gate.inquire(call_id, question),)
 
-        (reply,), _ = await self._put(put, _is_reply, (None,))
-        return reply
+        (reply,), name = await self._put(put, _is_reply, (None,), question.text)
+        return reply and structs.replace(reply, by=name)
 
     async def _put(
-        self, put: Callable[[Gate], Awaitable[T]], decides: Callable[[T], bool], unanswered: T
+        self, put: Callable[[Gate], Awaitable[T]], decides: Callable[[T], bool], unanswered: T, words: str
     ) -> tuple[T, str]:
         """Put a question to all controllers, those that come later included, until it has an outcome."""
         async with anyio.create_task_group() as tasks:
-            question = OpenQuestion(tasks, put, decides)
+            question = OpenQuestion(tasks, put, decides, words)
             self._questions.append(question)
             try:
                 for client in self.controllers:

@@ -1,5 +1,7 @@
 """What becomes of sessions whose clients leave: turns go on, and what nobody needs any more is closed."""
 
+from collections.abc import Callable
+
 from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_manager import SessionManager
 
@@ -9,6 +11,8 @@ class Departures:
 
     def __init__(self, sessions: SessionManager) -> None:
         self._sessions = sessions
+        self.on_unattended: Callable[[str], None] = lambda _: None
+        """Called with the ID of a session whose last client has left; never blocks or raises."""
 
     async def release(self, session: Session, connection: object) -> None:
         """Close a session for one of its clients: stop what runs, unless others are attached or it only watches."""
@@ -26,8 +30,11 @@ class Departures:
         for session in self._sessions.opened:
             if session_id in (None, session.id) and session.clients.find(connection):
                 session.clients.detach(connection)
-                if not session.clients and session.clients.unattended == "stop":
-                    session.cancel()
+                if not session.clients:
+                    if session.clients.unattended == "stop":
+                        session.cancel()
+                    else:
+                        self.on_unattended(session.id)
                 await self.close_if_unattended(session)
 
     async def close_if_unattended(self, session: Session) -> None:

@@ -28,9 +28,15 @@ class OpenQuestion(Generic[T]):
     """
 
     def __init__(
-        self, tasks: anyio.abc.TaskGroup, put: Callable[[Gate], Awaitable[T]], decides: Callable[[T], bool]
+        self,
+        tasks: anyio.abc.TaskGroup,
+        put: Callable[[Gate], Awaitable[T]],
+        decides: Callable[[T], bool],
+        words: str,
     ) -> None:
         """Prepare a question that `put` asks at one gate; `decides` tells a decision from a missing answer."""
+        self.words = words
+        """What is asked, in one line."""
         self._tasks = tasks
         self._put = put
         self._decides = decides

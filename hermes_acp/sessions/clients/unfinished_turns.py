@@ -30,6 +30,10 @@ class UnfinishedTurns:
         self._starts = {session_id: count for session_id, count in starts.items() if count < MAX_STARTS}
         return tuple(self._starts)
 
+    def forgive(self, session_id: str) -> None:
+        """Count the starts of a turn anew: it waited for its user when the process ended, and did not end it."""
+        self._starts[session_id] = 0
+
     async def begin(self, session_id: str) -> None:
         """Note that a turn starts. Raises StorageError."""
         self._starts[session_id] = self._starts.get(session_id, 0) + 1

@@ -66,6 +66,7 @@ def test_a_test_is_shown_on_the_desktop_listed_and_can_be_repeated(run: Run, des
     (listed,) = json.loads(run("list", "--json")[1])["notifications"]
     assert (listed["state"], listed["attempts"], listed["may_be_doubled"]) == ("delivered", 2, False)
     assert run("retry")[0] == 0, "nothing is left"
+    assert run("retry", listed["id"])[0] == 0, "it has arrived"
 
 
 @pytest.mark.skipif(os.uname().sysname != "Linux", reason="the desktop of Linux")
@@ -77,6 +78,11 @@ def test_markup_is_shown_as_text_and_nothing_is_an_option(run: Run, desktop: Pat
         "--urgency=critical",
         "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;a href='x'&gt;",
     ]
+
+
+def test_an_unknown_notification_is_not_retried(run: Run) -> None:
+    code, _, err = run("retry", "99", settings=DESK)
+    assert (code, "There is no notification '99'." in err) == (2, True)
 
 
 def test_without_targets_it_says_how_to_add_one(run: Run) -> None:

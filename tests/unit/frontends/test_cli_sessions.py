@@ -114,6 +114,20 @@ def test_list_and_show(run: Run) -> None:
     assert all(datetime.fromisoformat(passage["at"]).tzinfo for passage in shown["passages"])
 
 
+def test_show_says_why_a_turn_failed(run: Run, tmp_path: Path) -> None:
+    sentence = f"api.example.com answered 401: no such key.{STEERING}"
+    timed = [
+        (TurnStarted("t"), 100.0),
+        (UserSaid("m", (TextPart("Hello"),)), 100.0),
+        (TurnEnded("t", "model_trouble", sentence), 101.0),
+    ]
+    write_timed(tmp_path, "ses_failed", timed)
+    out = run("sessions", "show", "ses_failed")[1]
+    assert "\nHello\n\nStopped: api.example.com answered 401: no such key." in out
+    (turn,) = json.loads(run("sessions", "show", "ses_failed", "--json")[1])["turns"]
+    assert (turn["reason"], turn["sentence"]) == ("model_trouble", sentence)
+
+
 def test_show_says_how_each_turn_spent_its_time(run: Run, tmp_path: Path) -> None:
     timed = [
         (TurnStarted("t"), 100.0),

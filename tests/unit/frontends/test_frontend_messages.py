@@ -6,7 +6,9 @@ from tests.architecture.sources import ROOT
 from tests.golden.message_catalogue import FOLDER, catalogue
 
 
-@pytest.mark.parametrize("frontend", ["acp", "chat", "chat.full_screen", "cli", "command_line", "lsp", "web"])
+@pytest.mark.parametrize(
+    "frontend", ["acp", "chat", "chat.full_screen", "cli", "cli.users", "command_line", "lsp", "web"]
+)
 def test_the_messages_are_as_reviewed(frontend: str) -> None:
     package, file = f"hermes_acp.frontends.{frontend}.messages", FOLDER / f"{frontend}.txt"
     assert catalogue(package) == file.read_text(encoding="utf-8"), (

@@ -9,9 +9,11 @@ from msgspec import Struct
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.clock import SystemClock
 from hermes_acp.core.events import (
+    CallEnded,
     CallProposed,
     CallStarted,
     Event,
+    PermissionAnswered,
     PermissionAsked,
     TitleChanged,
     TurnEnded,
@@ -63,6 +65,26 @@ async def test_a_question_that_nobody_sees_is_reported_with_its_reason() -> None
     asks = CallProposed("q", "ask_user", "Which branch?", "other")
     (question,) = reported(TurnStarted("t"), asks, CallStarted("q"))
     assert (question.kind, question.sentence) == ("input_required", "Which branch?")
+
+
+async def test_a_question_already_open_is_reported_when_the_last_client_leaves() -> None:
+    session = OpenSession(Record(), ["editor"])
+    posted: list[Notification] = []
+    observer = AbsenceNotifications(lambda _: session, posted.append)
+    audience = observer.opened("ses_1")
+    for event in (*ASKING, CallProposed("d", "write", "Write a.txt", "edit"), PermissionAsked("d")):
+        audience.show(event)
+    audience.show(PermissionAnswered("d", "allow_once"))
+    observer.left("ses_1")
+    assert posted == [], "the editor is there"
+    session.clients.clear()
+    observer.left("ses_1")
+    assert [each.id for each in posted] == ["ses_1:c"]
+    audience.show(CallEnded("c", "execute", "completed", "Done."))
+    observer.left("ses_1")
+    observer.closed("ses_1")
+    observer.left("ses_1")
+    assert len(posted) == 1
 
 
 async def test_ends_are_reported_unless_somebody_knows_of_them() -> None:

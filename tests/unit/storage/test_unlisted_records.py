@@ -82,3 +82,16 @@ async def test_everything_is_read_again_when_the_index_is_rebuilt(tmp_path: Path
     await store.rebuild()
     store.close()
     assert sorted(await listed(tmp_path)) == ["First", "Second"]
+
+
+async def test_a_record_being_written_is_looked_at_again_although_its_folder_has_not_changed(
+    tmp_path: Path,
+) -> None:
+    path = record(tmp_path, "one", "")
+    path.touch()
+    assert await listed(tmp_path) == []
+    transcript, _, _ = Transcript.reopen(path)
+    transcript.append(TitleChanged("Named at last"))
+    transcript.close()
+    settle(path.parent)
+    assert await listed(tmp_path) == ["Named at last"]

@@ -1,6 +1,7 @@
 """The commands `hermes-acp daemon` and `hermes-acp status`."""
 
 import argparse
+import shlex
 import subprocess
 import sys
 import time
@@ -13,10 +14,11 @@ from typing import Final
 import msgspec
 
 from hermes_acp.config.environment import Environment, read_environment
-from hermes_acp.core.errors import HermesError
+from hermes_acp.core.errors import Busy, HermesError
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.acp.daemon.daemon_client import ask, stop
 from hermes_acp.frontends.acp.daemon.daemon_messages import DaemonStatus
+from hermes_acp.frontends.acp.daemon.process_log import say
 from hermes_acp.frontends.acp.daemon.serve_command import add_serve_flags, run_serving
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.frontends.command_line.command_parser import CommandParser
@@ -98,23 +100,18 @@ def _lines(status: DaemonStatus) -> Iterator[str]:
     if status.address:
         yield daemon.serving_at(status.address)
     yield daemon.connected(", ".join(status.clients))
+    if status.open_questions:
+        yield daemon.open_questions(status.open_questions)
     yield daemon.SESSIONS if status.sessions else daemon.NO_SESSION
     for session in status.sessions:
         clients = ", ".join(session.clients)
         yield daemon.session_line(session.id, session.state, session.title, session.cwd, clients)
 
 
-def say(line: str) -> None:
-    """Print a message for the person who started it."""
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
-
-
 def _start(home: str, flags: Sequence[str]) -> int:
     """Start the resident process in the background, and wait until it answers."""
-    if running := _pid(home):
-        say(daemon.already_running(running))
-        return ExitCode.DONE
+    if running := _status(home):
+        return _report_running(running, flags)
     path = private_folder(Path(home, "logs")) / LOG
     with path.open("ab") as log:
         process = subprocess.Popen(
@@ -135,6 +132,17 @@ def _start(home: str, flags: Sequence[str]) -> int:
             break
     say(f"{daemon.NOT_STARTED} {daemon.log_hint(str(path))}")
     return process.poll() or ExitCode.FAILED
+
+
+def _report_running(running: DaemonStatus, flags: Sequence[str]) -> int:
+    """Report the process that runs already; return the exit code. Raises Busy if it runs with other flags."""
+    if flags and tuple(flags) != running.flags:
+        raise Busy(
+            daemon.other_flags(running.pid, shlex.join(running.flags)),
+            hint=daemon.restart_hint(shlex.join(flags)),
+        )
+    say(daemon.already_running(running.pid))
+    return ExitCode.DONE
 
 
 def _flags_of_running(home: str) -> list[str]:

@@ -5,12 +5,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from hermes_acp.config.home_folders import RESIDENT_LOCK
 from hermes_acp.core.errors import Busy
 from hermes_acp.frontends.acp.daemon.daemon_socket import socket_path
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.storage.private_files import lock_or_busy, private_folder, storage_error
 
-LOCK: Final = "daemon.lock"
 MAX_PID_DIGITS: Final = 20
 
 
@@ -19,7 +19,7 @@ class DaemonLock:
 
     def __init__(self, home: Path) -> None:
         """Take the lock, and remove the socket that a killed process left. Raises Busy, StorageError."""
-        path = private_folder(home) / LOCK
+        path = private_folder(home) / RESIDENT_LOCK
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:

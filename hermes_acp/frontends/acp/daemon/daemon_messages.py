@@ -34,7 +34,10 @@ class SessionStatus(Struct, frozen=True, rename="camel"):
 
 
 class DaemonStatus(Struct, frozen=True, rename="camel"):
-    """One resident process; `address` is where it serves HTTP, if it does, and `flags` are what it was started with."""
+    """One resident process; `address` is where it serves HTTP, if it does, and `flags` are what it was started with.
+
+    `open_questions` counts those of sessions and of runs.
+    """
 
     pid: int
     version: str
@@ -43,3 +46,4 @@ class DaemonStatus(Struct, frozen=True, rename="camel"):
     clients: tuple[str, ...]
     sessions: tuple[SessionStatus, ...]
     flags: tuple[str, ...] = ()
+    open_questions: int = 0

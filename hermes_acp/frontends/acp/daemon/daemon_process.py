@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 import anyio
+import anyio.to_thread
 import msgspec
 from anyio.abc import SocketListener
 
@@ -22,6 +23,7 @@ from hermes_acp.app.app import App
 from hermes_acp.app.service_factories import build_notifications
 from hermes_acp.clock import SystemClock
 from hermes_acp.config.environment import Environment
+from hermes_acp.config.settings import load_settings
 from hermes_acp.core.errors import HermesError, StorageError
 from hermes_acp.core.ports.session_ports import SessionObserver
 from hermes_acp.frontends.acp.connection.client_connection import ConnectionRegistry
@@ -30,12 +32,14 @@ from hermes_acp.frontends.acp.daemon.daemon_socket import socket_address, socket
 from hermes_acp.frontends.acp.daemon.daemon_status import daemon_status
 from hermes_acp.frontends.acp.daemon.local_clients import Controls, LocalClients
 from hermes_acp.frontends.acp.messages import daemon
+from hermes_acp.runs.attached_questions import AttachedQuestions
 from hermes_acp.sessions.clients.absence_notifications import AbsenceNotifications
 from hermes_acp.sessions.clients.unfinished_turns import UnfinishedTurns
 from hermes_acp.shutdown import ShutdownGuard, code_after, exit_process
 from hermes_acp.storage.descriptor_limit import raise_limit
 
 CLOSING_S: Final = 1.0
+DAY_S: Final = 86_400.0
 RUNS_RETRY_S: Final = 5.0
 
 
@@ -77,12 +81,13 @@ def run(
 
     `flags` are what the command was given, for the next one. `serve` binds a server for remote clients, once this is
     known to be the only resident process. In a home folder that cannot be written, it serves those alone.
+    It raises StorageError if that folder cannot be created.
     """
     lock: DaemonLock | None = None
     try:
         lock = DaemonLock(environment.home)
     except StorageError:
-        if serve is None:
+        if serve is None or not environment.home.is_dir():
             raise
     try:
         http = serve() if serve else None
@@ -119,7 +124,10 @@ class ResidentProcess:
         absences = AbsenceNotifications(
             lambda session_id: self._app.sessions.get(session_id), self._notifications.post
         )
-        self._app = App(environment, observers=(*(http.observers if http else ()), absences))
+        self._questions = AttachedQuestions(lambda: self._app.run_service, lambda: self._app.sessions.opened)
+        observers = (*(http.observers if http else ()), absences, self._questions)
+        self._app = App(environment, observers=observers)
+        self._app.departures.on_unattended = absences.left
         self._registry = ConnectionRegistry()
         self._started_at = time.time()
         controls = Controls(self._status, self._stop)
@@ -132,11 +140,12 @@ class ResidentProcess:
         try:
             async with background_tasks(self._app.run), anyio.create_task_group() as tasks:
                 if is_reachable:
+                    await self._note_left_over(UnfinishedTurns(home / "unfinished-turns.json"))
                     tasks.start_soon(self._clients.serve, await self._listener())
                 if self._http:
                     tasks.start_soon(self._http.serve, self._app, self._registry, home)
-                if is_reachable:
-                    await self._continue_turns(UnfinishedTurns(home / "unfinished-turns.json"))
+                for session_id in self._app.sessions.continued:
+                    await self._continue(session_id)
                 code = await self._ending()
                 await self._stop_serving()
                 if self._app.turn_tasks.has_turns:
@@ -166,12 +175,10 @@ class ResidentProcess:
             with anyio.move_on_after(CLOSING_S):
                 await self._clients.stop()
 
-    async def _continue_turns(self, unfinished: UnfinishedTurns) -> None:
-        """Continue what an earlier process did not finish, and note what this one does not."""
-        left_over = await unfinished.left_over()
+    async def _note_left_over(self, unfinished: UnfinishedTurns) -> None:
+        """Note what an earlier process did not finish and, from now on, what this one does not."""
+        self._app.sessions.continued = await unfinished.left_over()
         self._app.turn_tasks.unfinished = unfinished
-        for session_id in left_over:
-            await self._continue(session_id)
 
     async def _drive_runs(self) -> None:
         """Drive runs; a home folder that cannot be written stops them, but not the process."""
@@ -179,6 +186,22 @@ class ResidentProcess:
             with suppress(StorageError):
                 await self._app.run_service.work()
             await anyio.sleep(RUNS_RETRY_S)
+
+    async def _ask_for_runs(self) -> None:
+        """Put questions of runs to clients; a home folder that cannot be read stops that, but not the process."""
+        while True:
+            with suppress(StorageError):
+                await self._questions.keep()
+            await anyio.sleep(RUNS_RETRY_S)
+
+    async def _prune_runs(self) -> None:
+        """Forget old runs, once a day; settings or files that cannot be used stop that, but not the process."""
+        while True:
+            with suppress(HermesError):
+                settings = await anyio.to_thread.run_sync(load_settings, self._environment)
+                if settings.runs.keep_days is not None:
+                    await self._app.run_service.prune(settings.runs.keep_days * DAY_S)
+            await anyio.sleep(DAY_S)
 
     async def _report_runs(self) -> None:
         """Notify people of runs; settings or files that cannot be used stop that, but not the process."""
@@ -203,6 +226,8 @@ class ResidentProcess:
         if not session.record.can_resume:
             await self._app.departures.close_if_unattended(session)
             return
+        if self._app.turn_tasks.unfinished and session.record.calls.resting():
+            self._app.turn_tasks.unfinished.forgive(session_id)
 
         async def go_on() -> None:
             await session.go_on(session.clients)
@@ -211,7 +236,9 @@ class ResidentProcess:
 
     async def _ending(self) -> int:
         """Drive runs until a signal, then wait for running turns after SIGTERM; return the exit code."""
-        async with background_tasks(self._drive_runs, self._report_runs):
+        async with background_tasks(
+            self._drive_runs, self._report_runs, self._prune_runs, self._ask_for_runs
+        ):
             number = await self._guard.stopped()
         code = code_after(number)
         if number != signal.SIGTERM:
@@ -242,10 +269,11 @@ class ResidentProcess:
                     await self._app.sessions.close(session.id)
         exit_process(code)
 
-    def _status(self) -> bytes:
+    async def _status(self) -> bytes:
         address = self._http.address if self._http else ""
         names = tuple(client.name for client in self._registry.clients)
-        return msgspec.json.encode(daemon_status(self._app, self._started_at, address, names, self._flags))
+        status = await daemon_status(self._app, self._started_at, address, names, self._flags)
+        return msgspec.json.encode(status)
 
     def _stop(self, at_once: bool) -> None:
         os.kill(os.getpid(), signal.SIGINT if at_once else signal.SIGTERM)

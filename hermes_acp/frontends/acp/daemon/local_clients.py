@@ -4,7 +4,7 @@ Only processes of this user are heard: the kernel says who is on the other side.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import anyio
@@ -31,7 +31,7 @@ GREETING_S: Final = 5.0
 class Controls(Struct, frozen=True):
     """What clients of the socket may ask besides being served: the status as JSON, and the end of the process."""
 
-    status: Callable[[], bytes]
+    status: Callable[[], Awaitable[bytes]]
     stop: Callable[[bool], None]
     """Begin to end: at once, or after running turns."""
 
@@ -80,7 +80,7 @@ class LocalClients:
     async def _answer(self, stream: UNIXSocketStream, hello: Hello) -> None:
         match hello.purpose:
             case "status":
-                await stream.send(self._controls.status() + b"\n")
+                await stream.send(await self._controls.status() + b"\n")
             case "stop" | "kill":
                 await _say(stream, Answer(is_accepted=True))
                 self._controls.stop(hello.purpose == "kill")

@@ -4,13 +4,13 @@ The server is imported only once the flags are valid: it needs packages that not
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import Final
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import ConfigError, HermesError
 from hermes_acp.core.exit_codes import ExitCode
+from hermes_acp.frontends.acp.daemon.process_log import say
 from hermes_acp.frontends.acp.http.serve_settings import (
     DEFAULT_LISTEN,
     TOKEN_VARIABLE,
@@ -48,12 +48,6 @@ def run_serving(options: argparse.Namespace, environment: Environment, flags: Se
         say(serving.NO_TLS)
     inner = environment.without(TOKEN_VARIABLE)
     return run(inner, say, flags, drain_s=settings.drain_s, serve=lambda: bind(settings, say))
-
-
-def say(line: str) -> None:
-    """Print a message for the person who started the server."""
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
 
 
 def _server():

@@ -32,6 +32,11 @@ def extension_meta(
         "overviews",
         "setup",
         "runs",
+        "waiting",
+        "schedules",
+        "board",
+        "usage",
+        "fileSearch",
     )
     return {"hermes": dict.fromkeys(names, True)}
 

@@ -21,9 +21,6 @@ from hermes_acp.frontends.acp.http.request_admission import AdmissionPolicy, Adm
 from hermes_acp.storage.private_files import private_folder
 from hermes_acp.telemetry.metrics import CONTENT_TYPE
 
-ALIVE: Final = "/healthz"
-READY: Final = "/readyz"
-METRICS: Final = "/metrics"
 METHODS: Final = ("GET", "HEAD")
 NotReady = Literal["starting", "draining", "home_not_writable"]
 

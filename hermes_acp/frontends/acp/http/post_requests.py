@@ -41,6 +41,11 @@ def refuse(refusal: AdmissionRefusal) -> Response:
     return Response(f"{refusal.reason}\n", refusal.status, headers, "text/plain")
 
 
+def full(clients: RemoteClients) -> AdmissionRefusal:
+    """Return why no further client is accepted."""
+    return AdmissionRefusal(503, serving.STOPPING if clients.is_closed else serving.NO_ROOM)
+
+
 def find_remote_client(clients: RemoteClients, request: Request) -> RemoteClient | AdmissionRefusal:
     """Return the connection a request names, or a refusal."""
     client_id = request.headers.get(CONNECTION_ID)
@@ -95,7 +100,7 @@ async def _greet(
     try:
         remote_client = clients.begin("http")
     except TooManyClients:
-        return refuse(AdmissionRefusal(503, serving.STOPPING if clients.is_closed else serving.NO_ROOM))
+        return refuse(full(clients))
     remote_client.routes.expect(message)
     answer: list[NumberedMessage] = []
     with anyio.move_on_after(HANDSHAKE_TIMEOUT_S):

@@ -12,7 +12,7 @@ from starlette.types import Message
 from starlette.websockets import WebSocket
 
 from hermes_acp.frontends.acp.http.outbox import MessagesExpired, NeverSent, OutboxReader
-from hermes_acp.frontends.acp.http.post_requests import CONNECTION_ID, GONE, refuse
+from hermes_acp.frontends.acp.http.post_requests import CONNECTION_ID, GONE, full, refuse
 from hermes_acp.frontends.acp.http.remote_clients import RemoteClient, RemoteClients, TooManyClients
 from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal, agreed_protocol
 from hermes_acp.frontends.acp.http.resume_position import SocketPosition, resume_position, socket_position
@@ -25,7 +25,7 @@ GOING_AWAY: Final = 1001
 TOO_BIG: Final = 1009
 TAKEN_OVER: Final = 4001
 LEFT: Final = 4000
-"""Closes the socket of a page that is left for good, so that nobody waits for it."""
+"""Closes the socket of a page that its user left, so that the server does not wait for another one."""
 GONE_CODE: Final = 4404
 """Closes a page's socket whose connection has ended or cannot resume: browsers hide the status of a refused upgrade."""
 
@@ -65,7 +65,7 @@ def _attach(
         try:
             remote_client = clients.begin("websocket")
         except TooManyClients:
-            return AdmissionRefusal(503, serving.STOPPING if clients.is_closed else serving.NO_ROOM)
+            return full(clients)
         remote_client.may_resume = after == 0
         return remote_client, remote_client.transport.outbox(None).open(None)
     remote_client = clients.find(client_id)
@@ -90,7 +90,7 @@ def _attach_page(
         try:
             remote_client = clients.begin("websocket", position.client_id)
         except TooManyClients:
-            return AdmissionRefusal(503, serving.NO_ROOM)
+            return full(clients)
         remote_client.may_resume = True
         return remote_client, remote_client.transport.outbox(None).open(None)
     if remote_client is None or remote_client.is_ending or position.first > remote_client.intake.received + 1:
@@ -139,11 +139,11 @@ async def _write(
 ) -> None:
     """Write until the connection ends, another socket takes over, or the client reads nothing for too long."""
     while batch := await reader.take():
-        with anyio.move_on_after(clients.server_limits.stall_s) as server_limits:
+        with anyio.move_on_after(clients.server_limits.stall_s) as stall:
             for message in batch:
                 await socket.send_text(message.frame.decode())
                 reader.confirm([message])
-        if server_limits.cancelled_caught:
+        if stall.cancelled_caught:
             break
     else:
         with anyio.move_on_after(1):

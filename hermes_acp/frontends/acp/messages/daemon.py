@@ -38,6 +38,16 @@ def already_running(pid: int) -> str:
     return f"The agent is already running in the background (process {pid})."
 
 
+def other_flags(pid: int, flags: str) -> str:
+    """Name the process that runs already, and what it was started with."""
+    return f"{already_running(pid)} It was started {f'with {flags}' if flags else 'without options'}."
+
+
+def restart_hint(flags: str) -> str:
+    """Say how it is started with other flags."""
+    return f"`hermes-acp daemon restart {flags}` starts it anew."
+
+
 def started(pid: int, path: str) -> str:
     """Name the process that was started, and its log."""
     return f"The agent is running in the background (process {pid}). Log: {path}"
@@ -61,6 +71,11 @@ def not_continued(session_id: str, why: str) -> str:
 def running(pid: int, version: str, since: str) -> str:
     """Say that it runs."""
     return f"The agent runs in the background: process {pid}, version {version}, since {since}."
+
+
+def open_questions(number: int) -> str:
+    """Count the questions that wait for an answer."""
+    return f"{number} questions wait for you." if number > 1 else "1 question waits for you."
 
 
 def serving_at(address: str) -> str:

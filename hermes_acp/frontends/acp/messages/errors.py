@@ -7,6 +7,7 @@ MAX_QUOTED: Final = 80
 
 # Prompts
 EMPTY_PROMPT: Final = "The prompt is empty."
+NO_BRANCH: Final = "This card has no branch of its own."
 EMPTY_PROMPT_HINT: Final = "Write something first."
 NO_AUDIO: Final = "Audio prompts are not supported."
 UNKNOWN_BLOCK: Final = "The prompt contains content of an unknown type."
@@ -189,3 +190,13 @@ def bad_parameters(method: str, reason: str) -> str:
 def not_carried_out(method: str) -> str:
     """Name a call that failed for want of file descriptors."""
     return f"{method} was not carried out"
+
+
+def unknown_schedule(name: str) -> str:
+    """Say that there is no such schedule."""
+    return f"There is no schedule {name!r}."
+
+
+def folder_missing(path: str) -> str:
+    """Say that a folder cannot be used."""
+    return f"{path!r} is not the absolute path of a folder on this machine."

@@ -27,6 +27,7 @@ COMMANDS: Final = MappingProxyType(
         "undo": "undo the file changes of the last turns",
         "profiles": "list, create, show and remove profiles, each with a home of its own",
         "doctor": "check the stored data; rebuild the indexes",
+        "backends": "list, stop and remove the sandboxes that are kept for sessions",
         "policy": "show how commands are checked and which answers are remembered",
         "trust": "trust what a folder contains; list or revoke that trust",
         "skills": "show skills and their versions; install, update and audit them",
@@ -35,6 +36,8 @@ COMMANDS: Final = MappingProxyType(
         "hooks": "show your own commands that run at points of a session; try them",
         "mcp": "show your MCP servers; sign in to one or sign out",
         "notifications": "show what was sent to you, test the targets, send again what failed",
+        "users": "add and remove the users of a hub; tokens and quotas",
+        "audit": "show what was done on a hub; check that its log was not changed",
         "help": "explain a command: `hermes-acp help run`",
     }
 )

@@ -13,6 +13,7 @@ NO_TARGETS: Final = "No targets are set."
 NO_TARGETS_HINT: Final = "Add one to `notifications.targets` in config.yaml; docs/notifications.md shows how."
 NOTHING_SENT: Final = "No notifications yet."
 NOTHING_TO_RETRY: Final = "Nothing has failed or waits."
+UNKNOWN_HINT: Final = "`hermes-acp notifications list --json` shows their IDs."
 READY: Final = "ready"
 IN_DOUBT: Final = "may have arrived twice"
 
@@ -25,6 +26,11 @@ def target(name: str, service: str, state: str) -> str:
 def unknown_target(name: str) -> str:
     """Return the error for a target that is not set."""
     return f"There is no target {name!r}."
+
+
+def unknown(notification_id: str) -> str:
+    """Return the error for a notification that is not in the ledger."""
+    return f"There is no notification {notification_id!r}."
 
 
 def delivery(when: str, target: str, state: str, title: str) -> str:

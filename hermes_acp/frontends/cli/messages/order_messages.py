@@ -18,7 +18,11 @@ WORDS_HELP: Final = "the prompt"
 PROMPT_HELP: Final = "the prompt"
 CWD_HELP: Final = "the folder to work in (default: the current one)"
 NEW_ID_HELP: Final = "the ID of the run; starting the same ID again changes nothing (default: a new one)"
-SESSION_HELP: Final = "go on in this session (default: a session of its own)"
+SESSION_HELP: Final = "go on in this session: its ID, or the beginning of it (default: a session of its own)"
+CREATE_SESSION_HELP: Final = "with --session: create the session if there is none with this ID"
+SESSION_HINT: Final = (
+    "List the sessions: hermes-acp sessions list. --create-session creates one with this ID."
+)
 MODE_HELP: Final = "the permission mode (default: as configured)"
 BACKEND_HELP: Final = "where commands run (default: as configured)"
 MODEL_HELP: Final = "the model (default: as configured)"
@@ -36,8 +40,8 @@ ANSWER_WORDS_HELP: Final = (
 )
 COMMENT_HELP: Final = "a reason that the agent is told, too"
 CALL_HELP: Final = "the call, if several questions are open"
-NO_RUNS: Final = "No runs. Start one: hermes-acp runs start -p PROMPT"
-NO_OPEN_RUNS: Final = "No runs are open. Those that have ended: hermes-acp runs list --all"
+NO_RUNS: Final = 'No runs. Start one: hermes-acp runs start "…"'
+NO_OPEN_RUNS: Final = "No runs are open. List those that have ended: hermes-acp runs list --all"
 EMPTY_PROMPT: Final = "The prompt is empty."
 FOLDER_HINT: Final = "Name the folder that the run is to work in."
 PROMPT_HINT: Final = 'Give it: hermes-acp runs start "…"'
@@ -55,6 +59,7 @@ STATES: Final[Mapping[RunState, str]] = MappingProxyType(
         "parked": "parked",
     }
 )
+ANSWER: Final = "Answer"
 ALLOW_OR_DENY: Final = "allow|deny"
 TEXT: Final = '"…"'
 

@@ -40,7 +40,7 @@ def linked(name: str, source: str) -> str:
     return f"The profile {name} may use the keys of {source}. They stay there; its own keys come first."
 
 
-def unlinked(name: str, source: str) -> str:
+def unlinked(name: str) -> str:
     """Confirm that a link is removed."""
     return f"The profile {name} uses its own keys only."
 

@@ -76,6 +76,11 @@ def usage(input_tokens: int, output_tokens: int, cost: str) -> str:
     return f"{input_tokens:,} tokens in, {output_tokens:,} out{f', {cost}' if cost else ''}"
 
 
+def turn_stopped(why: str) -> str:
+    """Return how a turn ended that was not done."""
+    return f"Stopped: {why}"
+
+
 def turn_times(total_s: float, model_s: float, tools_s: float, waiting_s: float) -> str:
     """Return how the time of a turn was spent."""
     parts = [f"model {model_s:.1f} s"]
@@ -145,3 +150,46 @@ def export_head(title: str, session_id: str, cwd: str, created: str, used: str) 
 def call_heading(title: str, status: str) -> str:
     """Return the heading of a tool call."""
     return f"{title}: {status}"
+
+
+SANDBOX_LIST_HELP: Final = "list the sandboxes at services that are kept for sessions (the default)"
+SANDBOX_STOP_HELP: Final = "stop a sandbox; its files stay for the session"
+SANDBOX_REMOVE_HELP: Final = "delete a sandbox with the files in it"
+SANDBOX_SESSION_HELP: Final = "the session whose sandbox it is: its ID, or the beginning of it"
+SANDBOX_HINT: Final = "`hermes-acp backends list` lists the sandboxes."
+NO_SANDBOXES: Final = "No sandboxes are kept."
+
+
+def sandbox(service: str, state: str, when: str, cwd: str) -> str:
+    """Return the line of a sandbox, behind its session."""
+    return f"{service}  {state}  since {when}  for {cwd}"
+
+
+def cost(usd: float | None) -> str:
+    """Return what a sandbox has cost, or an empty string if the service does not say."""
+    return "" if usd is None else f"${usd:,.4f} so far, estimated by the service"
+
+
+def no_sandbox(named: str) -> str:
+    """Return the error for a session without a sandbox."""
+    return f"No sandbox is kept for a session {named!r}."
+
+
+def several_sandboxes(named: str) -> str:
+    """Return the error for the beginning of several IDs."""
+    return f"Sandboxes are kept for several sessions that begin with {named!r}."
+
+
+def sandbox_gone(session_id: str, service: str) -> str:
+    """Return that a sandbox does not exist any more."""
+    return f"The sandbox of {session_id} at {service} does not exist any more."
+
+
+def sandbox_stopped(session_id: str, service: str) -> str:
+    """Return the confirmation that a sandbox is suspended."""
+    return f"The sandbox of {session_id} at {service} is stopped. Its files are kept."
+
+
+def sandbox_removed(session_id: str, service: str) -> str:
+    """Return the confirmation that a sandbox is deleted."""
+    return f"The sandbox of {session_id} at {service} is deleted."

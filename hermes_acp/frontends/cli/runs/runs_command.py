@@ -1,6 +1,7 @@
 """The `hermes-acp runs` command: start runs, look at them, answer their questions."""
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 import anyio
@@ -8,7 +9,7 @@ import anyio
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.ports.run_ports import RunFilter, RunState
-from hermes_acp.frontends.cli.cli_output import note, print_json
+from hermes_acp.frontends.cli.cli_output import print_json
 from hermes_acp.frontends.cli.flag_values import positive_number
 from hermes_acp.frontends.cli.messages import command_messages, order_messages
 from hermes_acp.frontends.cli.runs.run_wishes import add_wishes
@@ -27,6 +28,7 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     start.add_argument("words", nargs="*", metavar="PROMPT", help=order_messages.WORDS_HELP)
     start.add_argument("--id", default="", help=order_messages.NEW_ID_HELP)
     start.add_argument("--session", default="", metavar="ID", help=order_messages.SESSION_HELP)
+    start.add_argument("--create-session", action="store_true", help=order_messages.CREATE_SESSION_HELP)
     add_wishes(start)
     how = start.add_mutually_exclusive_group()
     how.add_argument("--wait", action="store_true", help=order_messages.WAIT_HELP)
@@ -99,7 +101,7 @@ async def _list(service: "RunService", options: argparse.Namespace) -> int:
     if options.json:
         print_json([await as_document(service, view) for view in views])
     elif not views:
-        note(order_messages.NO_RUNS if options.all else order_messages.NO_OPEN_RUNS)
+        print(order_messages.NO_RUNS if options.all else order_messages.NO_OPEN_RUNS, file=sys.stderr)
     for view in () if options.json else views:
         print(await list_line(service, view))
     return 0

@@ -31,7 +31,7 @@ async def show_run(service: "RunService", named: str, *, as_json: bool) -> int:
     """Print a run with the whole of its questions; return the exit code."""
     view = await service.known(named)
     if as_json:
-        print_json(await as_document(service, view))
+        print_json(await full_document(service, view))
         return 0
     order, attempts = view.order, view.attempts
     print(bold(f"{order.id}  {order_messages.STATES[view.state]}") + f"  {local_time(view.updated_at)}")
@@ -51,6 +51,8 @@ async def show_run(service: "RunService", named: str, *, as_json: bool) -> int:
     print(f"\n{escaped((await _prompt(service, view)).strip())}")
     for question in await service.questions_of(view):
         print("\n" + "\n".join(question_lines(order.id, question)))
+    if answer := await service.answer_of(view):
+        print(f"\n{bold(order_messages.ANSWER)}\n{escaped(answer.strip())}")
     return 0
 
 
@@ -126,6 +128,11 @@ async def as_document(service: "RunService", view: RunView) -> dict[str, Any]:
         "questions": [msgspec.to_builtins(each) for each in await service.questions_of(view)],
     }
     return document
+
+
+async def full_document(service: "RunService", view: RunView) -> dict[str, Any]:
+    """Return a run with what the agent said last as a JSON document."""
+    return {**await as_document(service, view), "answer": await service.answer_of(view)}
 
 
 async def _prompt(service: "RunService", view: RunView) -> str:

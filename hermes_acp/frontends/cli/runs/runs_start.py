@@ -9,17 +9,17 @@ from msgspec import structs
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.config.environment import Environment
+from hermes_acp.core.errors import SessionNotFound
 from hermes_acp.core.exit_codes import ExitCode
-from hermes_acp.core.messages import AssistantMessage
-from hermes_acp.core.ports.run_ports import RunView
+from hermes_acp.core.ports.run_ports import RunFilter, RunView
 from hermes_acp.frontends.cli.cli_output import escaped, note, print_json
 from hermes_acp.frontends.cli.messages import order_messages
 from hermes_acp.frontends.cli.runs.run_wishes import prompt_of, wish_of
-from hermes_acp.frontends.cli.runs.runs_show import as_document, question_lines
+from hermes_acp.frontends.cli.runs.runs_show import as_document, full_document, question_lines
 
 if TYPE_CHECKING:
     from hermes_acp.app.app import App
-    from hermes_acp.runs.run_service import RunWish
+    from hermes_acp.runs.run_service import RunService, RunWish
 
 FAILURE_CODES: Final = MappingProxyType(
     {"model": ExitCode.MODEL, "storage": ExitCode.STORAGE, "usage": ExitCode.USAGE}
@@ -28,10 +28,8 @@ FAILURE_CODES: Final = MappingProxyType(
 
 def start_run(options: argparse.Namespace, environment: Environment) -> int:
     """Start a run and return the exit code. Raises BadRequest, StorageError."""
-    wish = wish_of(options, prompt_of(options, options.words))
-    return anyio.run(
-        _start, options, environment, structs.replace(wish, id=options.id, session_id=options.session)
-    )
+    wish = structs.replace(wish_of(options, prompt_of(options, options.words)), id=options.id)
+    return anyio.run(_start, options, environment, wish)
 
 
 async def _start(options: argparse.Namespace, environment: Environment, wish: "RunWish") -> int:
@@ -41,7 +39,8 @@ async def _start(options: argparse.Namespace, environment: Environment, wish: "R
     try:
         async with background_tasks(app.keep):
             service = app.run_service
-            view = await service.start(wish)
+            session_id = await _session_of(service, environment, options)
+            view = await service.start(structs.replace(wish, session_id=session_id))
             if not (options.wait or options.here):
                 return await _report_started(app, view, as_json=options.json)
             if options.here or not await service.engine.has_worker():
@@ -50,6 +49,23 @@ async def _start(options: argparse.Namespace, environment: Environment, wish: "R
     finally:
         with anyio.CancelScope(shield=True):
             await app.aclose()
+
+
+async def _session_of(service: "RunService", environment: Environment, options: argparse.Namespace) -> str:
+    """Return the session that the flags name, or an empty string. Raises SessionNotFound, BadRequest."""
+    from hermes_acp.sessions.stored_sessions import StoredSessions
+    from hermes_acp.storage.session_store import SESSION_ID, SessionStore, is_child
+
+    named: str = options.session
+    if not named or (options.id and await service.engine.show(options.id)):
+        return named
+    try:
+        return StoredSessions(SessionStore(environment.home)).find(named)
+    except SessionNotFound as error:
+        may_be_new = options.create_session and SESSION_ID.fullmatch(named) and not is_child(named)
+        if may_be_new or await service.engine.list(RunFilter(session_id=named, limit=1)):
+            return named
+        raise SessionNotFound(error.message, session_id=named, hint=order_messages.SESSION_HINT) from error
 
 
 async def _report_started(app: "App", view: RunView, *, as_json: bool) -> int:
@@ -76,10 +92,9 @@ async def _rested(app: "App", view: RunView) -> RunView:
 async def _report_rest(app: "App", view: RunView, *, as_json: bool) -> int:
     """Print the answer of a run that is done, or how it rests; return the exit code."""
     if as_json:
-        document = await as_document(app.run_service, view)
-        print_json({**document, "answer": await _last_answer(app, view)})
+        print_json(await full_document(app.run_service, view))
     elif view.state == "done":
-        print(escaped(await _last_answer(app, view)))
+        print(escaped(await app.run_service.answer_of(view)))
     else:
         note(order_messages.rests(view.order.id, view.state, view.sentence))
         for question in await app.run_service.questions_of(view):
@@ -93,9 +108,3 @@ async def _report_rest(app: "App", view: RunView, *, as_json: bool) -> int:
             return ExitCode.INTERRUPTED
         case _:
             return FAILURE_CODES.get(view.failure, ExitCode.FAILED)
-
-
-async def _last_answer(app: "App", view: RunView) -> str:
-    record = await app.run_service.record_of(view)
-    said = [each.text for each in record.messages if isinstance(each, AssistantMessage) and each.text]
-    return said[-1] if said else ""

@@ -7,10 +7,10 @@ import argparse
 from collections.abc import Iterable
 
 import anyio.to_thread
-from msgspec import structs
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import SessionNotFound, StorageError
-from hermes_acp.core.events import Event
+from hermes_acp.core.events import Event, TurnEnded
 from hermes_acp.core.record.passages import Passage, PassageReader, timed_passages
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.core.record.turn_times import TurnTimer, TurnTimes
@@ -57,38 +57,63 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
     title = bold(escaped(record.title or command_messages.UNTITLED))
     print(f"{title}  {local_time(record.created_at)}  {escaped(record.cwd)}")
     print(usage_line(used))
-    spent = _turn_ends(timed)
+    ends = _turn_ends(timed)
     for passage in passages:
         when = f"  {local_time(passage.at, with_seconds=True)}" if passage.at else ""
         print(f"\n{bold(f'#{passage.position} {passage.speaker}')}{when}")
         print(escaped(passage.text.strip("\n")))
-        for times in spent.get(passage.position, ()):
-            print(f"\n{_spent(times)}")
+        for end in ends.get(passage.position, ()):
+            print(f"\n{_told(end)}")
     return 0
 
 
-def _spent(times: TurnTimes) -> str:
-    told = session_messages.turn_times(times.total_s, times.model_s, times.tools_s, times.waiting_s)
-    return told if times.first_token_s is None else told + session_messages.first_token(times.first_token_s)
+class _TurnEnd(Struct, frozen=True):
+    """How a turn ended, and its times if they were recorded."""
+
+    event: TurnEnded
+    times: TurnTimes | None
 
 
-def _turn_ends(timed: Iterable[tuple[Event, float | None]]) -> dict[int, list[TurnTimes]]:
-    """Return the times of each turn by the position of its last passage."""
+def _told(end: _TurnEnd) -> str:
+    """Return why a turn stopped, unless it was done, and how its time was spent."""
+    lines: list[str] = []
+    if end.event.reason != "done":
+        why = end.event.sentence or end.event.reason.replace("_", " ")
+        lines.append(session_messages.turn_stopped(escaped(why)))
+    if times := end.times:
+        spent = session_messages.turn_times(times.total_s, times.model_s, times.tools_s, times.waiting_s)
+        first = "" if times.first_token_s is None else session_messages.first_token(times.first_token_s)
+        lines.append(spent + first)
+    return "\n".join(lines)
+
+
+def _turn_ends(timed: Iterable[tuple[Event, float | None]]) -> dict[int, list[_TurnEnd]]:
+    """Return the ends of turns with anything to report, by the position of their last passage."""
     reader, timer = PassageReader(), TurnTimer()
-    ends: dict[int, list[TurnTimes]] = {}
+    ends: dict[int, list[_TurnEnd]] = {}
     for event, at in timed:
         reader.take(event, at)
-        if times := timer.take(event, at):
-            ends.setdefault(reader.position, []).append(times)
+        times = timer.take(event, at)
+        if isinstance(event, TurnEnded) and (times or event.reason != "done"):
+            ends.setdefault(reader.position, []).append(_TurnEnd(event, times))
     return ends
 
 
 def _turns_as_json(timed: Iterable[tuple[Event, float | None]]) -> list[dict[str, object]]:
     return [
-        {"last_position": position, **structs.asdict(times), "began_at": exact_time(times.began_at)}
+        {
+            "last_position": position,
+            "reason": end.event.reason,
+            "sentence": end.event.sentence,
+            **_times_as_json(end.times),
+        }
         for position, ends in _turn_ends(timed).items()
-        for times in ends
+        for end in ends
     ]
+
+
+def _times_as_json(times: TurnTimes | None) -> dict[str, object]:
+    return {**structs.asdict(times), "began_at": exact_time(times.began_at)} if times else {}
 
 
 def _as_json(passage: Passage) -> dict[str, object]:
