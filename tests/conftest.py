@@ -70,9 +70,10 @@ settings.load_profile("hermes")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let programs that tests start end on a hang-up, also where the tests themselves run under `nohup`."""
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, _ignore)
+    """Let programs that tests start end on signals, also where the tests run under `nohup` or in the background."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, _ignore)
 
 
 def _ignore(number: int, frame: object) -> None:

@@ -116,6 +116,7 @@ export async function mentionsTerminalsPagesAndSessions(scene) {
   await page.locator(".xterm.focus, .terminal.focus").first().waitFor();
   await page.locator(".terminal-command-decoration").first().waitFor({ state: "attached" }).catch(() => undefined);
   await page.keyboard.type("sleep 0.5; echo from-the-$((40+2))-terminal\n");
+  await page.locator(".terminal-wrapper.active .codicon-terminal-decoration-success").first().waitFor();
   const take = async (typed, option) => {
     await area.fill("");
     await until(async () => {
