@@ -3,7 +3,7 @@
 Heavy imports are deferred: what a first turn needs is made once, in a worker thread.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,9 @@ from hermes_acp.agent.setup.configuration import Configuration
 from hermes_acp.agent.setup.turn_dependencies import TurnDependenciesFactory, TurnServices, skill_similarity
 from hermes_acp.app.confinement import confinement_inputs
 from hermes_acp.app.service_factories import (
+    build_board_coordinator,
     build_board_service,
+    build_card_worktrees,
     build_mcp_manager,
     build_recall_service,
     build_run_service,
@@ -60,7 +62,9 @@ from hermes_acp.workspaces.sandbox_setup import ConfinementInputs
 
 if TYPE_CHECKING:
     from hermes_acp.models.model_connections import Connect
+    from hermes_acp.runs.board.board_coordinator import BoardCoordinator
     from hermes_acp.runs.board.board_service import BoardService
+    from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 
@@ -103,7 +107,7 @@ class App:
         self.workspace_trust = WorkspaceTrust(environment, self.ids, self._brings)
         self.context = ContextApprovals(self.workspace_trust, self.workspace_trust.trusted)
         settings = self.configuration.settings
-        confinement = confinement_inputs(environment, settings, self.workspace_trust)
+        confinement = self._confinement = confinement_inputs(environment, settings, self.workspace_trust)
         self.backend_selector = BackendSelector(environment, settings, confinement)
         self.custom_tools = CustomToolManager(
             environment, self.workspace_trust, settings, clock, confinement=confinement
@@ -138,12 +142,25 @@ class App:
             self.configuration,
             open_workspace=lambda _, cwd, roots: self.open_workspace(cwd, roots),
             report_bug=self.report_bug,
+            boards=lambda: (self.board_service, self.card_worktrees),
         )
 
     @cached_property
     def board_service(self) -> "BoardService":
         """The boards of the home."""
         return build_board_service(self._environment.home, self._clock, self.run_service)
+
+    @cached_property
+    def card_worktrees(self) -> "CardWorktrees":
+        """The worktrees of the boards' cards."""
+        return build_card_worktrees(self._environment, self.workspace_trust)
+
+    def board_coordinator(self, only: Collection[str] = ()) -> "BoardCoordinator":
+        """Return what keeps the boards going, or only those named."""
+        boards, worktrees = self.board_service, self.card_worktrees
+        return build_board_coordinator(
+            self._environment, boards, worktrees, self._confinement, self.ids, only
+        )
 
     def _hooks(self, confinement: ConfinementInputs) -> HookManager:
         """Return the manager of the hooks of all sessions."""

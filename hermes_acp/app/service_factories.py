@@ -1,7 +1,8 @@
 """Create services for the app and for single commands of the command line."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,11 +25,15 @@ if TYPE_CHECKING:
     from hermes_acp.hooks.hook_catalog import HookCatalog, ListedHook
     from hermes_acp.mcp.server_definitions import ServerProcessRegistry
     from hermes_acp.notifications.notification_service import NotificationService
+    from hermes_acp.policy.workspace_trust import WorkspaceTrust
+    from hermes_acp.runs.board.board_coordinator import BoardCoordinator
     from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.prompt_store import PromptStore
+    from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
     from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
+    from hermes_acp.workspaces.sandbox_setup import ConfinementInputs
 
 
 def build_mcp_manager(
@@ -65,17 +70,20 @@ def build_run_service(
     *,
     open_workspace: "OpenWorkspace",
     report_bug: Callable[[BaseException, str], None],
+    boards: "Callable[[], tuple[BoardService, CardWorktrees]]",
 ) -> RunService:
-    """Return the runs of a home, driven in the sessions of this process."""
+    """Return the runs of a home, driven in the sessions of this process; those of cards in their worktrees."""
     clock, ids = services
 
     def make_driver(prompts: "PromptStore") -> Driver:
+        from hermes_acp.runs.board.card_driver import CardDriver
         from hermes_acp.runs.session_driver import SessionDriver
 
         def report(error: Exception) -> None:
             report_bug(error, ids.fresh("trace"))
 
-        return SessionDriver(sessions, configuration, prompts, open_workspace, report)
+        driver = SessionDriver(sessions, configuration, prompts, open_workspace, report)
+        return CardDriver(driver, *boards())
 
     return RunService(environment.home, clock, ids, make_driver, store.path_of)
 
@@ -87,6 +95,44 @@ def build_board_service(home: Path, clock: Clock, runs: RunService) -> "BoardSer
 
     folder = home / "boards"
     return BoardService(FileBoardLogs(folder), runs, clock, lambda name: folder / name / "snapshot")
+
+
+def build_card_worktrees(environment: Environment, trust: "WorkspaceTrust") -> "CardWorktrees":
+    """Return the worktrees of a home's cards, in which holds what is trusted in their repositories."""
+    from hermes_acp.config.settings import load_settings
+    from hermes_acp.policy.workspace_trust import carry_over
+    from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
+
+    def folder() -> Path:
+        chosen = load_settings(environment).boards.worktrees
+        return Path(chosen) if chosen else environment.state_folder / "worktrees"
+
+    return CardWorktrees(environment.home, folder, environment.variables, partial(carry_over, trust))
+
+
+def build_board_coordinator(
+    environment: Environment,
+    boards: "BoardService",
+    worktrees: "CardWorktrees",
+    confinement: "ConfinementInputs",
+    ids: Ids,
+    only: Collection[str],
+) -> "BoardCoordinator":
+    """Return what keeps a home's boards going, or only those named."""
+    from hermes_acp.config.settings import load_settings
+    from hermes_acp.runs.board.board_coordinator import BoardCoordinator
+    from hermes_acp.runs.board.card_merges import CardMerges
+    from hermes_acp.runs.merging.merge_queue import RepositoryMergeQueue
+    from hermes_acp.runs.merging.repository_checks import RepositoryChecks
+    from hermes_acp.workspaces.configured_commands import surroundings_of
+
+    def settings() -> "Settings":
+        return load_settings(environment)
+
+    surroundings = surroundings_of(environment, settings, confinement, {})
+    checks = RepositoryChecks(settings, surroundings, environment.private_folder)
+    merges = CardMerges(boards, RepositoryMergeQueue(worktrees, checks), worktrees)
+    return BoardCoordinator(boards, merges, ids, only)
 
 
 def build_notifications(environment: Environment, clock: Clock) -> "NotificationService":
@@ -140,14 +186,15 @@ def hooks_of(environment: Environment, cwd: str) -> "tuple[HookCatalog, Sequence
     from hermes_acp.app.confinement import confinement_inputs
     from hermes_acp.config.settings import load_settings
     from hermes_acp.hooks.hook_catalog import HookCatalog
-    from hermes_acp.hooks.hook_commands import surroundings_of
+    from hermes_acp.hooks.hook_commands import HOOK_VARIABLE
     from hermes_acp.ids import RandomIds
     from hermes_acp.policy.workspace_trust import WorkspaceTrust
+    from hermes_acp.workspaces.configured_commands import surroundings_of
 
     settings = load_settings(environment)
     trust = WorkspaceTrust(environment, RandomIds())
     confinement = confinement_inputs(environment, lambda: settings, trust)
-    surroundings = surroundings_of(environment, lambda: settings, confinement)
+    surroundings = surroundings_of(environment, lambda: settings, confinement, {HOOK_VARIABLE: "1"})
     catalog = HookCatalog(environment, surroundings, cwd)
     return catalog, catalog.list(settings, trust.settings_of(cwd), trust)
 

@@ -106,6 +106,20 @@ class Environment(Struct, frozen=True):
         return Path(profile_folder(self.base_path, name), SECRETS_FILE) if name else None
 
     @property
+    def state_folder(self) -> "Path":
+        """The folder for what this profile works with outside of its home, such as worktrees.
+
+        Source: XDG Base Directory Specification.
+        """
+        from pathlib import Path
+
+        user = self.variables.get("HOME") or os.path.expanduser("~")
+        chosen = self.variables.get("XDG_STATE_HOME", "")
+        folder = chosen if os.path.isabs(chosen) else os.path.join(user, ".local", "state")
+        own = () if self.profile == DEFAULT_PROFILE else (PROFILES_FOLDER, self.profile)
+        return Path(folder, "hermes-acp", *own)
+
+    @property
     def config_file(self) -> "Path":
         """The settings file."""
         return self.home / "config.yaml"

@@ -221,6 +221,8 @@ class ProjectSettings(Section):
     """MCP servers, by name. Their tools are available in every session."""
     hooks: dict[HookName, HookSettings] = Field(default_factory=dict[HookName, HookSettings])
     """Commands of your own that run at points of a session, by name."""
+    checks: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Commands that must succeed before an agent's work on a card is merged. A workspace's own replace yours."""
 
 
 class Settings(BackendsSettings, ProjectSettings, ReportSettings, ResidentSettings, Section):

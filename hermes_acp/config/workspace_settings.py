@@ -56,6 +56,7 @@ class WorkspaceSettings(Struct, frozen=True):
     rules_item: TrustItem | None = None
     servers: tuple[ServerEntry, ...] = ()
     hooks: tuple[HookEntry, ...] = ()
+    checks: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
     @property
@@ -85,6 +86,7 @@ class _Reader:
         self._rules: list[Rule] = []
         self._servers: list[ServerEntry] = []
         self._hooks: list[HookEntry] = []
+        self._checks: list[str] = []
         self._notices: list[str] = []
 
     def read_own(self, file: str) -> None:
@@ -102,13 +104,14 @@ class _Reader:
         if names:
             self._notices.append(NO_SETTING.format(file=file, names=", ".join(sorted(names)[:5])))
         self._read_hooks(file, plain.get("hooks"))
-        kept = {name: plain[name] for name in ("rules", "mcp_servers") if name in plain}
+        kept = {name: plain[name] for name in ("rules", "mcp_servers", "checks") if name in plain}
         try:
             own = ProjectSettings.model_validate(with_lines(content, kept))
         except ValidationError as error:
             self._notices.append(f"{file} is not used: {_mistakes_in(error)}.")
             return
         self._rules += (rule.rule(file, is_users=False) for rule in own.rules)
+        self._checks += own.checks
         for name, server in own.mcp_servers.items():
             self._take(file, name, server)
 
@@ -184,7 +187,12 @@ class _Reader:
             digest = hashlib.sha256(msgspec.json.encode(loose)).hexdigest()
             item = TrustItem("rules", "rules", digest, "; ".join(_told(rule) for rule in loose))
         return WorkspaceSettings(
-            tuple(self._rules), item, tuple(self._servers), tuple(self._hooks), tuple(self._notices)
+            tuple(self._rules),
+            item,
+            tuple(self._servers),
+            tuple(self._hooks),
+            tuple(self._checks),
+            tuple(self._notices),
         )
 
 

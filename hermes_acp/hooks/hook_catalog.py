@@ -10,7 +10,7 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports.trust_ports import Trust
 from hermes_acp.hooks.hook_answers import HookAnswer, answer_of
 from hermes_acp.hooks.hook_checks import find_fault
-from hermes_acp.hooks.hook_commands import HookCommands, HookSurroundings
+from hermes_acp.hooks.hook_commands import HookCommands
 from hermes_acp.hooks.hook_definitions import CallSubject, Hook
 from hermes_acp.hooks.hook_requests import EXAMPLE_ID, encode_request, example_facts
 from hermes_acp.workspaces.command_environment import command_environment
@@ -18,6 +18,7 @@ from hermes_acp.workspaces.command_environment import command_environment
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.config.workspace_settings import WorkspaceSettings
+from hermes_acp.workspaces.configured_commands import CommandSurroundings
 
 
 class ListedHook(Struct, frozen=True):
@@ -33,7 +34,7 @@ class HookCatalog(Struct, frozen=True):
     """The hooks that apply in one folder."""
 
     environment: Environment
-    surroundings: HookSurroundings
+    surroundings: CommandSurroundings
     cwd: str
 
     def list(

@@ -106,16 +106,19 @@ class HookManager:
             session.ledger.emit(Noticed("warning", IS_OFF))
 
     def _open(self, session: RecordedSession) -> "SessionHooks":
-        from hermes_acp.hooks.hook_commands import HookCommands, surroundings_of
+        from hermes_acp.hooks.hook_commands import HOOK_VARIABLE, HookCommands
         from hermes_acp.hooks.hook_definitions import Hook
         from hermes_acp.hooks.hook_texts import HookTexts
         from hermes_acp.hooks.session_hooks import Background, SessionHooks
+        from hermes_acp.workspaces.configured_commands import surroundings_of
         from injection_scanner.foreign_text import InjectionScanner
 
         settings, record = self._settings(), session.record
         own = settings.hooks.items() if settings else ()
         home = str(self._environment.home.resolve())
-        surroundings = surroundings_of(self._environment, self._settings, self._confinement)
+        surroundings = surroundings_of(
+            self._environment, self._settings, self._confinement, {HOOK_VARIABLE: "1"}
+        )
         here = os.path.isdir(record.cwd)
         commands = HookCommands(surroundings, record.cwd if here else home, record.roots if here else (home,))
         hooks = SessionHooks(

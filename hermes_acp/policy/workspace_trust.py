@@ -7,7 +7,7 @@ only ask or deny need no trust, because they make the policy stricter.
 import os
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 import anyio
@@ -257,6 +257,22 @@ class StillTrusted(Struct, frozen=True):
 
 
 NOTHING: Final = (0, 0, 0)
+
+
+def carry_over(trust: WorkspaceTrust, source: str, place: str) -> None:
+    """Trust in a copy of a folder what is trusted in that folder, as long as it has the same content there.
+
+    An empty `source` forgets everything about the copy. Raises StorageError.
+    """
+    place = os.path.realpath(place)
+    source = os.path.realpath(source) if source else ""
+    _copy(trust.trusted, source, place)
+    _copy(trust.answers, source, place)
+
+
+def _copy(entries: "WorkspaceEntries[Any]", source: str, place: str) -> None:
+    if entries.of(source) != entries.of(place):
+        entries.change(place, lambda _: entries.of(source))
 
 
 def _marks_of(place: str) -> Marks:

@@ -81,7 +81,7 @@ class AttachedQuestions:
     async def _ask(self, run: RunView, session: Session, scope: anyio.CancelScope) -> None:
         """Ask the clients of a session until one of them answers; others may answer first."""
         with scope:
-            questions = await self._runs().questions_of(run)
+            questions = await self._runs().records.questions_of(run)
             if not questions:
                 return
             answer = await _answer_of(session, questions[0])

@@ -1,7 +1,7 @@
 """The prompts of runs, one private file each, named after its content: an engine gets only the name."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +14,7 @@ from hermes_acp.storage.private_files import storage_error, write_private_text
 from hermes_acp.telemetry.redaction import Redactor
 
 NAME_CHARACTERS: Final = 32
+SOURCES: Final = ".sources"
 
 
 class PromptStore:
@@ -23,9 +24,16 @@ class PromptStore:
         """Prepare; nothing is created yet."""
         self._folder = home / "runs" / "prompts"
 
-    async def put(self, text: str) -> str:
-        """Store a prompt with secrets masked, and return its name. Raises StorageError."""
-        return await run_sync(self._put, text)
+    async def put(self, text: str, sources: Sequence[str] = ()) -> str:
+        """Store a prompt with secrets masked, and return its name; `sources` name what others than the user wrote.
+
+        Raises StorageError.
+        """
+        return await run_sync(self._put, text, sources)
+
+    async def sources(self, name: str) -> tuple[str, ...]:
+        """Return what of a prompt others than the user wrote. Raises StorageError."""
+        return await run_sync(self._sources, name)
 
     async def get(self, name: str) -> str:
         """Return a prompt. Raises StorageError."""
@@ -40,16 +48,30 @@ class PromptStore:
             for path in self._folder.glob("*.txt"):
                 if path.stem not in named and path.stat().st_mtime < before:
                     path.unlink(missing_ok=True)
+                    path.with_suffix(SOURCES).unlink(missing_ok=True)
 
-    def _put(self, text: str) -> str:
+    def _put(self, text: str, sources: Sequence[str]) -> str:
         clean = Redactor(()).clean(text)
-        name = sha256(clean.encode("utf-8", "surrogatepass")).hexdigest()[:NAME_CHARACTERS]
+        listed = "".join(f"{source}\n" for source in sources)
+        content = f"{clean}\0{listed}" if listed else clean
+        name = sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:NAME_CHARACTERS]
         path = self._path(name)
         try:
             os.utime(path)  # it is wanted again, so it is not old
         except OSError:
+            if listed:
+                write_private_text(path.with_suffix(SOURCES), listed)
             write_private_text(path, clean)
         return name
+
+    def _sources(self, name: str) -> tuple[str, ...]:
+        path = self._path(name).with_suffix(SOURCES)
+        try:
+            return tuple(path.read_text(encoding="utf-8").splitlines())
+        except FileNotFoundError:
+            return ()
+        except (OSError, UnicodeDecodeError) as error:
+            raise StorageError(f"The run's prompt cannot be read: {path}: {error}.") from error
 
     def _get(self, name: str) -> str:
         path = self._path(name)

@@ -83,7 +83,7 @@ class RunNotifications:
     async def _with_question(self, notification: Notification, run: RunView) -> Notification:
         from msgspec import structs
 
-        questions = await self._runs.questions_of(run)
+        questions = await self._runs.records.questions_of(run)
         if not questions:
             return notification
         first = questions[0]

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadRequest, SessionNotFound
+from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.ports.gate_ports import PermissionResponse
 from hermes_acp.core.ports.run_ports import (
@@ -30,10 +29,9 @@ from hermes_acp.core.ports.schedule_ports import (
     Timing,
 )
 from hermes_acp.runs.engine_choice import open_engine
+from hermes_acp.runs.run_records import RunRecords
 
 if TYPE_CHECKING:
-    from hermes_acp.core.events import Event
-    from hermes_acp.runs.open_questions import OpenQuestion
     from hermes_acp.runs.prompt_store import PromptStore
 
 DEFAULT_SEATS = 4
@@ -87,7 +85,7 @@ class RunService:
         self._ids = ids
         self._home = home
         self._make_driver = make_driver
-        self._record_path = record_path
+        self.records = RunRecords(record_path)
         self.is_resident = False
         """Whether this process stays and drives runs."""
         self.engine: Engine = open_engine(home, clock)
@@ -96,8 +94,11 @@ class RunService:
         """Return the time, in seconds since the epoch."""
         return self._clock.now()
 
-    async def start(self, wish: RunWish) -> RunView:
-        """Start a run. Raises BadRequest, StorageError."""
+    async def start(self, wish: RunWish, sources: Sequence[str] = ()) -> RunView:
+        """Start a run; `sources` name what of its prompt others than the user wrote.
+
+        Raises BadRequest, StorageError.
+        """
         if not wish.prompt.strip():
             raise BadRequest("The prompt of a run is empty.")
         if wish.id and (known := await self.engine.show(wish.id)):
@@ -107,7 +108,7 @@ class RunService:
             RunOrder(
                 run_id,
                 wish.session_id or self._ids.fresh("ses"),
-                await self._prompts().put(wish.prompt),
+                await self._prompts().put(wish.prompt, sources),
                 wish.cwd,
                 mode=wish.mode,
                 backend=wish.backend,
@@ -173,21 +174,9 @@ class RunService:
             raise BadRequest(message, hint="List the runs: hermes-acp runs list --all")
         return found[0]
 
-    async def answer_of(self, run: RunView) -> str:
-        """Return the last text that the agent said in a run. Raises StorageError."""
-        from hermes_acp.runs.run_history import answer_of
-
-        return answer_of(await self._events_of(run), run.order.id)
-
     async def prompt_of(self, run: RunView) -> str:
         """Return what a run was asked to do. Raises StorageError."""
         return await self._prompts().get(run.order.prompt_ref)
-
-    async def questions_of(self, run: RunView) -> "tuple[OpenQuestion, ...]":
-        """Return the open questions of a run, from its session's record. Raises StorageError."""
-        from hermes_acp.runs.open_questions import questions_about
-
-        return questions_about(await self._events_of(run), run.waits_for) if run.waits_for else ()
 
     async def answer(
         self, run_id: str, answer: PermissionAnswer, text: str = "", *, by: str, call_id: str = ""
@@ -200,7 +189,7 @@ class RunService:
         from hermes_acp.runs.open_questions import digest_of
 
         run = await self.known(run_id)
-        questions = await self.questions_of(run)
+        questions = await self.records.questions_of(run)
         if not questions:
             raise BadRequest(NOTHING_ASKED.format(run=run_id), hint=f"It is {run.state.replace('_', ' ')}.")
         asked = next((each for each in questions if call_id in ("", each.card.call_id)), None)
@@ -243,19 +232,6 @@ class RunService:
     async def aclose(self) -> None:
         """Close the engine."""
         await self.engine.aclose()
-
-    async def _events_of(self, run: RunView) -> "Sequence[Event]":
-        """Return the record of a run's session; nothing if there is none. Raises StorageError."""
-        from hermes_acp.storage.private_files import storage_error
-        from hermes_acp.storage.transcript import Transcript
-
-        path = self._record_path(run.order.session_id)
-        try:
-            return await run_sync(Transcript.read_events, path)
-        except (SessionNotFound, FileNotFoundError):
-            return ()
-        except OSError as error:
-            raise storage_error("read the run's session", path, error) from error
 
     def _prompts(self) -> "PromptStore":
         from hermes_acp.runs.prompt_store import PromptStore

@@ -49,7 +49,7 @@ FAILURES: Final[Mapping[ExitReason, FailureKind]] = MappingProxyType(
     }
 )
 FOREIGN_ORIGIN: Final = "webhook:"
-"""How the origins of runs begin whose prompts contain what others sent."""
+"""How the origins of runs begin whose prompts contain what others sent; earlier versions noted no sources."""
 BUDGET_USED_UP: Final = "The budget of the run is used up."
 CONTINUED_ELSEWHERE: Final = "Somebody else has continued the session."
 UNKNOWN_MODE: Final = "{mode!r} is not a mode."
@@ -117,8 +117,11 @@ class SessionDriver:
             return await session.go_on(gate, commission)
         prompt = await self._prompts.get(order.prompt_ref)
         self._prepare(session, order)
-        if order.origin.startswith(FOREIGN_ORIGIN):
-            session.ledger.emit(SourcesRead((Source("untrusted", order.origin),)))
+        foreign = await self._prompts.sources(order.prompt_ref)
+        if not foreign and order.origin.startswith(FOREIGN_ORIGIN):
+            foreign = (order.origin,)
+        if foreign:
+            session.ledger.emit(SourcesRead(tuple(Source("untrusted", name) for name in foreign)))
         return await session.prompt((TextPart(prompt),), gate, commission=commission)
 
     def _prepare(self, session: Session, order: RunOrder) -> None:

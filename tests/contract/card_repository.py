@@ -38,7 +38,7 @@ class CardRepository:
         self.variables = variables or {"PATH": os.environ["PATH"], "HOME": str(folder)}
         self.worktrees = CardWorktrees(
             self.home,
-            folder / "worktrees",
+            lambda: folder / "worktrees",
             self.variables,
             lambda source, place: self.carried.append((source, place)),
         )
@@ -73,6 +73,12 @@ class CardRepository:
 
     async def merge(self, card_id: str, worktree: CardWorktree) -> Merged | NotMerged:
         return await self.queue.merge(request(card_id, worktree, self.top))
+
+    async def remove(self, card_id: str, *, is_wanted: bool = False) -> None:
+        async def wanted() -> bool:
+            return is_wanted
+
+        await self.worktrees.remove("board", card_id, wanted)
 
     def log(self, branch: str = "main") -> list[str]:
         return self.git("log", "--format=%s", branch).splitlines()

@@ -53,7 +53,7 @@ async def _merge(folder: Path, card: str) -> None:
     worktree = await repository.worktrees.open("board", card, str(repository.top))
     outcome = await repository.merge(card, worktree)
     if isinstance(outcome, Merged):
-        await repository.worktrees.remove("board", card, str(repository.top))
+        await repository.remove(card)
 
 
 if __name__ == "__main__":

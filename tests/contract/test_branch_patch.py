@@ -26,7 +26,7 @@ async def test_a_patch_has_committed_and_uncommitted_changes_and_leaves_the_work
     assert "+new <b>\n" in patch
     assert repository.git("status", "--porcelain", at=card.folder) == before
 
-    await repository.worktrees.remove("board", "1", str(repository.top))
+    await repository.remove("1")
     kept = patch_of(variables, card.folder, str(repository.top), card.base, card.branch)
     assert kept == patch
     with pytest.raises(WorkspaceError):

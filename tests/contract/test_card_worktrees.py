@@ -72,8 +72,8 @@ async def test_removing_keeps_unmerged_work_on_its_branch_and_opening_continues_
     repository: CardRepository,
 ) -> None:
     worktree = await repository.card("1", {"new.txt": "unfinished\n"})
-    await repository.worktrees.remove("board", "1", str(repository.top))
-    await repository.worktrees.remove("board", "1", str(repository.top))
+    await repository.remove("1")
+    await repository.remove("1")
     assert not os.path.exists(worktree.folder)
     assert repository.worktree_count() == 0
     assert repository.git("show", f"{worktree.branch}:new.txt") == "unfinished"
@@ -84,7 +84,7 @@ async def test_removing_keeps_unmerged_work_on_its_branch_and_opening_continues_
 
 async def test_removing_a_worktree_without_work_removes_its_branch(repository: CardRepository) -> None:
     worktree = await repository.card("1")
-    await repository.worktrees.remove("board", "1", str(repository.top))
+    await repository.remove("1")
     assert worktree.branch not in repository.git("branch", "--list", "--all")
     assert repository.worktrees.records.all() == []
     assert repository.carried[-1] == ("", worktree.folder)
@@ -113,6 +113,6 @@ async def test_what_a_repository_names_for_its_files_is_never_started(
     repository.git("-c", "core.fsmonitor=false", "switch", "--quiet", "--detach")
     trap.unlink(missing_ok=True)
     await repository.merge("1", worktree)
-    await repository.worktrees.remove("board", "1", str(repository.top))
+    await repository.remove("1")
     assert not trap.exists()
     assert "Do 1" in repository.log()

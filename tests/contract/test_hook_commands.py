@@ -11,9 +11,10 @@ from hermes_acp.config.sections.hook_settings import HookSettings
 from hermes_acp.config.workspace_settings import HookEntry
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.trust_ports import TrustItem
-from hermes_acp.hooks.hook_commands import HookCommands, HookSurroundings
+from hermes_acp.hooks.hook_commands import HookCommands
 from hermes_acp.hooks.hook_definitions import Hook
 from hermes_acp.workspaces.backends.local import SandboxSetup
+from hermes_acp.workspaces.configured_commands import CommandSurroundings
 from hermes_acp.workspaces.sandbox.mechanisms.sandbox_detection import (
     DetectedSandbox,
     SandboxMechanism,
@@ -36,7 +37,7 @@ async def commands_in(place: Path, setup: SandboxSetup) -> AsyncGenerator[HookCo
     (place / "project").mkdir()
     variables = {"PATH": os.defpath, "HOME": str(place), "HERMES_ACP_HOOK": "1"}
     commands = HookCommands(
-        HookSurroundings(variables, str(place / "private"), lambda: setup),
+        CommandSurroundings(variables, str(place / "private"), lambda: setup),
         str(place / "project"),
         (str(place / "project"),),
     )

@@ -41,7 +41,7 @@ async def test_merging_again_changes_nothing(repository: CardRepository) -> None
     worktree = await repository.card("1", {"c.txt": "c\n"})
     await repository.merge("1", worktree)
     assert isinstance(await repository.merge("1", worktree), Merged)
-    await repository.worktrees.remove("board", "1", str(repository.top))
+    await repository.remove("1")
     assert repository.log() == ["Do 1", "Begin"]
     assert repository.worktree_count() == 0
     assert worktree.branch not in repository.git("branch")

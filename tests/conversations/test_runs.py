@@ -83,7 +83,7 @@ async def test_a_question_rests_in_the_record_across_restarts(scene: Scene) -> N
         assert app.sessions.get(view.order.session_id) is None
     assert not (scene.project / "made.txt").exists()
     async with opened(scene) as app:
-        (question,) = await app.run_service.questions_of(await app.run_service.known("run_1"))
+        (question,) = await app.run_service.records.questions_of(await app.run_service.known("run_1"))
         assert question.card.diffs[0].new_text == "made\n"
         assert question.why
         scene.provider.plays(step("Written."))
@@ -121,7 +121,7 @@ async def test_the_agents_own_question_waits_too(scene: Scene) -> None:
         await app.run_service.start(wish(scene))
         view = await rested(app)
         assert view.state == "input_required"
-        (question,) = await app.run_service.questions_of(view)
+        (question,) = await app.run_service.records.questions_of(view)
         assert (question.is_for_text, question.asks.question, question.asks.choices) == (
             True,
             "Which colour?",
@@ -242,7 +242,7 @@ async def test_the_agent_schedules_only_what_its_user_approved(scene: Scene) -> 
             await app.run_service.start(wish(scene))
             view = await rested(app)
             assert view.state == "input_required"
-            (question,) = await app.run_service.questions_of(view)
+            (question,) = await app.run_service.records.questions_of(view)
             assert question.card.title == "Schedule: At 07:00 on Monday through Friday (Europe/Berlin)"
             assert "Look at the news." in question.card.diffs[0].new_text
             assert await app.run_service.engine.schedules.list() == []
@@ -257,7 +257,7 @@ async def test_the_agent_schedules_only_what_its_user_approved(scene: Scene) -> 
             await app.run_service.start(wish(scene, id="run_2"))
             view = await rested(app, "run_2")
             assert view.state == "input_required"
-            (question,) = await app.run_service.questions_of(view)
+            (question,) = await app.run_service.records.questions_of(view)
             assert question.card.title == "Remove the schedule news"
             scene.provider.plays(step("Kept then."))
             await app.run_service.answer("run_2", "reject_once", by="ann")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hermes_acp.config.settings_section import Section
+from hermes_acp.config.settings_section import Positive, Section
 
 
 class RunSettings(Section):
@@ -14,7 +14,19 @@ class RunSettings(Section):
     """Days after which the resident process forgets a run that has ended. Its session stays. `null`: never."""
 
 
+class BoardsSettings(Section):
+    """Boards and the work on their cards."""
+
+    worktrees: str | None = Field(default=None, pattern=r"^/[^\x00-\x1f]*$")
+    """Folder for the git worktrees of cards. Default: `~/.local/state/hermes-acp/worktrees`."""
+    check_timeout_s: Positive = 1800.0
+    """Maximum seconds for each check before a merge."""
+    confine_checks: bool = True
+    """Whether the checks before a merge run in the sandbox. They run code that an agent wrote."""
+
+
 class ResidentSettings(Section):
     """What the resident process does by itself."""
 
     runs: RunSettings = RunSettings.defaults()
+    boards: BoardsSettings = BoardsSettings.defaults()

@@ -207,10 +207,13 @@ def _changed(card: Card, entry: LogEntry, event: CardEvent) -> Card:
                 text=card.text if event.text is None else event.text,
                 work=card.work if event.work is None else event.work,
             )
+            if edited.work.folder != card.work.folder and edited.attempt:
+                edited = replace(edited, attempt=replace(edited.attempt, folder="", branch="", base=""))
             return _withdrawn(edited) if card.state == "ready" else edited
         case CardMoved():
             words = event.words or (card.notes.words if event.to in WAITS_FOR_START else "")
-            notes = CardNotes(event.result or card.notes.result, event.reason, words)
+            number = card.attempt.number if event.result and card.attempt else card.notes.attempt
+            notes = CardNotes(event.result or card.notes.result, event.reason, words, number)
             moved = replace(card, state=event.to, notes=notes)
             is_over = entry.by.kind != "engine" and event.to not in UNDER_WAY
             return _withdrawn(moved) if is_over else moved

@@ -59,7 +59,7 @@ def events_of(board: Board, action: CardAction, by: Actor) -> Events:
     """Return the entries that an action adds to the log, none if it changes nothing. Raises BadRequest."""
     match action:
         case AddCard():
-            return _add(board, action)
+            return _add(board, action, by)
         case ChangeBoard():
             _people_only(by)
             return (BoardChanged(action.settings),) if action.settings != board.settings else ()
@@ -123,10 +123,10 @@ def _card_events(board: Board, card: Card, action: CardAction, by: Actor) -> Eve
             assert_never(action)
 
 
-def _add(board: Board, action: AddCard) -> Events:
+def _add(board: Board, action: AddCard, by: Actor) -> Events:
     card_id = str(board.highest + 1)
     _check_title(action.title)
-    _check_work(action.work)
+    _check_work(action.work, CardWork(), by)
     for link in action.links:
         _check_link(board, card_id, link)
     if sum(link.kind == "parent" for link in action.links) > 1:
@@ -145,7 +145,10 @@ def _edit(card: Card, action: EditCard, by: Actor) -> Events:
     if title is not None:
         _check_title(title)
     if work is not None:
-        _check_work(work)
+        _check_work(work, card.work, by)
+        is_moved = (work.folder, work.worktree) != (card.work.folder, card.work.worktree)
+        if is_moved and card.state in BUSY:
+            raise BadRequest(words.is_busy(card.id, card.state), hint=words.PARK_HINT.format(card=card.id))
     return (CardEdited(card.id, title, text, work),)
 
 
@@ -251,11 +254,16 @@ def _check_title(title: str) -> None:
         raise BadRequest(words.LONG_TITLE.format(limit=MAX_TITLE))
 
 
-def _check_work(work: CardWork) -> None:
+def _check_work(work: CardWork, before: CardWork, by: Actor) -> None:
     if not MAX_PRIORITY <= work.priority <= MIN_PRIORITY:
         raise BadRequest(words.bad_priority(work.priority))
     if work.folder and not work.folder.startswith("/"):
         raise BadRequest(words.bad_folder(work.folder))
+    if work.approval == "checks":
+        if not work.checks:
+            raise BadRequest(words.APPROVAL_NEEDS_CHECKS)
+        if by.kind == "agent" and (work.approval, work.checks) != (before.approval, before.checks):
+            raise BadRequest(words.APPROVAL_BY_AGENT)
 
 
 def _has_run(card: Card) -> bool:

@@ -88,7 +88,7 @@ class BoardService:
         run = None
         if card.attempt and card.attempt.run_id:
             run = await self.runs.engine.show(card.attempt.run_id)
-        questions = await self.runs.questions_of(run) if run else ()
+        questions = await self.runs.records.questions_of(run) if run else ()
         return CardDetails(view_of(board, card), run, questions, history)
 
     async def changes(self, name: str, after: int = 0) -> BoardChanges:

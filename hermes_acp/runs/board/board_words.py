@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.core.ports.boards.cards import CardState, Link
+from hermes_acp.core.ports.run_ports import RunState
 
 LIST_HINT: Final = "List the cards: hermes-acp board list."
 RESTORE_HINT: Final = "Put it back: hermes-acp board restore {card}."
@@ -15,6 +16,10 @@ TWO_PARENTS: Final = "A card has one parent. Remove the other link first."
 ASK_INSTEAD: Final = "Ask the question itself; the card then waits for the answer."
 SEND_BACK_WORDS: Final = "Say what is to be changed."
 NO_TITLE: Final = "A card needs a title of one line."
+NOT_WANTED: Final = "Somebody has moved or changed the card meanwhile."
+NO_FOLDER: Final = "The card does not name the folder to work in."
+APPROVAL_BY_AGENT: Final = "An agent cannot decide that checks approve a card; a person does that."
+APPROVAL_NEEDS_CHECKS: Final = "Checks can only approve a card that has at least one check."
 LONG_TITLE: Final = "A title has at most {limit} characters. Put the rest into the text."
 PEOPLE_ONLY: Final = "Only a person can do this."
 HOW_TO: Final[Mapping[CardState, str]] = MappingProxyType(
@@ -129,6 +134,16 @@ def nothing_asked(card_id: str) -> str:
     return f"Card {card_id} does not wait for an answer."
 
 
+def sent_back_too_often(sentence: str) -> str:
+    """Say why a person is to look at a card whose branch cannot be merged."""
+    return f"{sentence} The agent has tried to mend that several times."
+
+
 def in_use(name: str, card_ids: Sequence[str]) -> str:
     """Say that a board cannot be removed."""
     return f"Cards of the board {name!r} are being worked on: {', '.join(card_ids)}."
+
+
+def ended(state: RunState) -> str:
+    """Say how the run of a card ended without a result."""
+    return f"The run of this card was {state}." if state != "failed" else "The run of this card failed."

@@ -7,8 +7,8 @@ skipped; the lines after it still count.
 import fcntl
 import os
 import time
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +24,8 @@ from hermes_acp.runs.board.log_lines import decode_line, encode_line, whole_line
 from hermes_acp.storage.disk_sync import sync_content
 from hermes_acp.storage.private_files import private_folder, storage_error, sync_folder
 
-POLL_INTERVAL_S: Final = 0.25
+MIN_POLL_INTERVAL_S: Final = 0.05
+MAX_POLL_INTERVAL_S: Final = 1.0
 TAIL_BYTES: Final = 64 * 1024
 LOG_NAME: Final = "log.jsonl"
 NO_BOARD: Final = "There is no board {name!r}."
@@ -52,12 +53,14 @@ class FileBoardLog:
         return await run_sync(self._append, drafts, expected, at, limiter=self._limiter)
 
     async def wait(self, after: int) -> None:
-        """Return when the file may have an entry after a number; it is looked at a few times a second."""
+        """Return when the file may have an entry after a number; it is looked at ever less often."""
         size = self._size()
         if await self.read(after):
             return
+        pause_s = MIN_POLL_INTERVAL_S
         while self._size() == size:
-            await anyio.sleep(POLL_INTERVAL_S)
+            await anyio.sleep(pause_s)
+            pause_s = min(pause_s * 2, MAX_POLL_INTERVAL_S)
 
     def _size(self) -> int:
         try:
@@ -153,6 +156,17 @@ class FileBoardLogs:
         """Return a board's log. Raises BadRequest."""
         return FileBoardLog(self.place(name) / LOG_NAME)
 
+    async def wait(self, known: Mapping[str, int], ignored: Collection[str] = ()) -> None:
+        """Return when a board may have an entry after its number, or is new; the files are looked at once a second."""
+        sizes = await run_sync(self._sizes, ignored)
+        if sizes.keys() != known.keys():
+            return
+        for name, number in known.items():
+            if await self.open(name).read(number):
+                return
+        while await run_sync(self._sizes, ignored) == sizes:
+            await anyio.sleep(MAX_POLL_INTERVAL_S)
+
     def place(self, name: str) -> Path:
         """Return a board's folder. Raises BadRequest."""
         if not BOARD_NAME.fullmatch(name):
@@ -167,6 +181,15 @@ class FileBoardLogs:
         except OSError as error:
             raise storage_error("list the boards in", self.folder, error) from error
         return sorted(name for name in found if (self.folder / name / LOG_NAME).is_file())
+
+    def _sizes(self, ignored: Collection[str]) -> dict[str, int]:
+        """Return the size of each board's log."""
+        sizes: dict[str, int] = {}
+        for name in self._names():
+            if name not in ignored:
+                with suppress(OSError):
+                    sizes[name] = (self.folder / name / LOG_NAME).stat().st_size
+        return sizes
 
     def _create(self, name: str) -> bool:
         place = private_folder(self.place(name))

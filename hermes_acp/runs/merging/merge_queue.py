@@ -89,6 +89,8 @@ class RepositoryMergeQueue:
         if not await run_sync(forward, git, found):
             return None
         self._note(found.record, "merged")
+        if found.commit == found.target_commit:
+            return Merged(found.commit, words.NOTHING_TO_MERGE)
         sentence = words.MERGED.format(target=found.record.target, commit=found.commit[:12])
         return Merged(found.commit, sentence)
 

@@ -52,6 +52,8 @@ that; the check is run again before your work is merged. The end of its output:
 
 {output}"""
 CHECK_TIMED_OUT: Final = "it took longer than {seconds:g} s"
+NO_SANDBOX: Final = "The checks cannot run: this machine has no sandbox for them."
+NO_SANDBOX_HINT: Final = "Set `boards: {confine_checks: false}` in config.yaml to run them without one."
 EXIT_CODE: Final = "exit code {code}"
 MERGED: Final = "Merged into {target} ({commit})."
 NO_TARGET: Final = "No branch was checked out in {folder} when the card's worktree was created."

@@ -63,14 +63,15 @@ class Rebase:
         remove_stale_locks(self._git_dir)
         commit_all(self._git, self._message())
         tip = commit_of(self._git, "HEAD")
-        if is_within(self._git, tip, target):
+        has_checks = bool(self._request.checks)
+        if is_within(self._git, tip, target) and not has_checks:
             return self.finish(words.NOTHING_TO_MERGE, target)
         self._note("rebasing", tip=tip)
         if not is_within(self._git, target, tip):
             if not self._rebases_onto(target) and (conflicts := self._squash(target)):
                 return conflicts
             tip = commit_of(self._git, "HEAD")
-            if tip == target:
+            if tip == target and not has_checks:
                 return self.finish(words.NOTHING_TO_MERGE, target)
         self._note("checking")
         return Candidate(self._record, target, tip)

@@ -5,13 +5,14 @@ others out until a git that outlived its process has ended.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from anyio.to_thread import run_sync
 from msgspec import structs
 
+from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.boards.board_ports import CardWorktree
 from hermes_acp.git.linked_worktrees import (
     BRANCHES,
@@ -30,6 +31,7 @@ from hermes_acp.git.repository_git import RepositoryGit, WorkingCopy, find_progr
 from hermes_acp.runs.worktrees.worktree_records import WorktreeRecord, WorktreeRecords
 
 BRANCH: Final = "hermes-acp/{board}-{card}-{token}"
+NO_FOLDER: Final = "There is no folder {folder} on this machine."
 UNFINISHED: Final = "Keep unfinished work on card {card} of {board}"
 CarryTrust = Callable[[str, str], None]
 """Takes what the user trusts in one folder over to another; an empty first folder means to forget it."""
@@ -39,9 +41,13 @@ class CardWorktrees:
     """The worktrees of one home; implements `Worktrees`."""
 
     def __init__(
-        self, home: Path, folder: Path, variables: Mapping[str, str], carry_trust: CarryTrust
+        self,
+        home: Path,
+        folder: Callable[[], Path],
+        variables: Mapping[str, str],
+        carry_trust: CarryTrust,
     ) -> None:
-        """Prepare; worktrees are created in `folder`."""
+        """Prepare; new worktrees are created in the folder that `folder` returns."""
         self.records = WorktreeRecords(home)
         self._folder = folder
         self._variables = variables
@@ -55,13 +61,19 @@ class CardWorktrees:
         async with self.records.lock_card(board, card_id) as lock:
             return await run_sync(self._open, board, card_id, folder, lock)
 
-    async def remove(self, board: str, card_id: str, folder: str) -> None:
+    async def held(self, board: str) -> list[str]:
+        """Return the IDs of the cards that have a worktree on this machine."""
+        records = await run_sync(self.records.all)
+        return [each.card_id for each in records if each.board == board and each.stage != "kept"]
+
+    async def remove(self, board: str, card_id: str, is_wanted: Callable[[], Awaitable[bool]]) -> None:
         """Remove a card's worktree. Work that is not merged stays on the card's branch.
 
         Raises WorkspaceError, StorageError.
         """
         async with self.records.lock_card(board, card_id) as lock:
-            await run_sync(self._remove, board, card_id, lock)
+            if not await is_wanted():
+                await run_sync(self._remove, board, card_id, lock)
 
     def git_for(self, folder: str, lock: int | None) -> tuple[RepositoryGit, WorkingCopy] | None:
         """Return git for the repository that contains a folder. Blocks. Raises WorkspaceError."""
@@ -71,6 +83,11 @@ class CardWorktrees:
 
     def _open(self, board: str, card_id: str, folder: str, lock: int) -> CardWorktree:
         record = self.records.read(board, card_id)
+        if record and record.source != os.path.realpath(folder):
+            self._remove(board, card_id, lock)
+            record = None
+        if record is None and not os.path.isdir(folder):
+            raise WorkspaceError(NO_FOLDER.format(folder=folder))
         found = self.git_for(record.source if record else folder, lock)
         if found is None:
             return CardWorktree(folder)
@@ -93,7 +110,7 @@ class CardWorktrees:
     ) -> WorktreeRecord:
         """Return the record of a new worktree, which begins at a commit of a branch."""
         source, token = os.path.realpath(folder), os.urandom(3).hex()
-        path = str(self._folder / f"{os.path.basename(copy.top)}-{board}-{card_id}-{token}")
+        path = str(self._folder() / f"{os.path.basename(copy.top)}-{board}-{card_id}-{token}")
         inside = os.path.normpath(os.path.join(path, os.path.relpath(source, copy.top)))
         branch = BRANCH.format(board=board, card=card_id, token=token)
         return WorktreeRecord(board, card_id, source, path, inside, branch, *start)

@@ -1,6 +1,6 @@
 """Boards: the log that says everything about a board, and what a board needs of others."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -46,6 +46,10 @@ class BoardLogs(Protocol):
         """Return a board's log; nothing is opened yet."""
         ...
 
+    async def wait(self, known: Mapping[str, int], ignored: Collection[str] = ()) -> None:
+        """Return when a board may have an entry after its number in `known`, or is in neither. Raises StorageError."""
+        ...
+
 
 class CardWorktree(Struct, frozen=True):
     """Where a card is worked on: its folder and, in a repository, its branch and the commit where that began."""
@@ -65,6 +69,13 @@ class Worktrees(Protocol):
         """
         ...
 
-    async def remove(self, board: str, card_id: str, folder: str) -> None:
-        """Remove a card's worktree, whose work is merged or not wanted. Repeatable. Raises WorkspaceError."""
+    async def remove(self, board: str, card_id: str, is_wanted: Callable[[], Awaitable[bool]]) -> None:
+        """Remove a card's worktree, whose work is merged or not wanted. Repeatable. Raises WorkspaceError.
+
+        `is_wanted` is asked while nobody else can open the worktree; if it returns True, nothing is removed.
+        """
+        ...
+
+    async def held(self, board: str) -> Sequence[str]:
+        """Return the IDs of the cards that have a worktree on this machine."""
         ...

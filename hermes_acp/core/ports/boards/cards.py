@@ -18,6 +18,8 @@ LinkKind = Literal["blocks", "parent", "found_in"]
 ActorKind = Literal["person", "agent", "engine", "check"]
 Worktree = Literal["own", "same"]
 """Whether a card is worked on in a git worktree of its own, or in the folder itself."""
+Approval = Literal["person", "checks"]
+"""Who accepts finished work: a person or, for a card with a branch, its checks."""
 BOARD_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 DEFAULT_BOARD: Final = "default"
 ORIGIN: Final = "board:"
@@ -57,6 +59,7 @@ class CardWork(Struct, frozen=True, omit_defaults=True, gc=False):
     priority: int = DEFAULT_PRIORITY
     checks: tuple[str, ...] = ()
     place: str = ""
+    approval: Approval = "person"
 
 
 class Spending(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -98,12 +101,13 @@ class CardNotes(Struct, frozen=True, omit_defaults=True, gc=False):
     """What the card's state is about: the result of the work, why it is in its state, and what to do next time.
 
     `reason` is the open question of an `input_required` card, and why a card is `parked`. `words` are the next prompt
-    of a card that was sent back.
+    of a card that was sent back. `attempt` is the number of the attempt that the result is from.
     """
 
     result: str = ""
     reason: str = ""
     words: str = ""
+    attempt: int = 0
 
 
 class Stamp(Struct, frozen=True, gc=False):

@@ -10,7 +10,9 @@ async def show_run(client: ClientConnection, params: own.RunsShowParams) -> own.
     """Return what a run waits for. Raise BadRequest, StorageError."""
     service = client.app.run_service
     view = await service.known(params.id)
-    return own.RunsShowResult(questions=[question_entry(each) for each in await service.questions_of(view)])
+    return own.RunsShowResult(
+        questions=[question_entry(each) for each in await service.records.questions_of(view)]
+    )
 
 
 EXTENSION = Method(own.RunsShowParams, show_run, access="any")

@@ -40,7 +40,7 @@ async def _run(client: ClientConnection, view: RunView) -> own.WaitingListWaitin
     service = client.app.run_service
     try:
         prompt = await service.prompt_of(view)
-        questions = await service.questions_of(view)
+        questions = await service.records.questions_of(view)
     except StorageError:  # it is listed all the same: somebody has to look at it
         prompt, questions = "", ()
     return own.WaitingListWaiting(

@@ -112,7 +112,7 @@ async def _answer(service: "RunService", options: argparse.Namespace) -> int:
 
     run = await service.known(options.run)
     words = " ".join(options.answer)
-    questions = await service.questions_of(run)
+    questions = await service.records.questions_of(run)
     wants_text = bool(questions) and questions[0].is_for_text
     answer: PermissionAnswer = "allow_once" if wants_text else "reject_once"
     text = words

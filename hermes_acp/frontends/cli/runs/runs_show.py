@@ -49,9 +49,9 @@ async def show_run(service: "RunService", named: str, *, as_json: bool) -> int:
     if view.sentence:
         print(escaped(view.sentence))
     print(f"\n{escaped((await _prompt(service, view)).strip())}")
-    for question in await service.questions_of(view):
+    for question in await service.records.questions_of(view):
         print("\n" + "\n".join(question_lines(order.id, question)))
-    if answer := await service.answer_of(view):
+    if answer := await service.records.answer_of(view):
         print(f"\n{bold(order_messages.ANSWER)}\n{escaped(answer.strip())}")
     return 0
 
@@ -125,14 +125,14 @@ async def as_document(service: "RunService", view: RunView) -> dict[str, Any]:
         "sentence": view.sentence,
         "attempts": msgspec.to_builtins(view.attempts),
         "prompt": await _prompt(service, view),
-        "questions": [msgspec.to_builtins(each) for each in await service.questions_of(view)],
+        "questions": [msgspec.to_builtins(each) for each in await service.records.questions_of(view)],
     }
     return document
 
 
 async def full_document(service: "RunService", view: RunView) -> dict[str, Any]:
     """Return a run with what the agent said last as a JSON document."""
-    return {**await as_document(service, view), "answer": await service.answer_of(view)}
+    return {**await as_document(service, view), "answer": await service.records.answer_of(view)}
 
 
 async def _prompt(service: "RunService", view: RunView) -> str:

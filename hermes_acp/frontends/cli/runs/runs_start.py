@@ -94,10 +94,10 @@ async def _report_rest(app: "App", view: RunView, *, as_json: bool) -> int:
     if as_json:
         print_json(await full_document(app.run_service, view))
     elif view.state == "done":
-        print(escaped(await app.run_service.answer_of(view)))
+        print(escaped(await app.run_service.records.answer_of(view)))
     else:
         note(order_messages.rests(view.order.id, view.state, view.sentence))
-        for question in await app.run_service.questions_of(view):
+        for question in await app.run_service.records.questions_of(view):
             print("\n".join(question_lines(view.order.id, question)))
     match view.state:
         case "done":

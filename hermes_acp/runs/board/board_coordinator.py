@@ -1,0 +1,178 @@
+"""Keep boards going: start the runs of ready cards, bring cards up to date with their runs, merge what is accepted.
+
+Any number of processes may coordinate the same boards. Each step is decided on a board as it was read and only counts
+if nobody has changed the board since; starting a run, merging and removing a worktree can all be repeated.
+"""
+
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+import anyio
+import anyio.abc
+
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.core.errors import BadRequest, HermesError, StorageError
+from hermes_acp.core.ports.boards.card_events import CardEvent, Draft
+from hermes_acp.core.ports.boards.cards import ENGINE, ORIGIN, Card, Spending, card_of_run
+from hermes_acp.core.ports.run_ports import RunView
+from hermes_acp.core.ports.runtime_ports import Ids
+from hermes_acp.runs.board import board_decisions as decisions
+from hermes_acp.runs.board.board_fold import Board
+from hermes_acp.runs.board.board_service import BoardService
+from hermes_acp.runs.board.card_merges import CardMerges
+from hermes_acp.runs.board.card_prompts import attempt_prompt, foreign_sources
+from hermes_acp.runs.run_service import RunService, RunWish
+
+RETRY_S: Final = 5.0
+
+
+class BoardCoordinator:
+    """Coordinates the boards of a home, or only those named."""
+
+    def __init__(
+        self, boards: BoardService, merges: CardMerges, ids: Ids, only: Collection[str] = ()
+    ) -> None:
+        self._boards = boards
+        self._runs: RunService = boards.runs
+        self._merges = merges
+        self._ids = ids
+        self._only = frozenset(only)
+        self._has_news = anyio.Event()
+        self._ignored: tuple[str, ...] = ()
+        self._views: dict[str, RunView] = {}
+
+    async def keep(self) -> None:
+        """Coordinate until it is cancelled; what cannot be read or written now is tried again."""
+        async with background_tasks(self._follow_runs), anyio.create_task_group() as merging:
+            while True:
+                self._has_news = anyio.Event()
+                try:
+                    known = await self._coordinate_all(merging)
+                except StorageError:
+                    await anyio.sleep(RETRY_S)
+                    continue
+                await self._wait(known)
+
+    async def settle(self) -> None:
+        """Do what can be done now, merges included. Raises StorageError."""
+        async with anyio.create_task_group() as merging:
+            await self._coordinate_all(merging)
+
+    async def _coordinate_all(self, merging: anyio.abc.TaskGroup) -> dict[str, int]:
+        """Bring all boards up to date; return the number of the last entry of each that was read."""
+        names = await self._boards.logs.names()
+        self._ignored = tuple(name for name in names if self._only and name not in self._only)
+        return {name: await self._coordinate(name, merging) for name in names if name not in self._ignored}
+
+    async def _wait(self, known: Mapping[str, int]) -> None:
+        """Wait until there may be something to do."""
+
+        async def follow_boards() -> None:
+            with suppress(StorageError):
+                await self._boards.logs.wait(known, self._ignored)
+                self._has_news.set()
+
+        async with background_tasks(follow_boards):
+            with anyio.move_on_after(RETRY_S if self._merges.has_failed else None):
+                await self._has_news.wait()
+
+    async def _follow_runs(self) -> None:
+        """Forget what was known of runs that change."""
+        while True:
+            with suppress(StorageError):
+                async with self._runs.engine.watch() as changes:
+                    self._views.clear()
+                    self._has_news.set()
+                    async for change in changes:
+                        if card_of_run(change.run_id):
+                            self._views.pop(change.run_id, None)
+                            self._has_news.set()
+            await anyio.sleep(RETRY_S)
+
+    async def _coordinate(self, name: str, merging: anyio.abc.TaskGroup) -> int:
+        """Bring a board up to date. Raises StorageError."""
+        while True:
+            board = await self._boards.board(name)
+            runs = await self._runs_of(board)
+            for run_id in decisions.runs_to_stop(board, runs):
+                await self._stop(run_id)
+            events = [
+                event
+                for card in decisions.unstarted(board, runs)
+                for event in await self._start(name, board, card)
+            ]
+            events = events or await self._events(name, board, runs)
+            if not events:
+                break
+            await self._boards.append(name, board, [Draft(ENGINE, event) for event in events])
+        await self._merges.begin(name, board, merging, self._tell)
+        return board.number
+
+    def _tell(self) -> None:
+        self._has_news.set()
+
+    async def _stop(self, run_id: str) -> None:
+        with suppress(BadRequest):  # it has ended meanwhile
+            await self._runs.engine.stop(run_id)
+        self._views.pop(run_id, None)
+
+    async def _runs_of(self, board: Board) -> Mapping[str, RunView]:
+        """Return the runs of all open attempts that the engine knows."""
+        removed = (each.card for each in board.removed.values())
+        wanted = [
+            run_id for card in (*board.cards.values(), *removed) if (run_id := decisions.open_run_id(card))
+        ]
+        for run_id in wanted:
+            if run_id not in self._views and (view := await self._runs.engine.show(run_id)):
+                self._views[run_id] = view
+        return {run_id: self._views[run_id] for run_id in wanted if run_id in self._views}
+
+    async def _events(self, name: str, board: Board, runs: Mapping[str, RunView]) -> list[CardEvent]:
+        """Return what is to be noted on a board now. Raises StorageError."""
+        events = decisions.never_started(board, runs)
+        for card in board.cards.values():
+            run = runs.get(decisions.open_run_id(card))
+            if run and decisions.has_news(card, run):
+                events += decisions.report_entries(card, await self._report(run))
+        if events:
+            return events
+        return decisions.starts(board, name, partial(self._ids.fresh, "ses"), self._runs.now())
+
+    async def _report(self, run: RunView) -> decisions.RunReport:
+        """Return what the engine and the session's record say of a run. Raises StorageError."""
+        history = await self._runs.records.history_of(run)
+        questions = await self._runs.records.questions_of(run)
+        asked = questions[0] if questions else None
+        question = ""
+        if asked:
+            question = asked.asks.question if asked.is_for_text else asked.card.title
+        answer = await self._runs.records.answer_of(run) if run.state == "done" else ""
+        spent = Spending(history.tokens, history.cost_usd)
+        return decisions.RunReport(run.state, run.sentence, question, answer, spent)
+
+    async def _start(self, name: str, board: Board, card: Card) -> tuple[CardEvent, ...]:
+        """Start the run of a card's attempt; repeatable. Return what is to be noted if it cannot be started."""
+        attempt, work = card.attempt, card.work
+        assert attempt, "an attempt was decided on"
+        wish = RunWish(
+            attempt_prompt(board, name, card),
+            work.folder,
+            id=attempt.run_id,
+            session_id=attempt.session_id,
+            mode=work.mode,
+            backend=work.backend,
+            model=work.model,
+            budget=work.budget,
+            priority=work.priority,
+            origin=f"{ORIGIN}{name}",
+            place=work.place or board.settings.place,
+        )
+        try:
+            self._views[attempt.run_id] = await self._runs.start(wish, foreign_sources(board, name, card))
+        except StorageError:
+            raise
+        except HermesError as error:
+            return decisions.report_entries(card, decisions.RunReport("failed", error.sentence()))
+        return ()

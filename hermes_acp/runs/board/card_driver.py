@@ -1,0 +1,62 @@
+"""Drive the runs of cards in the worktrees of the cards, which are created when they are first needed."""
+
+from msgspec import structs
+
+from hermes_acp.core.errors import BadRequest, HermesError, StorageError
+from hermes_acp.core.ports.boards.board_ports import CardWorktree, Worktrees
+from hermes_acp.core.ports.boards.card_actions import NoteBranch
+from hermes_acp.core.ports.boards.cards import ENGINE, ORIGIN, Card, card_of_run
+from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, Lease, RunOrder
+from hermes_acp.runs.board.board_decisions import open_run_id
+from hermes_acp.runs.board.board_service import BoardService
+from hermes_acp.runs.board.board_words import NOT_WANTED
+
+
+class CardDriver:
+    """Drives the runs of cards in their worktrees, and all other runs as they are."""
+
+    def __init__(self, driver: Driver, boards: BoardService, worktrees: Worktrees) -> None:
+        self._driver = driver
+        self._boards = boards
+        self._worktrees = worktrees
+
+    async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
+        """Work on a run until it rests."""
+        place = card_of_run(order.id) if order.origin.startswith(ORIGIN) else None
+        if place is None:
+            return await self._driver.drive(order, lease)
+        try:
+            folder = await self._folder_of(*place[:2], order.id)
+        except StorageError as error:
+            return Failed("storage", error.sentence())
+        except HermesError as error:
+            return Failed("usage", error.sentence())
+        return await self._driver.drive(structs.replace(order, cwd=folder), lease)
+
+    async def _folder_of(self, board: str, card_id: str, run_id: str) -> str:
+        """Return where a card is worked on. Raises BadRequest, WorkspaceError, StorageError."""
+        card = (await self._boards.board(board)).cards.get(card_id)
+        if card is None or not _is_wanted(card, run_id):
+            raise BadRequest(NOT_WANTED)
+        worktree = await self._worktree_of(board, card)
+        await self._note(board, card, worktree)
+        return worktree.folder
+
+    async def _worktree_of(self, board: str, card: Card) -> CardWorktree:
+        if card.work.worktree == "same":
+            return CardWorktree(card.work.folder)
+        return await self._worktrees.open(board, card.id, card.work.folder)
+
+    async def _note(self, board: str, card: Card, worktree: CardWorktree) -> None:
+        """Note on the board where the card is worked on."""
+        attempt = card.attempt
+        assert attempt, "a run belongs to an attempt"
+        noted = (attempt.folder, attempt.branch, attempt.base)
+        if noted != (worktree.folder, worktree.branch, worktree.base):
+            action = NoteBranch(card.id, worktree.folder, worktree.branch, worktree.base)
+            await self._boards.act(board, action, ENGINE)
+
+
+def _is_wanted(card: Card, run_id: str) -> bool:
+    """Return whether a card is still to be worked on by a run."""
+    return open_run_id(card) == run_id and not (card.attempt and card.attempt.is_withdrawn)

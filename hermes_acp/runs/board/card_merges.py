@@ -1,0 +1,139 @@
+"""Merge the branches of accepted cards in the background, and remove worktrees that are not needed any more."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Final
+
+import anyio.abc
+
+from hermes_acp.core.errors import HermesError, StorageError
+from hermes_acp.core.ports.boards.board_ports import Worktrees
+from hermes_acp.core.ports.boards.card_events import BranchNoted, CardEvent, CardMoved, Draft
+from hermes_acp.core.ports.boards.cards import ENGINE, Actor, Card
+from hermes_acp.core.ports.boards.merge_ports import Merged, MergeQueue, MergeRequest, NotMerged
+from hermes_acp.runs.board.board_fold import Board
+from hermes_acp.runs.board.board_service import BoardService
+from hermes_acp.runs.board.board_words import sent_back_too_often
+
+MERGE: Final = Actor("check", "merge")
+MAX_ATTEMPTS: Final = 6
+"""After so many attempts, a card whose branch cannot be merged waits for a person instead of its agent."""
+Work = Callable[[], Awaitable[None]]
+Place = tuple[str, str]
+
+
+class CardMerges:
+    """The merges and removals of one process; all can be repeated, and other processes may do the same at once."""
+
+    def __init__(self, boards: BoardService, queue: MergeQueue, worktrees: Worktrees) -> None:
+        self._boards = boards
+        self._queue = queue
+        self._worktrees = worktrees
+        self._busy: set[Place] = set()
+        self._failed: dict[Place, str] = {}
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether something could not be done and is to be tried again after a while."""
+        return bool(self._failed)
+
+    async def begin(
+        self, name: str, board: Board, tasks: anyio.abc.TaskGroup, ended: Callable[[], None]
+    ) -> None:
+        """Start what a board needs now; `ended` is called after each. Raises StorageError."""
+        for card in board.cards.values():
+            if card.state == "merging":
+                self._start(tasks, (name, card.id), partial(self._merge, name, card), ended)
+        for card_id in await self._worktrees.held(name):
+            card = board.cards.get(card_id)
+            if card is None or card.state == "done":
+                self._start(tasks, (name, card_id), partial(self._remove, name, card_id), ended)
+
+    def _start(self, tasks: anyio.abc.TaskGroup, place: Place, work: Work, ended: Callable[[], None]) -> None:
+        if place not in self._busy:
+            self._busy.add(place)
+            tasks.start_soon(self._run, place, work, ended)
+
+    async def _run(self, place: Place, work: Work, ended: Callable[[], None]) -> None:
+        try:
+            await work()
+        except HermesError as error:
+            await self._note_failure(place, error)
+        else:
+            self._failed.pop(place, None)
+            ended()
+        finally:
+            self._busy.discard(place)
+
+    async def _merge(self, name: str, card: Card) -> None:
+        attempt, work = card.attempt, card.work
+        assert attempt, "only worked-on cards are merged"
+        outcome = await self._queue.merge(
+            MergeRequest(
+                name,
+                card.id,
+                card.title,
+                work.folder,
+                attempt.folder,
+                attempt.branch,
+                attempt.base,
+                work.checks,
+            )
+        )
+        await self._append(name, card.id, lambda now: merge_entries(now, outcome))
+
+    async def _remove(self, name: str, card_id: str) -> None:
+        """Remove a card's worktree; the next attempt on the card begins anew."""
+
+        async def is_wanted() -> bool:
+            card = (await self._boards.board(name)).cards.get(card_id)
+            return card is not None and card.state != "done"
+
+        await self._worktrees.remove(name, card_id, is_wanted)
+        await self._append(name, card_id, _without_folder)
+
+    async def _append(self, name: str, card_id: str, decide: Callable[[Card], Sequence[CardEvent]]) -> None:
+        """Append what is decided on a card as it is now. Raises StorageError."""
+        while True:
+            board = await self._boards.board(name)
+            card = board.cards.get(card_id)
+            events = decide(card) if card else ()
+            if not events or await self._boards.append(
+                name, board, [Draft(_writer(each), each) for each in events]
+            ):
+                return
+
+    async def _note_failure(self, place: Place, error: HermesError) -> None:
+        """Try again later; say why on the card if that failed before: another machine may have what is needed."""
+        sentence = error.sentence()
+        if self._failed.get(place) == sentence and not isinstance(error, StorageError):
+            await self._append(*place, lambda card: _with_reason(card, sentence))
+        self._failed[place] = sentence
+
+
+def merge_entries(card: Card, outcome: Merged | NotMerged) -> tuple[CardEvent, ...]:
+    """Return what a merge means for its card; nothing if somebody has moved the card meanwhile."""
+    if card.state != "merging":
+        return ()
+    if isinstance(outcome, Merged):
+        return (CardMoved(card.id, "done", outcome.sentence),)
+    if card.attempt and card.attempt.number >= MAX_ATTEMPTS:
+        return (CardMoved(card.id, "parked", sent_back_too_often(outcome.sentence), words=outcome.words),)
+    return (CardMoved(card.id, "ready", outcome.sentence, words=outcome.words),)
+
+
+def _with_reason(card: Card, sentence: str) -> tuple[CardEvent, ...]:
+    if card.state != "merging" or card.notes.reason == sentence:
+        return ()
+    return (CardMoved(card.id, "merging", sentence),)
+
+
+def _without_folder(card: Card) -> tuple[CardEvent, ...]:
+    attempt = card.attempt
+    if card.state != "done" or attempt is None or not attempt.folder:
+        return ()
+    return (BranchNoted(card.id, "", attempt.branch, attempt.base),)
+
+
+def _writer(event: CardEvent) -> Actor:
+    return MERGE if isinstance(event, CardMoved) else ENGINE

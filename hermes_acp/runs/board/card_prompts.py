@@ -1,0 +1,85 @@
+"""What the model that works on a card is told: the prompts of its attempts. Texts for the model, not for people."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hermes_acp.core.ports.boards.cards import Card, Comment
+from hermes_acp.runs.board.board_fold import Board
+from hermes_acp.runs.board.card_links import awaited
+
+MAX_RESULT_CHARACTERS: Final = 4_000
+FIRST: Final = """\
+You work on card {card} of the board {board!r}: {title}
+
+{text}"""
+BRANCH: Final = """\
+
+This folder is a git worktree for this card alone, on a branch of its own. Your changes are committed and merged for \
+you once they are accepted: do not merge, rebase or push."""
+ENDING: Final = """\
+
+Nobody is watching. Work until the card is done, then end with a summary of the result: a person reviews it. If you \
+cannot go on without a decision, use ask_user; the card then waits for the answer."""
+RESULTS: Final = "\n\nResults of the cards that this one waited for:"
+COMMENTS: Final = "\n\nComments on the card:"
+AGAIN: Final = "Card {card} ({title}) was sent back to you:\n\n{words}"
+RESUMED: Final = "Go on with card {card} ({title})."
+EDITED: Final = "\n\nThe card's text is now:\n\n{text}"
+
+
+def attempt_prompt(board: Board, name: str, card: Card) -> str:
+    """Return the prompt of the attempt that a card has."""
+    attempt = card.attempt
+    assert attempt, "a prompt is for an attempt"
+    if attempt.folder:
+        return "".join(_again(card))
+    return "".join(_first(board, name, card))
+
+
+def foreign_sources(board: Board, name: str, card: Card) -> tuple[str, ...]:
+    """Name what of a prompt was not written by a person: text that an agent wrote may be somebody else's."""
+    others = (board.cards[each] for each in awaited(board.incoming, card.id) if each in board.cards)
+    writers = [
+        card.created.by.kind == "agent",
+        any(each.by.kind == "agent" for each in card.comments),
+        any(each.notes.result for each in others),
+    ]
+    return (f"card {card.id} of the board {name}",) if any(writers) else ()
+
+
+def _first(board: Board, name: str, card: Card) -> Iterator[str]:
+    text = card.text.strip()
+    yield FIRST.format(card=card.id, board=name, title=card.title, text=text).rstrip()
+    results = [
+        board.cards[each]
+        for each in awaited(board.incoming, card.id)
+        if each in board.cards and board.cards[each].notes.result
+    ]
+    if results:
+        yield RESULTS
+        for each in results:
+            yield f"\n\nCard {each.id}, {each.title}:\n{each.notes.result[:MAX_RESULT_CHARACTERS]}"
+    yield from _comments(card.comments)
+    if card.work.worktree == "own":
+        yield "\n" + BRANCH
+    yield "\n" + ENDING
+
+
+def _again(card: Card) -> Iterator[str]:
+    if card.notes.words:
+        yield AGAIN.format(card=card.id, title=card.title, words=card.notes.words)
+    else:
+        yield RESUMED.format(card=card.id, title=card.title)
+        yield EDITED.format(text=card.text.strip() or card.title)
+    attempt = card.attempt
+    assert attempt, "a prompt is for an attempt"
+    words = card.notes.words
+    yield from _comments(tuple(each for each in card.comments if each.text != words))
+
+
+def _comments(comments: tuple[Comment, ...]) -> Iterator[str]:
+    if comments:
+        yield COMMENTS
+        for each in comments:
+            writer = each.by.name or each.by.kind
+            yield f"\n- {writer}: {each.text}"

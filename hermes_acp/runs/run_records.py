@@ -1,0 +1,54 @@
+"""What the records of sessions say of runs: what they asked, answered and used."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.errors import SessionNotFound
+from hermes_acp.core.ports.run_ports import RunView
+
+if TYPE_CHECKING:
+    from hermes_acp.core.events import Event
+    from hermes_acp.runs.open_questions import OpenQuestion
+    from hermes_acp.runs.run_history import RunHistory
+
+
+class RunRecords:
+    """Reads the sessions of runs; a session that does not exist yet has said nothing."""
+
+    def __init__(self, record_path: Callable[[str], Path]) -> None:
+        """Prepare; `record_path` returns where a session's record is."""
+        self._record_path = record_path
+
+    async def answer_of(self, run: RunView) -> str:
+        """Return the last text that the agent said in a run. Raises StorageError."""
+        from hermes_acp.runs.run_history import answer_of
+
+        return answer_of(await self._events_of(run), run.order.id)
+
+    async def history_of(self, run: RunView) -> "RunHistory":
+        """Return what a run has done and used so far. Raises StorageError."""
+        from hermes_acp.runs.run_history import history_of
+
+        return history_of(await self._events_of(run), run.order.id)
+
+    async def questions_of(self, run: RunView) -> "tuple[OpenQuestion, ...]":
+        """Return the open questions of a run. Raises StorageError."""
+        from hermes_acp.runs.open_questions import questions_about
+
+        return questions_about(await self._events_of(run), run.waits_for) if run.waits_for else ()
+
+    async def _events_of(self, run: RunView) -> "Sequence[Event]":
+        """Return the record of a run's session; nothing if there is none. Raises StorageError."""
+        from hermes_acp.storage.private_files import storage_error
+        from hermes_acp.storage.transcript import Transcript
+
+        path = self._record_path(run.order.session_id)
+        try:
+            return await run_sync(Transcript.read_events, path)
+        except (SessionNotFound, FileNotFoundError):
+            return ()
+        except OSError as error:
+            raise storage_error("read the run's session", path, error) from error
