@@ -14,7 +14,7 @@ import anyio
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.clock import SystemClock
-from hermes_acp.core.ports.run_ports import Done, DriveOutcome, Lease, RunFilter, RunOrder
+from hermes_acp.core.ports.run_ports import Done, DriveOutcome, Lease, RunFilter, RunOrder, WorkScope
 from hermes_acp.runs.engine_choice import open_engine
 
 
@@ -39,7 +39,7 @@ async def measure(home: Path, runs: int, idle_s: float) -> None:
     client, worker = open_engine(home, SystemClock()), open_engine(home, SystemClock())
 
     async def work() -> None:
-        await worker.work(driver)
+        await worker.work(driver, WorkScope())
 
     async def done(number: int) -> None:
         while len(await client.list(RunFilter(states=("done",), limit=number))) < number:

@@ -17,6 +17,7 @@ from hermes_acp.core.ports.run_ports import (
     RunMessage,
     RunOrder,
     RunView,
+    WorkScope,
 )
 from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.core.ports.schedule_ports import (
@@ -34,7 +35,6 @@ from hermes_acp.runs.run_records import RunRecords
 if TYPE_CHECKING:
     from hermes_acp.runs.prompt_store import PromptStore
 
-DEFAULT_SEATS = 4
 MAX_SEARCHED = 10_000
 MAX_NAMED = 5
 NOTHING_ASKED = "Run {run!r} does not wait for an answer."
@@ -214,9 +214,9 @@ class RunService:
         """Return a driver for the sessions of this process."""
         return self._make_driver(self._prompts())
 
-    async def work(self, *, only: str = "", seats: int = DEFAULT_SEATS) -> None:
+    async def work(self, *, only: str = "") -> None:
         """Drive runs until it is cancelled; with `only`, one run up to its next rest."""
-        await self.engine.work(self.driver(), only=only, seats=seats)
+        await self.engine.work(self.driver(), WorkScope(only))
 
     async def prune(self, keep_s: float) -> int:
         """Forget runs that ended longer ago than this, with their prompts; return how many. Raises StorageError."""

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.ports.run_ports import RunMessage
+from hermes_acp.core.ports.run_ports import RunMessage, WorkScope
 from tests.contract.run_drivers import ScriptedDriver
 from tests.contract.run_stage import PATIENCE_S, Stage, driver_count, order, reached, told
 
@@ -109,7 +109,7 @@ class AnswerSuite:
         await runs.start(order("asking", "ask"))
         driver = ScriptedDriver()
         with anyio.fail_after(PATIENCE_S):
-            await runs.work(driver, only="asking")
+            await runs.work(driver, WorkScope("asking"))
         assert told(driver.driven) == ["asking"]
         assert not await runs.has_worker()
         view = await runs.show("other")

@@ -19,6 +19,7 @@ from hermes_acp.core.ports.run_ports import (
     InputRequired,
     Lease,
     RunOrder,
+    WorkScope,
 )
 from hermes_acp.runs.engine_choice import open_engine
 from hermes_acp.runs.engine_settings import EngineSettings
@@ -89,7 +90,7 @@ class ScriptedDriver:
 async def _work(name: str, home: Path, journal: Path) -> None:
     driver = ScriptedDriver(journal)
     driver.note("ready")
-    await open_engine(home, SystemClock(), QUICK, name).work(driver)
+    await open_engine(home, SystemClock(), QUICK, name).work(driver, WorkScope())
 
 
 if __name__ == "__main__":

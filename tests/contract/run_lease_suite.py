@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.ports.run_ports import WorkScope
 from hermes_acp.runs.engine_settings import EngineSettings
 from tests.contract.run_drivers import QUICK, ScriptedDriver
 from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, told
@@ -25,7 +26,7 @@ class LeaseSuite:
         async with anyio.create_task_group() as tasks:
             for _ in range(8):
                 drivers.append(ScriptedDriver())
-                tasks.start_soon(stage.open().work, drivers[-1])
+                tasks.start_soon(stage.open().work, drivers[-1], WorkScope())
             for number in range(40):
                 await runs.start(order(f"run{number}"))
             for number in range(40):

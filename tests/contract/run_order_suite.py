@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.ports.run_ports import RunFilter, RunState
+from hermes_acp.core.ports.run_ports import RunFilter, RunState, WorkScope
 from hermes_acp.runs.engine_settings import EngineSettings
 from tests.contract.run_drivers import ScriptedDriver
 from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, told
@@ -117,7 +117,7 @@ class OrderSuite:
         assert told(placed.driven) == ["gpu", "here", "more"]
         assert told(ordinary.driven) == ["anywhere"]
         named = ScriptedDriver()
-        await runs.work(named, only="elsewhere")
+        await runs.work(named, WorkScope("elsewhere"))
         assert told(named.driven) == ["elsewhere"]
 
     async def test_a_new_run_is_heard_of_by_an_idle_worker(self, stage: Stage) -> None:

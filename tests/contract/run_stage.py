@@ -13,7 +13,7 @@ import anyio
 import msgspec
 
 from hermes_acp.agent.background_tasks import background_tasks
-from hermes_acp.core.ports.run_ports import RunOrder, Runs, RunState, RunView
+from hermes_acp.core.ports.run_ports import RunOrder, Runs, RunState, RunView, WorkScope
 from hermes_acp.core.ports.schedule_ports import Engine
 from hermes_acp.runs.engine_settings import EngineSettings
 from tests.architecture.sources import ROOT
@@ -55,7 +55,7 @@ class Stage(ABC):
         runs, driver = self.open(settings), ScriptedDriver()
 
         async def work() -> None:
-            await runs.work(driver, seats=seats, places=places)
+            await runs.work(driver, WorkScope(seats=seats, places=tuple(places)))
 
         try:
             async with background_tasks(work):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.clock import SystemClock
+from hermes_acp.core.ports.run_ports import WorkScope
 from hermes_acp.core.ports.schedule_ports import Engine
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.engines.embedded import ENGINE
@@ -47,7 +48,7 @@ async def test_a_file_of_before_places_still_loads(tmp_path: Path) -> None:
     await before.aclose()
     stage, driver = EmbeddedStage("embedded", tmp_path), ScriptedDriver()
     runs = ENGINE(tmp_path, clock, QUICK)
-    await runs.work(driver, only="old")
+    await runs.work(driver, WorkScope("old"))
     assert driver.driven == [("old", 1)]
     await runs.start(order("new"))
     async with stage.worker() as worker:

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from hermes_acp.agent.background_tasks import background_tasks
-from hermes_acp.core.ports.run_ports import RunMessage
+from hermes_acp.core.ports.run_ports import RunMessage, WorkScope
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.processes.process_driver import ProcessDriver
 from tests.architecture.sources import ROOT
@@ -36,7 +36,7 @@ class ProcessStage(EmbeddedStage):
         runs = self.open(settings)
 
         async def work() -> None:
-            await runs.work(ProcessDriver(command_for(self.journal), self.home, grace_s=grace_s))
+            await runs.work(ProcessDriver(command_for(self.journal), self.home, grace_s=grace_s), WorkScope())
 
         async with background_tasks(work):
             yield

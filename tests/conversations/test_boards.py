@@ -109,7 +109,7 @@ async def test_a_card_is_worked_on_in_its_own_worktree_reviewed_and_merged(scene
         assert Path(attempt.folder, "made.txt").read_text() == "made\n"
         assert Path(attempt.folder).is_relative_to(Path(scene.variables["HOME"], ".local/state/hermes-acp"))
         prompt = said_in(scene, 0)
-        assert "card 1 of the board 'b': Make it" in prompt
+        assert "user: Make it\n\nThis is card 1 of the board 'b'." in prompt
         assert "Please: Make it" in prompt
         await act(app, ApproveCard(card.id))
         done = await reached(app, card.id, "done")

@@ -4,7 +4,7 @@ Only IDs, limits and states go through an engine. Prompts, questions and answers
 session is.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final, Literal, Protocol
 
@@ -181,6 +181,23 @@ class Driver(Protocol):
         ...
 
 
+def never() -> bool:
+    """Return False."""
+    return False
+
+
+class WorkScope(Struct, frozen=True):
+    """Which runs a worker drives, `seats` at a time: those of its places, or `only` one, wherever its place is.
+
+    Once `is_draining` returns True, no more runs are begun, and the work ends with those that are driven.
+    """
+
+    only: str = ""
+    seats: int = 4
+    places: tuple[str, ...] = ("",)
+    is_draining: Callable[[], bool] = never
+
+
 class Runs(Protocol):
     """An engine: it keeps runs, and has each driven by one worker at a time."""
 
@@ -224,14 +241,10 @@ class Runs(Protocol):
         """Return whether a process is there that drives the runs of a place."""
         ...
 
-    async def work(
-        self, driver: Driver, *, only: str = "", seats: int = 4, places: Sequence[str] = ("",)
-    ) -> None:
-        """Drive the runs of these places as they become due, `seats` at a time.
+    async def work(self, driver: Driver, scope: WorkScope) -> None:
+        """Drive runs as they become due, until it is cancelled or has drained.
 
-        With `only`, drive just this run, wherever its place is, up to its next rest.
-
-        Runs until it is cancelled, which returns the runs being driven to the queue.
+        Being cancelled returns the runs that are driven to the queue.
         """
         ...
 

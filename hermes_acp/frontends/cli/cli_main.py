@@ -14,6 +14,7 @@ from hermes_acp import __version__
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.backends_command import add_backends
+from hermes_acp.frontends.cli.board.board_flags import add_board
 from hermes_acp.frontends.cli.checkpoints_command import add_checkpoints, add_undo
 from hermes_acp.frontends.cli.cli_output import drop_output, note
 from hermes_acp.frontends.cli.doctor.doctor_command import add_doctor
@@ -34,6 +35,7 @@ from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
 from hermes_acp.frontends.cli.users.audit_command import add_audit
 from hermes_acp.frontends.cli.users.users_command import add_users
+from hermes_acp.frontends.cli.worker.worker_command import add_worker
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.command_line.deleted_folder import explain_deleted_folder
 from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
@@ -109,7 +111,7 @@ def _run(options: argparse.Namespace) -> int:
         from hermes_acp.frontends.cli.memory_command import run_memory
 
         return run_memory(options)
-    if options.command in ("runs", "schedule", "notifications"):
+    if options.command in ("runs", "schedule", "board", "worker", "notifications"):
         return _run_unattended(options)
     if options.command in ("checkpoints", "undo"):
         from hermes_acp.frontends.cli.checkpoints_command import run_checkpoints
@@ -140,6 +142,14 @@ def _run_unattended(options: argparse.Namespace) -> int:
         from hermes_acp.frontends.cli.runs.runs_command import run_runs
 
         return run_runs(options)
+    if options.command == "board":
+        from hermes_acp.frontends.cli.board.board_command import run_board
+
+        return run_board(options)
+    if options.command == "worker":
+        from hermes_acp.frontends.cli.worker.worker_command import run_worker
+
+        return run_worker(options)
     if options.command == "schedule":
         from hermes_acp.frontends.cli.schedule_command import run_schedule
 
@@ -182,6 +192,8 @@ OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = Mappin
         "run": add_run,
         "runs": add_runs,
         "schedule": add_schedule,
+        "board": add_board,
+        "worker": add_worker,
         "sessions": add_sessions,
         "checkpoints": add_checkpoints,
         "undo": add_undo,

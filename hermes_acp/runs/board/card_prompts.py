@@ -9,13 +9,15 @@ from hermes_acp.runs.board.card_links import awaited
 
 MAX_RESULT_CHARACTERS: Final = 4_000
 FIRST: Final = """\
-You work on card {card} of the board {board!r}: {title}
+{title}
+
+This is card {card} of the board {board!r}.
 
 {text}"""
 BRANCH: Final = """\
 
 This folder is a git worktree for this card alone, on a branch of its own. Your changes are committed and merged for \
-you once they are accepted: do not merge, rebase or push."""
+you once they are accepted: you need not commit, and must not merge, rebase or push."""
 ENDING: Final = """\
 
 Nobody is watching. Work until the card is done, then end with a summary of the result: a person reviews it. If you \

@@ -24,11 +24,11 @@ from hermes_acp.core.ports.run_ports import (
     RunOrder,
     RunState,
     RunView,
+    WorkScope,
 )
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.sqlite.embedded_schedules import EmbeddedSchedules
-from hermes_acp.runs.sqlite.run_claims import WorkScope
 from hermes_acp.runs.sqlite.run_database import ChangeProbe, RunDatabase
 from hermes_acp.runs.sqlite.run_pruning import prune
 from hermes_acp.runs.sqlite.run_tables import (
@@ -183,16 +183,12 @@ class EmbeddedRuns:
 
         return await run_sync(look, await self._database.read(partial(workers_at, place)))
 
-    async def work(
-        self, driver: Driver, *, only: str = "", seats: int = 4, places: Sequence[str] = ("",)
-    ) -> None:
-        """Drive the runs of these places as they become due; with `only`, just this run, up to its next rest."""
-        kind = FOREGROUND if only else "worker"
+    async def work(self, driver: Driver, scope: WorkScope) -> None:
+        """Drive runs as they become due, until it is cancelled or has drained."""
+        kind = FOREGROUND if scope.only else "worker"
         presence = WorkerPresence(self._folder, f"{kind}_{os.urandom(8).hex()}")
         announce = partial(self._announce, presence.id)
-        await RunWorker(self._database, presence, self._settings, self._clock, announce).run(
-            driver, WorkScope(only, seats, tuple(places))
-        )
+        await RunWorker(self._database, presence, self._settings, self._clock, announce).run(driver, scope)
 
     async def aclose(self) -> None:
         """Close the file."""

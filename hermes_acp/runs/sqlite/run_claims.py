@@ -20,6 +20,7 @@ from hermes_acp.core.ports.run_ports import (
     RunMessage,
     RunOrder,
     RunState,
+    WorkScope,
 )
 from hermes_acp.runs.sqlite.run_tables import note_change, select_messages
 
@@ -51,14 +52,6 @@ class HeldRun(Struct, frozen=True):
     holder: str
     epoch: int
     beat: int
-
-
-class WorkScope(Struct, frozen=True):
-    """Which runs a worker drives, and how many at a time: those of its places, or `only` one, wherever its place is."""
-
-    only: str = ""
-    seats: int = 4
-    places: tuple[str, ...] = ("",)
 
 
 def claim_next(connection: sqlite3.Connection, holder: str, now: float, scope: WorkScope) -> Claim | None:

@@ -17,14 +17,13 @@ from msgspec import Struct
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, Fenced, RunMessage
+from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, Fenced, RunMessage, WorkScope
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.sqlite.run_claims import (
     Claim,
     HeldRun,
     Renewal,
-    WorkScope,
     claim_next,
     is_held,
     next_due,
@@ -127,7 +126,7 @@ class RunWorker:
             await self._database.write(partial(self._register, scope.places))
             probe = ChangeProbe(self._database.path)
             async with background_tasks(self._listen), anyio.create_task_group() as drives:
-                while not (scope.only and await self._rests(scope.only)):
+                while not await self._is_over(scope):
                     await self._pass(driver, scope, drives)
                     await self._sleep(probe)
         finally:
@@ -146,7 +145,13 @@ class RunWorker:
             (self._presence.id, boot_id(), self._clock.now(), msgspec.json.encode(places).decode()),
         )
 
-    async def _rests(self, run_id: str) -> bool:
+    async def _is_over(self, scope: WorkScope) -> bool:
+        """Return whether the one run that is wanted rests, or all runs of a draining worker do."""
+        if scope.is_draining():
+            return not self._leases
+        if not scope.only:
+            return False
+        run_id = scope.only
         run = await self._database.read(lambda connection: select_run(connection, run_id))
         return run is None or run.state not in ("queued", "running")
 
@@ -172,9 +177,9 @@ class RunWorker:
         """Look after all claims, then claim what is due; what cannot be read now is tried again."""
         try:
             await self._look_after_claims()
-            if not scope.only:
+            if not (scope.only or scope.is_draining()):
                 await self._start_due()
-            while len(self._leases) < scope.seats:
+            while len(self._leases) < scope.seats and not scope.is_draining():
                 now = self._clock.now()
                 claim = await self._database.write(
                     lambda connection, now=now: claim_next(connection, self._presence.id, now, scope)

@@ -7,7 +7,19 @@ from tests.golden.message_catalogue import FOLDER, catalogue
 
 
 @pytest.mark.parametrize(
-    "frontend", ["acp", "chat", "chat.full_screen", "cli", "cli.users", "command_line", "lsp", "web"]
+    "frontend",
+    [
+        "acp",
+        "chat",
+        "chat.full_screen",
+        "cli",
+        "cli.board",
+        "cli.users",
+        "cli.worker",
+        "command_line",
+        "lsp",
+        "web",
+    ],
 )
 def test_the_messages_are_as_reviewed(frontend: str) -> None:
     package, file = f"hermes_acp.frontends.{frontend}.messages", FOLDER / f"{frontend}.txt"

@@ -237,7 +237,11 @@ class ResidentProcess:
     async def _ending(self) -> int:
         """Drive runs until a signal, then wait for running turns after SIGTERM; return the exit code."""
         async with background_tasks(
-            self._drive_runs, self._report_runs, self._prune_runs, self._ask_for_runs
+            self._drive_runs,
+            self._report_runs,
+            self._prune_runs,
+            self._ask_for_runs,
+            self._app.board_coordinator().keep,
         ):
             number = await self._guard.stopped()
         code = code_after(number)

@@ -21,6 +21,8 @@ COMMANDS: Final = MappingProxyType(
         "status": "show what the agent in the background is doing",
         "runs": "start work that goes on without a client; answer its questions",
         "schedule": "start runs at certain times",
+        "board": "plan work on cards that agents carry out; answer, review and approve",
+        "worker": "work on cards and other runs, each in a process of its own",
         "scan": "check files for hidden or hostile instructions",
         "sessions": "list, search, show, rename, archive, export and delete stored sessions",
         "checkpoints": "show which files each turn changed; undo one turn",

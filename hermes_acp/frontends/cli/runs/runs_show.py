@@ -1,6 +1,6 @@
 """How runs are shown: as a line, in full with the question they wait with, and as JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hermes_acp.runs.run_service import RunService
 
 PROMPT_CHARACTERS = 60
+HowToAnswer = Callable[[str, str], str]
 
 
 async def list_line(service: "RunService", view: RunView) -> str:
@@ -56,25 +57,27 @@ async def show_run(service: "RunService", named: str, *, as_json: bool) -> int:
     return 0
 
 
-def question_lines(run_id: str, question: "OpenQuestion") -> Iterator[str]:
-    """Return a question in full: all that would happen if it is allowed."""
+def question_lines(
+    asked: str, question: "OpenQuestion", how_to_answer: HowToAnswer = order_messages.how_to_answer
+) -> Iterator[str]:
+    """Return a question in full: all that would happen if it is allowed. `asked` is the ID of the run or the card."""
     title = order_messages.question("" if question.is_for_text else question.card.title)
     yield bold(escaped(title))
-    yield from map(escaped, _question_text(run_id, question))
+    yield from map(escaped, _question_text(question))
+    choice = order_messages.TEXT if question.is_for_text else order_messages.ALLOW_OR_DENY
+    yield escaped(how_to_answer(asked, choice))
 
 
-def _question_text(run_id: str, question: "OpenQuestion") -> Iterator[str]:
+def _question_text(question: "OpenQuestion") -> Iterator[str]:
     if question.is_for_text:
         yield question.asks.question
         yield from (f"  - {choice}" for choice in question.asks.choices or ())
         if question.asks.url:
             yield question.asks.url
-        yield order_messages.how_to_answer(run_id, order_messages.TEXT)
         return
     if question.why:
         yield order_messages.why_asked(question.why)
     yield from _content(question.card)
-    yield order_messages.how_to_answer(run_id, order_messages.ALLOW_OR_DENY)
 
 
 def _content(card: CallProposed) -> Iterator[str]:

@@ -1,0 +1,212 @@
+"""The command `hermes-acp board`: add cards, look at them, and decide about them."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import anyio
+from msgspec import structs
+
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports.boards import card_actions as actions
+from hermes_acp.core.ports.boards.cards import Actor, BoardSettings, CardWork, Link, LinkKind
+from hermes_acp.core.ports.run_ports import RunBudget
+from hermes_acp.frontends.cli.board import messages
+from hermes_acp.frontends.cli.board.board_flags import NO_LIMIT
+from hermes_acp.frontends.cli.cli_output import folder_named, note, print_json
+from hermes_acp.frontends.cli.runs.stored_runs import stored_runs
+
+if TYPE_CHECKING:
+    from hermes_acp.core.ports.boards.card_actions import CardAction
+    from hermes_acp.runs.board.board_service import BoardService
+
+KINDS: Final[Mapping[str, LinkKind]] = MappingProxyType(
+    {"blocks": "blocks", "parent": "parent", "found-in": "found_in"}
+)
+BUDGET_FLAGS: Final = ("max_steps", "max_tokens", "max_cost", "timeout")
+STARTS_WORK: Final = ("add", "move", "send-back", "answer", "approve")
+
+
+def run_board(options: argparse.Namespace) -> int:
+    """Run the subcommand and return the exit code. Raises BadRequest, StorageError."""
+    return anyio.run(_act, options, read_environment())
+
+
+async def _act(options: argparse.Namespace, environment: Environment) -> int:
+    from hermes_acp.app.service_factories import build_board_service
+    from hermes_acp.clock import SystemClock
+
+    runs = stored_runs(environment)
+    service = build_board_service(environment.home, SystemClock(), runs)
+    try:
+        if options.action in ("list", "show", "diff", "watch", "boards", "limits"):
+            await _show(service, options, environment)
+        elif options.action == "create":
+            print(messages.created(options.name, is_new=await service.create(options.name)))
+        elif options.action == "delete":
+            await service.remove(options.name)
+            print(messages.deleted(options.name))
+        else:
+            await _change(service, options)
+        return 0
+    finally:
+        await runs.aclose()
+
+
+async def _show(service: "BoardService", options: argparse.Namespace, environment: Environment) -> None:
+    from hermes_acp.frontends.cli.board import board_show
+
+    match options.action:
+        case "list":
+            await board_show.print_list(service, options)
+        case "show":
+            await board_show.print_card(service, options)
+        case "diff":
+            await board_show.print_diff(service, options, environment.variables)
+        case "watch":
+            await board_show.print_changes(service, options.board, as_json=options.json)
+        case "boards":
+            await board_show.print_boards(service, as_json=options.json)
+        case _:
+            await _set_limits(service, options)
+
+
+async def _change(service: "BoardService", options: argparse.Namespace) -> None:
+    """Carry out what the flags want, and confirm it."""
+    import getpass
+
+    by = Actor("person", getpass.getuser())
+    if options.action == "add":
+        card_id = await _add(service, options, by)
+    else:
+        card_id = options.card
+        await service.act(options.board, await _action_of(service, options), by)
+    if options.action == "remove":
+        print(messages.removed(card_id))
+        return
+    card = (await service.board(options.board)).cards[card_id]
+    if options.action == "add" and options.json:
+        print_json({"id": card_id, "state": card.state})
+    else:
+        print(messages.changed(card_id, card.state))
+    may_start = options.action in STARTS_WORK and card.state in ("ready", "running", "merging")
+    place = card.work.place or (await service.overview(options.board)).settings.place
+    if may_start and not await service.runs.engine.has_worker(place):
+        note(messages.NOBODY_WORKS)
+
+
+async def _add(service: "BoardService", options: argparse.Namespace, by: Actor) -> str:
+    """Add a card and return its ID; it starts only once its links are there."""
+    links = (Link("parent", options.parent),) if options.parent else ()
+    work = _work_of(options, CardWork())
+    add = actions.AddCard(options.title, _text_of(options) or "", "inbox", work, links)
+    card_id = (await service.act(options.board, add, by)).cards[0].card.id
+    for blocker in dict.fromkeys(options.blocked_by):
+        await service.act(options.board, actions.LinkCard(blocker, Link("blocks", card_id)), by)
+    if options.ready:
+        await service.act(options.board, actions.MoveCard(card_id, "ready"), by)
+    return card_id
+
+
+async def _action_of(service: "BoardService", options: argparse.Namespace) -> "CardAction":
+    """Return the action that the flags describe. Raises BadRequest."""
+    card = options.card
+    match options.action:
+        case "edit":
+            before = (await service.show(options.board, card)).view.card.work
+            work = _work_of(options, before)
+            text = _text_of(options)
+            if options.title is None and text is None and work == before:
+                raise BadRequest(messages.NO_TEXT)
+            return actions.EditCard(card, options.title, text, work if work != before else None)
+        case "move":
+            return actions.MoveCard(card, options.to, options.reason)
+        case "comment":
+            return actions.CommentOnCard(card, " ".join(options.words))
+        case "link" | "unlink":
+            link = Link(KINDS[options.kind], options.other)
+            return actions.LinkCard(card, link, is_removed=options.action == "unlink")
+        case "answer":
+            return await _answer(service, options)
+        case "approve":
+            return actions.ApproveCard(card, " ".join(options.words))
+        case "send-back":
+            return actions.SendBackCard(card, " ".join(options.words))
+        case "park":
+            return actions.ParkCard(card, " ".join(options.words))
+        case "remove":
+            return actions.RemoveCard(card)
+        case _:
+            return actions.RestoreCard(card)
+
+
+async def _answer(service: "BoardService", options: argparse.Namespace) -> "CardAction":
+    """Return the answer: allow, deny, or words instead."""
+    words = " ".join(options.answer)
+    questions = (await service.show(options.board, options.card)).questions
+    wants_text = bool(questions) and questions[0].is_for_text
+    if words in ("allow", "yes", "y") and not wants_text:
+        return actions.AnswerCard(options.card, "allow_once", call_id=options.call)
+    if words in ("deny", "no", "n") and not wants_text:
+        return actions.AnswerCard(options.card, "reject_once", call_id=options.call)
+    answer = "allow_once" if wants_text else "reject_once"
+    return actions.AnswerCard(options.card, answer, words, options.call)
+
+
+def _text_of(options: argparse.Namespace) -> str | None:
+    return sys.stdin.read() if options.text == "-" else options.text
+
+
+def _work_of(options: argparse.Namespace, before: CardWork) -> CardWork:
+    """Return how a card is worked on, with what the flags name."""
+    changes: dict[str, object] = {}
+    if options.cwd is not None:
+        changes["folder"] = folder_named(options.cwd) or "."
+    if options.same_folder:
+        changes["worktree"] = "same"
+    if options.check is not None:
+        changes["checks"] = tuple(options.check)
+    for name in ("mode", "model", "backend", "place", "priority", "approval"):
+        if (value := getattr(options, name)) is not None:
+            changes[name] = value
+    limits = [getattr(options, flag) for flag in BUDGET_FLAGS]
+    if any(each is not None for each in limits):
+        kept = structs.astuple(before.budget)
+        chosen = (kept[place] if each is None else each for place, each in enumerate(limits))
+        changes["budget"] = RunBudget(*chosen)
+    return structs.replace(before, **changes)
+
+
+async def _set_limits(service: "BoardService", options: argparse.Namespace) -> None:
+    """Set the limits that the flags name, and show all."""
+    import getpass
+
+    view = await service.overview(options.board)
+    changes: dict[str, object] = {
+        name: None if value == 0 else value
+        for name, value in (
+            ("max_tokens", options.tokens),
+            ("max_cost_usd", options.cost),
+            ("max_running", options.running),
+        )
+        if value is not None
+    }
+    if options.place is not None:
+        changes["place"] = "" if options.place == NO_LIMIT else options.place
+    settings: BoardSettings = structs.replace(view.settings, **changes)
+    if changes:
+        await service.create(options.board)
+        await service.act(options.board, actions.ChangeBoard(settings), Actor("person", getpass.getuser()))
+    shown = messages.limits(
+        tokens=settings.max_tokens,
+        cost_usd=settings.max_cost_usd,
+        running=settings.max_running,
+        place=settings.place,
+    )
+    for name, value in shown.items():
+        print(f"{name + ':':<11} {value}")
+    if view.halted:
+        note(view.halted)

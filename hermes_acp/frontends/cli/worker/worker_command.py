@@ -1,0 +1,135 @@
+"""The command `hermes-acp worker`: work on cards and other runs, each in a process of its own."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import anyio
+from msgspec import structs
+
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports.run_ports import DriveOutcome, Lease, RunOrder, WorkScope
+from hermes_acp.frontends.cli.cli_output import escaped, note
+from hermes_acp.frontends.cli.flag_values import positive_number
+from hermes_acp.frontends.cli.worker import messages
+from hermes_acp.frontends.cli.worker.drive_command import ALLOW_BYPASS
+from hermes_acp.shutdown import ShutdownGuard, code_after
+
+if TYPE_CHECKING:
+    from hermes_acp.app.app import App
+
+DEFAULT_SLOTS: Final = 2
+DEFAULT_DRAIN_S: Final = 30.0
+
+
+def add_worker(worker: argparse.ArgumentParser) -> None:
+    """Describe the flags."""
+    worker.add_argument("--board", action="append", default=[], metavar="NAME", help=messages.BOARD_HELP)
+    worker.add_argument(
+        "--slots",
+        type=positive_number(int),
+        default=DEFAULT_SLOTS,
+        metavar="N",
+        help=messages.SLOTS_HELP.format(default=DEFAULT_SLOTS),
+    )
+    worker.add_argument("--place", action="append", default=[], metavar="LABEL", help=messages.PLACE_HELP)
+    worker.add_argument("--only-places", action="store_true", help=messages.ONLY_PLACES_HELP)
+    worker.add_argument(
+        "--drain",
+        type=positive_number(float),
+        default=DEFAULT_DRAIN_S,
+        metavar="S",
+        help=messages.DRAIN_HELP.format(default=DEFAULT_DRAIN_S),
+    )
+    worker.add_argument(ALLOW_BYPASS, action="store_true", help=messages.ALLOW_BYPASS_HELP)
+
+
+def run_worker(options: argparse.Namespace) -> int:
+    """Work until a signal; return the exit code. Raises BadRequest."""
+    if options.only_places and not options.place:
+        raise BadRequest(messages.NO_PLACES)
+    guard = ShutdownGuard(drain_s=options.drain)
+    guard.watch_signals()
+    guard.start()
+    return anyio.run(_work, options, read_environment(), guard)
+
+
+async def _work(options: argparse.Namespace, environment: Environment, guard: ShutdownGuard) -> int:
+    from hermes_acp.app.app import App
+
+    app = App(structs.replace(environment, allows_bypass=options.allow_bypass))
+    try:
+        return await _Worker(app, environment, options).run(guard)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await app.aclose()
+
+
+class _Worker:
+    """Keeps boards going and drives runs, each in a process of its own, reporting how it goes."""
+
+    def __init__(self, app: "App", environment: Environment, options: argparse.Namespace) -> None:
+        from hermes_acp.runs.processes.process_driver import ProcessDriver
+
+        self._app = app
+        self._options = options
+        self._running: set[str] = set()
+        self._is_draining = False
+        line = drive_line(allows_bypass=options.allow_bypass)
+        self._driver = ProcessDriver(line, environment.home, self._report_start)
+
+    async def run(self, guard: ShutdownGuard) -> int:
+        """Work until a signal and, after SIGTERM, until what is running ends; return the exit code."""
+        options = self._options
+        for name in options.board:
+            await self._app.board_service.create(name)
+        places = (*(() if options.only_places else ("",)), *options.place)
+        scope = WorkScope(seats=options.slots, places=places, is_draining=lambda: self._is_draining)
+        code = 0
+        coordinator = self._app.board_coordinator(options.board)
+        async with background_tasks(coordinator.keep), anyio.create_task_group() as tasks:
+
+            async def stop() -> None:
+                nonlocal code
+                code = code_after(await guard.stopped())
+                if code == 0:
+                    await self._drain(guard)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(stop)
+            note(messages.ready(options.slots))
+            await self._app.run_service.engine.work(self, scope)
+            tasks.cancel_scope.cancel()
+        guard.end_drain()
+        return code
+
+    async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
+        """Work on a run until it rests."""
+        self._running.add(order.id)
+        try:
+            outcome = await self._driver.drive(order, lease)
+        finally:
+            self._running.discard(order.id)
+        sentence: str = getattr(outcome, "sentence", "")
+        note(escaped(messages.ended(order.id, type(outcome).__name__, sentence)))
+        return outcome
+
+    async def _drain(self, guard: ShutdownGuard) -> None:
+        """Begin nothing more, and let what is running end, until another signal or the end of the time."""
+        self._is_draining = True
+        if self._running:
+            note(messages.draining(len(self._running)))
+        with anyio.move_on_after(self._options.drain):
+            await guard.stopped()
+
+    def _report_start(self, run_id: str, pid: int) -> None:
+        note(escaped(messages.started(run_id, pid)))
+
+
+def drive_line(*, allows_bypass: bool) -> Sequence[str]:
+    """Return the command line of the process of one run."""
+    command = [sys.executable, "-m", "hermes_acp", "drive"]
+    return [*command, ALLOW_BYPASS] if allows_bypass else command
