@@ -21,6 +21,7 @@ from hermes_acp.app.service_factories import (
     build_mcp_manager,
     build_recall_service,
     build_run_service,
+    unattended_work,
 )
 from hermes_acp.clock import SystemClock
 from hermes_acp.config.environment import Environment
@@ -38,7 +39,6 @@ from hermes_acp.ids import RandomIds
 from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.memory.memory_notes import PendingNoteNotices
 from hermes_acp.policy.workspace_trust import WorkspaceTrust
-from hermes_acp.runs.agent_schedules import schedules_for_agent
 from hermes_acp.runs.run_service import RunService
 from hermes_acp.sessions.builtin_commands import CommandServices, builtin_commands
 from hermes_acp.sessions.checkpoint_service import CheckpointService
@@ -187,7 +187,7 @@ class App:
             self._background.start,
             ChildSessions(self._store, clock, self.ids),
             self.configuration.child_limits,
-            lambda: schedules_for_agent(self.run_service, self._environment.home),
+            lambda: unattended_work(self.run_service, lambda: self.board_service, self._environment.home),
         )
 
     def _services(self) -> SessionServices:

@@ -19,6 +19,7 @@ from hermes_acp.storage.session_store import SessionStore
 
 if TYPE_CHECKING:
     from hermes_acp.agent.setup.configuration import Configuration
+    from hermes_acp.agent.setup.turn_dependencies import UnattendedWork
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.ports.embedding_ports import Embedder
@@ -95,6 +96,15 @@ def build_board_service(home: Path, clock: Clock, runs: RunService) -> "BoardSer
 
     folder = home / "boards"
     return BoardService(FileBoardLogs(folder), runs, clock, lambda name: folder / name / "snapshot")
+
+
+def unattended_work(runs: RunService, boards: "Callable[[], BoardService]", home: Path) -> "UnattendedWork":
+    """Return what the agent of this process can arrange without its user. Blocks."""
+    from hermes_acp.agent.setup.turn_dependencies import UnattendedWork
+    from hermes_acp.runs.agent_schedules import schedules_for_agent
+    from hermes_acp.runs.board.agent_boards import boards_for_agent
+
+    return UnattendedWork(schedules_for_agent(runs, home), boards_for_agent(boards, home / "boards"))
 
 
 def build_card_worktrees(environment: Environment, trust: "WorkspaceTrust") -> "CardWorktrees":

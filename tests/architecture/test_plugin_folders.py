@@ -52,7 +52,7 @@ hermes_acp.notifications.services: apprise desktop
 hermes_acp.runs.engines: embedded
 hermes_acp.sessions.commands: compact config context cost export init mcp memory permissions redo shell skills status
   trust undo
-hermes_acp.tools.builtin: apply_patch ask_user browser delegate diagnostics edit_file execute_code
+hermes_acp.tools.builtin: apply_patch ask_user board browser card delegate diagnostics edit_file execute_code
   git glob list_files memory notebook_edit plan process read_file schedule search session_search skill skill_manage
   terminal tool_manage web_fetch web_search write_file
 hermes_acp.web.search_services: brave exa searxng serper tavily

@@ -123,7 +123,17 @@ EFFECTS: list[tuple[str, Mapping[str, object], str]] = [
     ("glob", {"pattern": "*.txt"}, "lists"),
     ("apply_patch", {"patch": PATCH}, "writes"),
 ]
-TRIED_ELSEWHERE = {"git", "notebook_edit", "memory", "skill", "skill_manage", "tool_manage", "schedule"}
+TRIED_ELSEWHERE = {
+    "git",
+    "notebook_edit",
+    "memory",
+    "skill",
+    "skill_manage",
+    "tool_manage",
+    "schedule",
+    "board",
+    "card",
+}
 """With a repository, a notebook, what is remembered, learnt or written, or a clock, each in a file of its own."""
 
 

@@ -117,9 +117,9 @@ async def test_a_card_is_worked_on_in_its_own_worktree_reviewed_and_merged(scene
         assert git(scene, "log", "--format=%an %s") == "Ann Make it\nAnn Begin"
         assert (scene.project / "made.txt").exists()
         with anyio.fail_after(WAIT_S):
-            while Path(attempt.folder).exists():
+            while git(scene, "branch", "--list", "hermes-acp/*"):
                 await anyio.sleep(0.05)
-        assert git(scene, "branch", "--list", "hermes-acp/*") == ""
+        assert not Path(attempt.folder).exists()
 
 
 async def test_a_card_that_is_sent_back_goes_on_in_its_session(scene: Scene) -> None:
@@ -281,3 +281,45 @@ async def test_work_goes_on_after_a_restart_at_any_point(scene: Scene) -> None:
         done = await reached(app, card, "review")
     assert done.attempt
     assert (done.attempt.number, Path(done.attempt.folder, "made.txt").exists()) == (1, True)
+
+
+async def test_the_agent_reports_on_its_card_and_adds_what_it_finds(scene: Scene) -> None:
+    scene.provider.plays(
+        step(
+            call("board", "list"),
+            call("card", "add", action="add", title="A bug", text="Look.", link="found_in", other="1"),
+            call("card", "other", action="result", card="9", text="Mine"),
+            call("card", "result", action="result", text="Half done"),
+        ),
+        step("I am done."),
+    )
+    async with opened(scene) as app:
+        card = await reached(app, await add(app, scene, "Work"), "review")
+        found = (await app.board_service.board(BOARD)).cards["2"]
+    assert card.notes.result == "Half done"
+    assert (found.title, found.state, found.links) == ("A bug", "inbox", (Link("found_in", "1"),))
+    assert (found.created.by.kind, found.work.folder) == ("agent", str(scene.project))
+    outcomes = [
+        each for each in plain_history(scene.provider.requests[1]) if each.startswith(("board:", "card:"))
+    ]
+    assert "1 [running] Work" in outcomes[0]
+    assert outcomes[1:] == [
+        "card: Card 2: inbox.",
+        "card: There is no card '9' on this board. List the cards: hermes-acp board list.",
+        "card: Card 1: running.",
+    ]
+
+
+async def test_a_card_that_starts_work_is_approved_by_a_person(scene: Scene) -> None:
+    scene.overrides["mode"] = "auto"
+    scene.provider.plays(
+        step(call("card", action="add", title="More", text="Do more.", start=True)), step("Asked.")
+    )
+    async with opened(scene) as app:
+        card = await reached(app, await add(app, scene, "Work"), "input_required")
+        assert card.notes.reason == "Start work on a new card: More"
+        (question,) = (await app.board_service.show(BOARD, card.id)).questions
+        assert "Do more." in question.card.diffs[0].new_text
+        await act(app, AnswerCard(card.id, "reject_once"))
+        await reached(app, card.id, "review")
+        assert len((await app.board_service.board(BOARD)).cards) == 1

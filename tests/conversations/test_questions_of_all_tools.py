@@ -56,7 +56,7 @@ CALLS: Final[dict[str, Json]] = {
     "write_file": {"path": "new.txt", "content": LONG},
 }  # fmt: skip
 """One call of every tool, with all it would run, write or send."""
-SHOW_ONLY: Final = {"diagnostics", "git", "process", "schedule", "web_search"}
+SHOW_ONLY: Final = {"board", "card", "diagnostics", "git", "process", "schedule", "web_search"}
 """Tools that need something else on the machine; all their arguments are shown like those of any tool."""
 SHOWN: Final[dict[str, tuple[str, ...]]] = {
     "apply_patch": (LONG, "old.txt"),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.messages import ToolSchema
+    from hermes_acp.core.ports.boards.agent_boards import AgentBoards
     from hermes_acp.core.ports.schedule_ports import AgentSchedules
     from hermes_acp.core.record.session_record import Record
     from hermes_acp.models.model_connections import ModelConnections
@@ -39,6 +40,18 @@ if TYPE_CHECKING:
     from hermes_acp.telemetry.redaction import Redactor
 
     Brief = Callable[[Record, Workspace, Record], Awaitable[SystemPrompt]]
+
+
+class UnattendedWork(Struct, frozen=True):
+    """What lets an agent arrange work without its user: schedules and boards, if there are any here."""
+
+    schedules: "AgentSchedules | None" = None
+    boards: "AgentBoards | None" = None
+
+    def ports(self) -> dict[str, object]:
+        """Return the ports of the tools that are offered."""
+        named: dict[str, object] = {"schedules": self.schedules, "boards": self.boards}
+        return {name: port for name, port in named.items() if port is not None}
 
 
 class TurnServices(Struct, frozen=True):
@@ -59,7 +72,7 @@ class TurnServices(Struct, frozen=True):
     start: StartTask
     child_records: ChildRecords
     child_limits: "Callable[[], ChildLimits]"
-    schedules: "Callable[[], AgentSchedules | None]" = lambda: None
+    unattended: "Callable[[], UnattendedWork]" = lambda: UnattendedWork()
 
 
 class TurnDependenciesFactory:
@@ -179,7 +192,7 @@ class TurnDependenciesFactory:
             "tool_workshop": services.custom_tools.workshop,
             "diagnoses": None,
             "skills": services.skill_service.library,
-            **({"schedules": schedules} if (schedules := services.schedules()) else {}),
+            **services.unattended().ports(),
         }
 
     def _memory_stages(

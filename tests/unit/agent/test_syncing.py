@@ -85,6 +85,7 @@ def test_every_tool_says_whether_it_can_be_made_twice() -> None:
     repeatable = {name for name in plugin_folder if plugin_folder.open(name).tool_metadata.is_repeatable}
     assert repeatable == {
         "ask_user",
+        "board",
         "diagnostics",
         "git",
         "glob",

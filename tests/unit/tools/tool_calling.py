@@ -185,6 +185,7 @@ PORTS: Mapping[str, object] = MappingProxyType(
         "skill_workshop": Bench(),
         "tool_workshop": None,
         "schedules": None,
+        "boards": None,
     }
 )
 

@@ -1,0 +1,31 @@
+"""Boards as the agent itself may see and change them."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from hermes_acp.core.ports.boards.board_views import CardView
+from hermes_acp.core.ports.boards.card_actions import CardAction
+
+
+class AgentBoards(Protocol):
+    """The boards of a home, for the tools of its sessions. An empty name stands for the board of the session's card."""
+
+    @property
+    def place(self) -> str:
+        """The path of what a change changes."""
+        ...
+
+    async def list(self, board: str, session_id: str) -> Sequence[CardView]:
+        """List the cards of a board that are not done. Raises BadRequest, StorageError."""
+        ...
+
+    async def show(self, board: str, card_id: str, session_id: str) -> CardView:
+        """Return a card; without an ID, the one that the session works on. Raises BadRequest, StorageError."""
+        ...
+
+    async def act(self, board: str, action: CardAction, session_id: str) -> CardView:
+        """Do something as the agent of a session, and return the card. Raises BadRequest, StorageError.
+
+        An action without a card's ID is about the card that the session works on.
+        """
+        ...
