@@ -39,6 +39,7 @@ from hermes_acp.ids import RandomIds
 from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.memory.memory_notes import PendingNoteNotices
 from hermes_acp.policy.workspace_trust import WorkspaceTrust
+from hermes_acp.runs.board.board_followers import BoardFollowers
 from hermes_acp.runs.run_service import RunService
 from hermes_acp.sessions.builtin_commands import CommandServices, builtin_commands
 from hermes_acp.sessions.checkpoint_service import CheckpointService
@@ -85,7 +86,7 @@ class App:
 
         `overrides` are settings from flags; `connect` connects to a chosen model, by default through its vendor.
         """
-        self._observers, self.ids = observers, ids or RandomIds()
+        self.ids = ids or RandomIds()
         clock = self._clock = clock or SystemClock()
         self._environment, self._bugs = environment, BugLog(environment.home)
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
@@ -93,6 +94,12 @@ class App:
         self.recall_service = build_recall_service(environment, self._store)
         self.recall: Recall = self.recall_service
         self._background = ToolSourceRunner()
+        followers = BoardFollowers(
+            lambda: self.board_service,
+            lambda session_id: self.sessions.get(session_id),
+            self._background.start,
+        )
+        self._observers = (*observers, followers)
         self.mcp_manager = build_mcp_manager(
             environment, self._background, lambda: self.sessions.announce_commands()
         )
@@ -234,6 +241,7 @@ class App:
             lambda: skill_similarity(self.recall_service),
             self._environment.home,
             self._store.path_of,
+            lambda: self.board_service,
         )
 
     async def run(self) -> None:

@@ -127,7 +127,7 @@ class GrantsRevoked(Struct, frozen=True, gc=False, tag="grants_revoked"):
 class Options(Struct, frozen=True):
     """What the user chose for a session. Empty values mean the configured defaults.
 
-    If `effort` is null, the provider decides.
+    If `effort` is null, the provider decides. The cards of a `board` are shown as the session's plan.
     """
 
     model: str = ""
@@ -136,6 +136,7 @@ class Options(Struct, frozen=True):
     provider: str = ""
     effort: Effort | None = None
     backend: str = ""
+    board: str = ""
 
 
 PermissionAnswer = Literal[

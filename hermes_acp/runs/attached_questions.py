@@ -18,6 +18,7 @@ from hermes_acp.core.events import Event
 from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 from hermes_acp.core.ports.record_ports import Audience
 from hermes_acp.core.ports.run_ports import RunFilter, RunView
+from hermes_acp.core.ports.session_ports import RecordedSession
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.sessions.session import Session
 
@@ -38,7 +39,7 @@ class AttachedQuestions:
         self._asking: dict[tuple[Session, str, tuple[str, ...]], anyio.CancelScope] = {}
         self._has_news = anyio.Event()
 
-    def opened(self, session_id: str) -> Audience:
+    def opened(self, session: RecordedSession) -> Audience:
         """Look for questions of a session that was opened."""
         self._has_news.set()
         return _NoAudience()

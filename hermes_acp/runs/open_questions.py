@@ -6,7 +6,7 @@ from hashlib import sha256
 import msgspec
 from msgspec import Struct, structs
 
-from hermes_acp.core.event_types import CallEffect
+from hermes_acp.core.event_types import CallEffect, PermissionAnswer
 from hermes_acp.core.events import CallProposed, Event, PermissionAsked
 
 ASK_USER = "ask_user"
@@ -57,6 +57,23 @@ def questions_about(events: Iterable[Event], call_ids: Sequence[str]) -> tuple[O
             case _:
                 pass
     return tuple(found[call_id] for call_id in call_ids if call_id in found)
+
+
+def answer_in_words(
+    questions: Sequence[OpenQuestion], words: str, comment: str = ""
+) -> tuple[PermissionAnswer, str]:
+    """Return the answer that words mean: allow, deny or, for anything else, what to do instead.
+
+    Where the agent itself asks, words are its answer.
+    """
+    wants_text = bool(questions) and questions[0].is_for_text
+    if wants_text:
+        return "allow_once", words
+    if words in ("allow", "yes", "y"):
+        return "allow_once", comment
+    if words in ("deny", "no", "n"):
+        return "reject_once", comment
+    return "reject_once", words
 
 
 def digest_of(card: CallProposed) -> str:

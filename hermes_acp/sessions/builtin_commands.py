@@ -10,6 +10,7 @@ from msgspec import Struct
 from hermes_acp.agent.setup.configuration import Configuration
 from hermes_acp.context.context_approvals import ContextApprovals
 from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.ports.boards.board_ports import Boards
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.policy.workspace_trust import WorkspaceTrust
@@ -38,6 +39,7 @@ ORDER: Final = (
         "memory",
         "mcp",
     ),
+    *("board", "take", "answer", "park"),
     *("export", "init", "shell"),
 )
 """The order in which commands are listed; commands not named here come last, by name."""
@@ -61,6 +63,7 @@ class CommandServices(Struct, frozen=True):
     similarity: "Callable[[], SkillSimilarityMeasure]"
     home: Path
     transcript: Callable[[str], Path]
+    boards: Callable[[], Boards]
 
 
 class RecordCommand(Struct, frozen=True):

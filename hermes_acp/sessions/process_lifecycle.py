@@ -47,7 +47,7 @@ class ProcessLifecycle(Struct, frozen=True):
         """Provide a session with the skills of its folder; they are read in the background."""
         self.skill_service.attend(session, self.admission.workspace_trust)
         for observer in self.observers:
-            session.ledger.admit(observer.opened(session.id))
+            session.ledger.admit(observer.opened(session))
 
     async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
         """Check what the workspace contains, ask its user, and equip the session."""

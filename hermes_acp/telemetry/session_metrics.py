@@ -23,6 +23,7 @@ from hermes_acp.core.events import (
     TurnStarted,
 )
 from hermes_acp.core.messages import Usage
+from hermes_acp.core.ports.session_ports import RecordedSession
 from hermes_acp.telemetry.metrics import OTHER, Counts, Histogram
 
 TURN_BOUNDS_S: Final = (1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
@@ -62,9 +63,9 @@ class SessionMetrics:
         """The number of permission questions that wait for an answer."""
         return sum(len(meter.questions) for meter in self._meters.values())
 
-    def opened(self, session_id: str) -> "SessionMeter":
+    def opened(self, session: RecordedSession) -> "SessionMeter":
         """Return the audience of a session that was opened."""
-        meter = self._meters[session_id] = SessionMeter(self)
+        meter = self._meters[session.record.session_id] = SessionMeter(self)
         return meter
 
     def closed(self, session_id: str) -> None:

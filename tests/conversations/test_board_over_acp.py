@@ -7,7 +7,8 @@ from hermes_acp.core.ports.boards.card_actions import CommentOnCard
 from hermes_acp.core.ports.boards.cards import Actor
 from hermes_protocol.errors import PeerError
 from tests.conversations.app_scene import RealClock, Scene
-from tests.conversations.fake_editor import FakeEditor
+from tests.conversations.fake_editor import FakeEditor, ShownSession
+from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -102,3 +103,67 @@ async def test_a_client_hears_of_changes_by_others_until_it_cancels_the_call(sce
         assert (await cards_of(editor, one["cursor"]))[one["id"]]["comments"] == 1
         await other.aclose()
         tasks.cancel_scope.cancel()
+
+
+async def plan_of(editor: FakeEditor, session_id: str, *lines: str) -> None:
+    """Wait until a session's plan has these entries."""
+
+    def is_shown() -> bool:
+        plans = ShownSession(editor, session_id).of("plan")
+        return bool(plans) and lines == tuple(
+            f"{each['status']} {each['content']}" for each in plans[-1]["entries"]
+        )
+
+    await editor.until(is_shown)
+
+
+async def said(editor: FakeEditor, session_id: str, prompt: str) -> str:
+    """Send a slash command and return its answer."""
+    before = len(editor.updates)
+    await editor.prompt(session_id, prompt)
+    return ShownSession(editor, session_id, before).text
+
+
+async def test_a_session_shows_a_board_as_its_plan_also_to_clients_that_come_later(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session_id = await editor.new_session(str(scene.project))
+        editor.laws.follow_boards.add(session_id)
+        assert await said(editor, session_id, "/board add One thing") == "Card 1: inbox."
+        assert "The plan shows the board 'default'." in await said(editor, session_id, "/board follow")
+        await plan_of(editor, session_id, "pending 1 One thing (inbox)")
+        await said(editor, session_id, "/board add Another")
+        await said(editor, session_id, "/park 1 not now")
+        await plan_of(
+            editor, session_id, "pending 2 Another (inbox)", "pending 1 One thing (parked: not now)"
+        )
+        assert "**1** One thing: parked (not now)" in await said(editor, session_id, "/board")
+        assert "not in review" in await said(editor, session_id, "/board approve 1")
+        assert "does not wait" in await said(editor, session_id, "/answer 1 allow")
+        assert (await said(editor, session_id, "/board nonsense")).startswith("`/board` lists")
+    async with scene.editor() as editor:
+        editor.laws.follow_boards.add(session_id)
+        await editor.call(
+            "session/load", {"sessionId": session_id, "cwd": str(scene.project), "mcpServers": []}
+        )
+        await plan_of(
+            editor, session_id, "pending 2 Another (inbox)", "pending 1 One thing (parked: not now)"
+        )
+        await said(editor, session_id, "/board unfollow")
+        await plan_of(editor, session_id)
+
+
+async def test_a_card_is_taken_by_a_session_and_its_result_is_reviewed(scene: Scene) -> None:
+    scene.provider.plays(step(call("card", action="result", text="It works.")), step("Done."))
+    (scene.home / "boards" / "default").mkdir(parents=True)
+    (scene.home / "boards" / "default" / "log.jsonl").touch()
+    async with scene.editor(_meta=HERMES) as editor:
+        session_id = await editor.new_session(str(scene.project))
+        await editor.call(f"{BOARD}add", {"title": "Fix it", "text": "Please.", "folder": str(scene.project)})
+        await editor.prompt(session_id, "/take 1")
+        card = (await cards_of(editor))["1"]
+        assert (card["state"], card["sessionId"]) == ("review", session_id)
+        shown = await editor.call(f"{BOARD}show", {"id": "1"})
+        assert shown["result"] == "It works."
+    assert "work on card 1 of the board 'default' now, in this session: Fix it" in str(
+        scene.provider.requests[0]
+    )

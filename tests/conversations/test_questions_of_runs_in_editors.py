@@ -97,7 +97,7 @@ async def loaded(app: App, run: RunView) -> Session:
 def attach(session: Session, name: str, role: Role = "controller") -> AskedUser:
     user = AskedUser()
     session.clients.attach(AttachedClient(user, name, user, user, role))
-    session.clients.put_questions(user)
+    session.clients.brief(user)
     return user
 
 

@@ -123,7 +123,7 @@ async def test_a_client_that_leaves_at_any_moment_never_ends_the_question(scene:
                     await anyio.lowlevel.checkpoint()
                 assert outcomes == []
                 session.clients.attach(AttachedClient(stayer, "stayer", stayer, stayer))
-                session.clients.put_questions(stayer)
+                session.clients.brief(stayer)
                 await stayer.was_asked.wait()
                 stayer.answered.set()
             (outcome,) = outcomes

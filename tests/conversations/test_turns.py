@@ -128,7 +128,7 @@ async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> No
         offered = ShownSession(editor, session).of("available_commands_update")[0]["availableCommands"]
         assert [command["name"] for command in offered] == [
             *("status", "cost", "config", "context", "skills", "compact", "undo", "redo", "trust"),
-            *("permissions", "memory", "export", "init", "shell"),
+            *("permissions", "memory", "board", "answer", "park", "export", "take", "init", "shell"),
         ]
         assert await editor.prompt(session, "/status") == "end_turn"
         assert "scripted-1" in ShownSession(editor, session).text

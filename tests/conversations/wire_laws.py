@@ -95,6 +95,8 @@ class WireLaws:
         self.frames: list[tuple[str, Json]] = []
         self.capabilities: Json = {}
         self._asked: dict[object, tuple[str, Json]] = {}
+        self.follow_boards: set[str] = set()
+        """Sessions whose plan is a board: it changes whenever the board does."""
         self._sessions: set[str] = set()
         self._firsts: dict[str, str] = {}
         self._cards: dict[str, dict[str, str]] = {}
@@ -199,7 +201,9 @@ class WireLaws:
             cards[update["toolCallId"]] = update.get("status") or cards.get(update["toolCallId"], "pending")
 
     def _is_beside(self, session_id: str, update: Json) -> bool:
-        """Return whether a card is that of a look back, which goes on beside the conversation, or within it."""
+        """Return whether an update is no part of the conversation: of a look back, or the plan of a board."""
+        if update["sessionUpdate"] == "plan" and session_id in self.follow_boards:
+            return True
         if update["sessionUpdate"] not in ("tool_call", "tool_call_update"):
             return False
         meta = cast(Json, update.get("_meta") or {})

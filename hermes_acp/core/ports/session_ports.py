@@ -28,7 +28,7 @@ class EventSink(Protocol):
 class SessionObserver(Protocol):
     """Observes all sessions of a process."""
 
-    def opened(self, session_id: str) -> Audience:
+    def opened(self, session: "RecordedSession") -> Audience:
         """Return an audience for a session that was opened."""
         ...
 

@@ -20,7 +20,7 @@ from hermes_acp.runs.board.board_reading import changes_after, listed, overview,
 from hermes_acp.runs.board.board_rules import events_of, known
 from hermes_acp.runs.board.board_store import BoardStore
 from hermes_acp.runs.board.board_words import PARK_THEM, in_use, nothing_asked
-from hermes_acp.runs.open_questions import OpenQuestion
+from hermes_acp.runs.open_questions import OpenQuestion, answer_in_words
 from hermes_acp.runs.run_service import RunService
 
 MAX_NAMED: Final = 5
@@ -78,6 +78,16 @@ class BoardService:
     async def list(self, name: str, states: Collection[CardState] = ()) -> Sequence[CardView]:
         """List cards, those that wait for a person first. Raises BadRequest, StorageError."""
         return listed(await self.board(name), states)
+
+    async def view(self, name: str, card_id: str) -> CardView:
+        """Return a card. Raises BadRequest, StorageError."""
+        board = await self.board(name)
+        return view_of(board, known(board, card_id))
+
+    async def answer(self, name: str, card_id: str, words: str, by: Actor, call_id: str = "") -> None:
+        """Answer a card's open question with `allow`, `deny` or words. Raises BadRequest, StorageError."""
+        answer, text = answer_in_words((await self.show(name, card_id)).questions, words)
+        await self.act(name, AnswerCard(card_id, answer, text, call_id), by)
 
     async def show(self, name: str, card_id: str) -> CardDetails:
         """Return a card with its run, its open questions and its history. Raises BadRequest, StorageError."""

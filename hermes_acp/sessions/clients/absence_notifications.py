@@ -18,6 +18,7 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.ports.notification_ports import Notification, NotificationKind
 from hermes_acp.core.ports.record_ports import Audience
+from hermes_acp.core.ports.session_ports import RecordedSession
 from hermes_acp.core.record.session_record import Record
 
 ASK_USER: Final = "ask_user"
@@ -49,8 +50,9 @@ class AbsenceNotifications:
         self._post = post
         self._audiences: dict[str, _AbsenceAudience] = {}
 
-    def opened(self, session_id: str) -> Audience:
+    def opened(self, session: RecordedSession) -> Audience:
         """Return an audience for a session that was opened."""
+        session_id = session.record.session_id
         audience = self._audiences[session_id] = _AbsenceAudience(session_id, self._find, self._post)
         return audience
 

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.turn_limits import Unattended
 from hermes_acp.core.event_types import PermissionAnswer
-from hermes_acp.core.events import CallProposed, CommandAnswered, UserSaid
+from hermes_acp.core.events import CallProposed, CommandAnswered, Event, UserSaid
 from hermes_acp.core.messages import Part, words_in
 from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, PermissionScope
 from hermes_acp.core.ports.record_ports import Audience
@@ -52,6 +52,8 @@ class AttachedClients:
 
     def __init__(self, ledger: Ledger) -> None:
         self.unattended: Unattended = "wait"
+        self.standing: tuple[Event, ...] = ()
+        """What every client is shown after it was attached, although it is in no record."""
         self._ledger = ledger
         self._clients: tuple[AttachedClient, ...] = ()
         self._questions: list[OpenQuestion[Any]] = []
@@ -82,7 +84,7 @@ class AttachedClients:
     def attach(self, client: AttachedClient) -> AttachedClient:
         """Attach a client, in place of an earlier attachment of its connection; return it with its name here.
 
-        It is shown what happens from now on. Open questions reach it with `put_questions`.
+        It is shown what happens from now on. What is open reaches it with `brief`.
         """
         self._forget(client.connection)
         client = structs.replace(client, name=self._unique(client.name))
@@ -90,10 +92,14 @@ class AttachedClients:
         self._ledger.admit(client.audience)
         return client
 
-    def put_questions(self, connection: object) -> None:
-        """Put the open questions to a client that has just been attached."""
+    def brief(self, connection: object) -> None:
+        """Show a client that has just been attached what stands, and put the open questions to it."""
         client = self.find(connection)
-        if client and client.role == "controller":
+        if client is None:
+            return
+        for event in self.standing:
+            client.audience.show(event)
+        if client.role == "controller":
             for question in self._questions:
                 question.put_to(client.gate, client.name)
 

@@ -28,6 +28,7 @@ from hermes_acp.notifications.notification_service import (
 )
 from hermes_acp.sessions.clients.absence_notifications import AbsenceNotifications
 from tests.unit.notifications.notification_receiver import receiver
+from tests.unit.recorded_session import NamedSession
 
 pytestmark = pytest.mark.anyio
 REMOVE = CallProposed("c", "execute", "Run `rm -rf build`", "execute")
@@ -44,7 +45,7 @@ def reported(*events: Event, clients: tuple[str, ...] = ()) -> list[Notification
     record.apply(TitleChanged("Tidy up"))
     posted: list[Notification] = []
     observer = AbsenceNotifications(lambda _: OpenSession(record, list(clients)), posted.append)
-    audience = observer.opened("ses_1")
+    audience = observer.opened(NamedSession("ses_1"))
     for event in events:
         audience.show(event)
     observer.closed("ses_1")
@@ -71,7 +72,7 @@ async def test_a_question_already_open_is_reported_when_the_last_client_leaves()
     session = OpenSession(Record(), ["editor"])
     posted: list[Notification] = []
     observer = AbsenceNotifications(lambda _: session, posted.append)
-    audience = observer.opened("ses_1")
+    audience = observer.opened(NamedSession("ses_1"))
     for event in (*ASKING, CallProposed("d", "write", "Write a.txt", "edit"), PermissionAsked("d")):
         audience.show(event)
     audience.show(PermissionAnswered("d", "allow_once"))

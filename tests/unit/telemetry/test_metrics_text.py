@@ -20,6 +20,7 @@ from hermes_acp.core.events import (
 from hermes_acp.core.messages import Usage
 from hermes_acp.telemetry.metrics import MAX_SERIES, Counts, Histogram, Metric, histogram_text, metric_text
 from hermes_acp.telemetry.session_metrics import SessionMetrics
+from tests.unit.recorded_session import NamedSession
 
 
 def samples(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
@@ -67,8 +68,8 @@ def test_labels_from_outside_cannot_grow_without_bound() -> None:
 def test_events_are_counted() -> None:
     now = [0.0]
     metrics = SessionMetrics(lambda: now[0], frozenset({"read_file"}))
-    meter = metrics.opened("one")
-    metrics.opened("two")
+    meter = metrics.opened(NamedSession("one"))
+    metrics.opened(NamedSession("two"))
 
     def show(at_s: float, *events: Event) -> None:
         now[0] = at_s

@@ -5,7 +5,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from hermes_acp.core.ports.boards.board_views import BoardChanges, BoardView, CardView
+from hermes_acp.core.ports.boards.card_actions import CardAction
 from hermes_acp.core.ports.boards.card_events import Draft, LogEntry
+from hermes_acp.core.ports.boards.cards import Actor, CardState
 
 
 class BoardLog(Protocol):
@@ -48,6 +51,30 @@ class BoardLogs(Protocol):
 
     async def wait(self, known: Mapping[str, int], ignored: Collection[str] = ()) -> None:
         """Return when a board may have an entry after its number in `known`, or is in neither. Raises StorageError."""
+        ...
+
+
+class Boards(Protocol):
+    """The boards of a home, as slash commands use them."""
+
+    async def overview(self, name: str) -> BoardView:
+        """Return a board's limits and how many cards are in which state. Raises BadRequest, StorageError."""
+        ...
+
+    async def list(self, name: str, states: Collection[CardState] = ()) -> Sequence[CardView]:
+        """List cards, those that wait for a person first. Raises BadRequest, StorageError."""
+        ...
+
+    async def view(self, name: str, card_id: str) -> CardView:
+        """Return a card. Raises BadRequest, StorageError."""
+        ...
+
+    async def act(self, name: str, action: CardAction, by: Actor) -> BoardChanges:
+        """Carry out an action and return what it changed, its card first. Raises BadRequest, StorageError."""
+        ...
+
+    async def answer(self, name: str, card_id: str, words: str, by: Actor, call_id: str = "") -> None:
+        """Answer a card's open question with `allow`, `deny` or words. Raises BadRequest, StorageError."""
         ...
 
 

@@ -11,7 +11,7 @@ def attach(
 ) -> None:
     """Attach a client; open questions reach it right after the answer to its current call."""
     session.clients.attach(AttachedClient(client, client.name, audience, gate, role))
-    client.after_answer(lambda: session.clients.put_questions(client))
+    client.after_answer(lambda: session.clients.brief(client))
 
 
 def is_shared(client: ClientConnection, session_id: str) -> bool:

@@ -83,7 +83,10 @@ async def _change(service: "BoardService", options: argparse.Namespace) -> None:
         card_id = await _add(service, options, by)
     else:
         card_id = options.card
-        await service.act(options.board, await _action_of(service, options), by)
+        if options.action == "answer":
+            await service.answer(options.board, card_id, " ".join(options.answer), by, options.call)
+        else:
+            await service.act(options.board, await _action_of(service, options), by)
     if options.action == "remove":
         print(messages.removed(card_id))
         return
@@ -129,8 +132,6 @@ async def _action_of(service: "BoardService", options: argparse.Namespace) -> "C
         case "link" | "unlink":
             link = Link(KINDS[options.kind], options.other)
             return actions.LinkCard(card, link, is_removed=options.action == "unlink")
-        case "answer":
-            return await _answer(service, options)
         case "approve":
             return actions.ApproveCard(card, " ".join(options.words))
         case "send-back":
@@ -141,19 +142,6 @@ async def _action_of(service: "BoardService", options: argparse.Namespace) -> "C
             return actions.RemoveCard(card)
         case _:
             return actions.RestoreCard(card)
-
-
-async def _answer(service: "BoardService", options: argparse.Namespace) -> "CardAction":
-    """Return the answer: allow, deny, or words instead."""
-    words = " ".join(options.answer)
-    questions = (await service.show(options.board, options.card)).questions
-    wants_text = bool(questions) and questions[0].is_for_text
-    if words in ("allow", "yes", "y") and not wants_text:
-        return actions.AnswerCard(options.card, "allow_once", call_id=options.call)
-    if words in ("deny", "no", "n") and not wants_text:
-        return actions.AnswerCard(options.card, "reject_once", call_id=options.call)
-    answer = "allow_once" if wants_text else "reject_once"
-    return actions.AnswerCard(options.card, answer, words, options.call)
 
 
 def _text_of(options: argparse.Namespace) -> str | None:

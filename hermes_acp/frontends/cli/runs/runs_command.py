@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from hermes_acp.config.environment import Environment, read_environment
-from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.ports.run_ports import RunFilter, RunState
 from hermes_acp.frontends.cli.cli_output import print_json
 from hermes_acp.frontends.cli.flag_values import positive_number
@@ -110,16 +109,11 @@ async def _list(service: "RunService", options: argparse.Namespace) -> int:
 async def _answer(service: "RunService", options: argparse.Namespace) -> int:
     import getpass
 
+    from hermes_acp.runs.open_questions import answer_in_words
+
     run = await service.known(options.run)
-    words = " ".join(options.answer)
     questions = await service.records.questions_of(run)
-    wants_text = bool(questions) and questions[0].is_for_text
-    answer: PermissionAnswer = "allow_once" if wants_text else "reject_once"
-    text = words
-    if words in ("allow", "yes", "y"):
-        answer, text = "allow_once", options.comment
-    elif words in ("deny", "no", "n"):
-        answer, text = "reject_once", options.comment
+    answer, text = answer_in_words(questions, " ".join(options.answer), options.comment)
     await service.answer(run.order.id, answer, text, by=getpass.getuser(), call_id=options.call)
     print(order_messages.answered(run.order.id, is_driven=await service.engine.has_worker()))
     return 0

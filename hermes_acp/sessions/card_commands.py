@@ -1,0 +1,36 @@
+"""What the slash commands about cards share: whose board they mean, who acts, and how a refusal is answered."""
+
+import getpass
+from typing import TYPE_CHECKING
+
+from hermes_acp.core.errors import HermesError
+from hermes_acp.core.ports.boards.board_ports import Boards
+from hermes_acp.core.ports.boards.card_actions import CardAction
+from hermes_acp.core.ports.boards.cards import DEFAULT_BOARD, Actor, Card
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.turn.turn import Turn
+
+
+def person() -> Actor:
+    """Return who acts on boards: the user of this process."""
+    return Actor("person", getpass.getuser())
+
+
+def board_of(turn: "Turn") -> str:
+    """Return the board that a session means: the one that it shows, or the default one."""
+    return turn.record.options.board or DEFAULT_BOARD
+
+
+async def act_on_card(boards: Boards, board: str, action: CardAction) -> str:
+    """Carry out what the user wants, and return what became of it, or why it is refused."""
+    try:
+        changes = await boards.act(board, action, person())
+    except HermesError as error:
+        return error.sentence()
+    return in_words(changes.cards[0].card)
+
+
+def in_words(card: Card) -> str:
+    """Return where a card is."""
+    return f"Card {card.id}: {card.state.replace('_', ' ')}."
