@@ -94,12 +94,7 @@ class App:
         self.recall_service = build_recall_service(environment, self._store)
         self.recall: Recall = self.recall_service
         self._background = ToolSourceRunner()
-        followers = BoardFollowers(
-            lambda: self.board_service,
-            lambda session_id: self.sessions.get(session_id),
-            self._background.start,
-        )
-        self._observers = (*observers, followers)
+        self._observers = (*observers, self._board_followers())
         self.mcp_manager = build_mcp_manager(
             environment, self._background, lambda: self.sessions.announce_commands()
         )
@@ -138,6 +133,14 @@ class App:
         self.turn_tasks = TurnTasks(self._background.start, self.departures, self.report_bug)
         self.session_admin = SessionAdmin(self._store, self.sessions, self.session_creator)
         self.run_service = self._runs(clock)
+
+    def _board_followers(self) -> BoardFollowers:
+        """Return what shows boards in the sessions that follow one."""
+        return BoardFollowers(
+            lambda: self.board_service,
+            lambda session_id: self.sessions.get(session_id),
+            self._background.start,
+        )
 
     def _runs(self, clock: Clock) -> RunService:
         """Return the runs of the home, driven in the sessions of this process."""
