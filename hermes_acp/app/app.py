@@ -28,7 +28,6 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.config.provider_access import ProviderAccess
 from hermes_acp.context.context_approvals import ContextApprovals
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.ports.recall_ports import Recall
 from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.core.ports.session_ports import SessionObserver
 from hermes_acp.core.ports.trust_ports import TrustItem
@@ -86,13 +85,12 @@ class App:
 
         `overrides` are settings from flags; `connect` connects to a chosen model, by default through its vendor.
         """
-        self.ids = ids or RandomIds()
-        clock = self._clock = clock or SystemClock()
+        self.ids, clock = ids or RandomIds(), clock or SystemClock()
+        self._clock = clock
         self._environment, self._bugs = environment, BugLog(environment.home)
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
         self._store = SessionStore(environment.home, self._forget)
         self.recall_service = build_recall_service(environment, self._store)
-        self.recall: Recall = self.recall_service
         self._background = ToolSourceRunner()
         self._observers = (*observers, self._board_followers())
         self.mcp_manager = build_mcp_manager(

@@ -37,7 +37,7 @@ async def search_sessions(
         since=since,
         until=until,
     )
-    finds = await client.app.recall.search(asked)
+    finds = await client.app.recall_service.search(asked)
     return own.SessionsSearchResult(
         found=[_entry(find) for find in finds.found],
         unread_sessions=finds.unread_sessions,
