@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from hermes_acp.runs.board.board_coordinator import BoardCoordinator
     from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
+    from hermes_acp.storage.watching.folder_watcher import FolderWatcher
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 
@@ -123,6 +124,7 @@ class App:
             elsewhere=elsewhere,
             remote_backend_for=self.backend_selector.remote_backend_for,
             admits=self.context.admits_skill_file,
+            watcher=lambda: self.folder_watcher,
         )
         self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(clock), clock, self.ids)
         self.session_creator = SessionCreator(self._store, clock, self.ids, environment.is_foreign)
@@ -163,12 +165,17 @@ class App:
         """The worktrees of the boards' cards."""
         return build_card_worktrees(self._environment, self.workspace_trust)
 
+    @cached_property
+    def folder_watcher(self) -> "FolderWatcher":
+        """The process's only watcher of folders; first used in a worker thread."""
+        from hermes_acp.storage.watching.folder_watcher import FolderWatcher
+
+        return FolderWatcher(self._background.start)
+
     def board_coordinator(self, only: Collection[str] = ()) -> "BoardCoordinator":
         """Return what keeps the boards going, or only those named."""
-        boards, worktrees = self.board_service, self.card_worktrees
-        return build_board_coordinator(
-            self._environment, boards, worktrees, self._confinement, self.ids, only
-        )
+        services = (self.board_service, self.card_worktrees, self.folder_watcher)
+        return build_board_coordinator(self._environment, services, self._confinement, self.ids, only)
 
     def _hooks(self, confinement: ConfinementInputs) -> HookManager:
         """Return the manager of the hooks of all sessions."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
     from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
+    from hermes_acp.storage.watching.folder_watcher import FolderWatcher
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
     from hermes_acp.workspaces.sandbox_setup import ConfinementInputs
 
@@ -122,8 +123,7 @@ def build_card_worktrees(environment: Environment, trust: "WorkspaceTrust") -> "
 
 def build_board_coordinator(
     environment: Environment,
-    boards: "BoardService",
-    worktrees: "CardWorktrees",
+    services: "tuple[BoardService, CardWorktrees, FolderWatcher]",
     confinement: "ConfinementInputs",
     ids: Ids,
     only: Collection[str],
@@ -131,10 +131,13 @@ def build_board_coordinator(
     """Return what keeps a home's boards going, or only those named."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.runs.board.board_coordinator import BoardCoordinator
+    from hermes_acp.runs.board.card_file_sync import CardFileSync
     from hermes_acp.runs.board.card_merges import CardMerges
     from hermes_acp.runs.merging.merge_queue import RepositoryMergeQueue
     from hermes_acp.runs.merging.repository_checks import RepositoryChecks
     from hermes_acp.workspaces.configured_commands import surroundings_of
+
+    boards, worktrees, watcher = services
 
     def settings() -> "Settings":
         return load_settings(environment)
@@ -142,7 +145,8 @@ def build_board_coordinator(
     surroundings = surroundings_of(environment, settings, confinement, {})
     checks = RepositoryChecks(settings, surroundings, environment.private_folder)
     merges = CardMerges(boards, RepositoryMergeQueue(worktrees, checks), worktrees)
-    return BoardCoordinator(boards, merges, ids, only)
+    files = CardFileSync(boards, environment.home / "boards", watcher)
+    return BoardCoordinator(boards, merges, files, ids, only)
 
 
 def build_notifications(environment: Environment, clock: Clock) -> "NotificationService":

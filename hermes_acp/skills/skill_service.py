@@ -46,11 +46,13 @@ class SkillService:
         elsewhere: Callable[[Workspace], str] | None = None,
         remote_backend_for: Callable[[str | None], str] | None = None,
         admits: Callable[[str, Path, TrustItem | None], bool] | None = None,
+        watcher: "Callable[[], FolderWatcher] | None" = None,
     ) -> None:
         """Read nothing yet; `elsewhere` names the backend of a workspace whose files are not on this machine.
 
         `remote_backend_for` does the same for the backend that a session chose. `admits` tells whether a file of a
-        workspace skill may be used; its last argument is the trust item for the skill's text. It may block.
+        workspace skill may be used; its last argument is the trust item for the skill's text. It may block. `watcher`
+        returns the process's watcher of folders; without one, skills are not followed.
         """
         self._elsewhere = elsewhere
         self._remote_backend_for = remote_backend_for
@@ -61,6 +63,7 @@ class SkillService:
         self._learning = learning
         self._watches: dict[str, SkillWatch] = {}
         self._making = Lock()
+        self._watcher = watcher or self._own_watcher
 
     @cached_property
     def library(self) -> "SkillLibrary":
@@ -76,9 +79,7 @@ class SkillService:
             self._environment.is_foreign,
         )
 
-    @cached_property
-    def _watcher(self) -> "FolderWatcher":
-        """The process's only watcher; created in a worker thread."""
+    def _own_watcher(self) -> "FolderWatcher":
         from hermes_acp.storage.watching.folder_watcher import FolderWatcher
 
         return FolderWatcher(self._start)
@@ -150,7 +151,7 @@ class SkillService:
 
         with self._making:
             if cwd not in self._watches:
-                self._watches[cwd] = SkillWatch(self.library, cwd, self._start, self._watcher)
+                self._watches[cwd] = SkillWatch(self.library, cwd, self._start, self._watcher())
             return self._watches[cwd]
 
     def suggester(

@@ -323,3 +323,27 @@ async def test_a_card_that_starts_work_is_approved_by_a_person(scene: Scene) -> 
         await act(app, AnswerCard(card.id, "reject_once"))
         await reached(app, card.id, "review")
         assert len((await app.board_service.board(BOARD)).cards) == 1
+
+
+async def test_a_card_is_started_and_answered_by_editing_its_file(scene: Scene) -> None:
+    scene.provider.plays(step("Thought."))
+    async with opened(scene) as app:
+        card = await act(app, AddCard("Think", "About it.", work=CardWork(str(scene.project))))
+        path = scene.home / "boards" / BOARD / "cards" / f"{card}-think.md"
+        with anyio.fail_after(WAIT_S):
+            while not path.exists():
+                await anyio.sleep(0.02)
+        path.write_text(
+            path.read_text().replace("state: inbox", "state: ready").replace("About it.", "Hard.")
+        )
+        await reached(app, card, "review")
+        assert "Hard." in said_in(scene, 0)
+        path.write_text(path.read_text().replace("state: review", "state: running"))
+        aside = path.parent / ".not-saved"
+        with anyio.fail_after(WAIT_S):
+            while not aside.exists() or "state: review" not in path.read_text():
+                await anyio.sleep(0.02)
+        (kept,) = aside.iterdir()
+        assert kept.read_text().startswith("Not saved: A card cannot be moved to running by hand.")
+        path.write_text(path.read_text().replace("state: review", "state: done"))
+        await reached(app, card, "done")

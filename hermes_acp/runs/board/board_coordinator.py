@@ -21,6 +21,7 @@ from hermes_acp.core.ports.runtime_ports import Ids
 from hermes_acp.runs.board import board_decisions as decisions
 from hermes_acp.runs.board.board_fold import Board
 from hermes_acp.runs.board.board_service import BoardService
+from hermes_acp.runs.board.card_file_sync import CardFileSync
 from hermes_acp.runs.board.card_merges import CardMerges
 from hermes_acp.runs.board.card_prompts import attempt_prompt, foreign_sources
 from hermes_acp.runs.run_service import RunService, RunWish
@@ -32,11 +33,17 @@ class BoardCoordinator:
     """Coordinates the boards of a home, or only those named."""
 
     def __init__(
-        self, boards: BoardService, merges: CardMerges, ids: Ids, only: Collection[str] = ()
+        self,
+        boards: BoardService,
+        merges: CardMerges,
+        files: CardFileSync,
+        ids: Ids,
+        only: Collection[str] = (),
     ) -> None:
         self._boards = boards
         self._runs: RunService = boards.runs
         self._merges = merges
+        self._files = files
         self._ids = ids
         self._only = frozenset(only)
         self._has_news = anyio.Event()
@@ -74,7 +81,11 @@ class BoardCoordinator:
                 await self._boards.logs.wait(known, self._ignored)
                 self._has_news.set()
 
-        async with background_tasks(follow_boards):
+        async def follow_files() -> None:
+            await self._files.edited(known)
+            self._has_news.set()
+
+        async with background_tasks(follow_boards, follow_files):
             with anyio.move_on_after(RETRY_S if self._merges.has_failed else None):
                 await self._has_news.wait()
 
@@ -92,7 +103,8 @@ class BoardCoordinator:
             await anyio.sleep(RETRY_S)
 
     async def _coordinate(self, name: str, merging: anyio.abc.TaskGroup) -> int:
-        """Bring a board up to date. Raises StorageError."""
+        """Bring a board up to date, and its files. Raises StorageError."""
+        await self._files.sync(name)
         while True:
             board = await self._boards.board(name)
             runs = await self._runs_of(board)
@@ -108,6 +120,7 @@ class BoardCoordinator:
                 break
             await self._boards.append(name, board, [Draft(ENGINE, event) for event in events])
         await self._merges.begin(name, board, merging, self._tell)
+        await self._files.sync(name)
         return board.number
 
     def _tell(self) -> None:

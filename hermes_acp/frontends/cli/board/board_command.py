@@ -16,12 +16,13 @@ from hermes_acp.core.ports.boards.cards import Actor, BoardSettings, CardWork, L
 from hermes_acp.core.ports.run_ports import RunBudget
 from hermes_acp.frontends.cli.board import messages
 from hermes_acp.frontends.cli.board.board_flags import NO_LIMIT
-from hermes_acp.frontends.cli.cli_output import folder_named, note, print_json
+from hermes_acp.frontends.cli.cli_output import escaped, folder_named, note, print_json
 from hermes_acp.frontends.cli.runs.stored_runs import stored_runs
 
 if TYPE_CHECKING:
     from hermes_acp.core.ports.boards.card_actions import CardAction
     from hermes_acp.runs.board.board_service import BoardService
+    from hermes_acp.runs.board.card_file_sync import CardFileSync
 
 KINDS: Final[Mapping[str, LinkKind]] = MappingProxyType(
     {"blocks": "blocks", "parent": "parent", "found-in": "found_in"}
@@ -38,10 +39,13 @@ def run_board(options: argparse.Namespace) -> int:
 async def _act(options: argparse.Namespace, environment: Environment) -> int:
     from hermes_acp.app.service_factories import build_board_service
     from hermes_acp.clock import SystemClock
+    from hermes_acp.runs.board.card_file_sync import CardFileSync
 
     runs = stored_runs(environment)
     service = build_board_service(environment.home, SystemClock(), runs)
+    files = CardFileSync(service, environment.home / "boards")
     try:
+        await _sync(service, files, options)
         if options.action in ("list", "show", "diff", "watch", "boards", "limits"):
             await _show(service, options, environment)
         elif options.action == "create":
@@ -51,9 +55,18 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
             print(messages.deleted(options.name))
         else:
             await _change(service, options)
+            await _sync(service, files, options)
         return 0
     finally:
         await runs.aclose()
+
+
+async def _sync(service: "BoardService", files: "CardFileSync", options: argparse.Namespace) -> None:
+    """Take over what was edited in the files of cards; report what was not saved."""
+    name = getattr(options, "board", "")
+    if name in await service.logs.names():
+        for problem in await files.sync(name):
+            note(escaped(messages.not_saved(problem)))
 
 
 async def _show(service: "BoardService", options: argparse.Namespace, environment: Environment) -> None:

@@ -140,6 +140,11 @@ def deleted(name: str) -> str:
     return f"Removed the board {name!r}. Its files are kept aside."
 
 
+def not_saved(problem: str) -> str:
+    """Say why an edited file was not saved; `problem` names the file."""
+    return f"Not saved: {problem} Your version is kept in the folder .not-saved beside the cards."
+
+
 def waits_for(cards: Sequence[str]) -> str:
     """Say what a card waits for."""
     return f"waits for {', '.join(cards)}"
