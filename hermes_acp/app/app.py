@@ -87,8 +87,7 @@ class App:
         `overrides` are settings from flags; `connect` connects to a chosen model, by default through its vendor.
         """
         self.ids, clock = ids or RandomIds(), clock or SystemClock()
-        self._clock = clock
-        self._environment, self._bugs = environment, BugLog(environment.home)
+        self._environment, self._clock, self._bugs = environment, clock, BugLog(environment.home)
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
         self._store = SessionStore(environment.home, self._forget)
         self.recall_service = build_recall_service(environment, self._store)
@@ -114,7 +113,7 @@ class App:
             environment, self.workspace_trust, settings, clock, confinement=confinement
         )
         self.hook_manager = self._hooks(confinement)
-        elsewhere = self.backend_selector.elsewhere
+        elsewhere, watcher = self.backend_selector.elsewhere, lambda: self.folder_watcher
         self.checkpoint_service = CheckpointService(environment, elsewhere, settings, clock, self.ids)
         self.learning = SkillLearning(environment, clock)
         self.skill_service = SkillService(
@@ -124,7 +123,7 @@ class App:
             elsewhere=elsewhere,
             remote_backend_for=self.backend_selector.remote_backend_for,
             admits=self.context.admits_skill_file,
-            watcher=lambda: self.folder_watcher,
+            watcher=watcher,
         )
         self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(clock), clock, self.ids)
         self.session_creator = SessionCreator(self._store, clock, self.ids, environment.is_foreign)

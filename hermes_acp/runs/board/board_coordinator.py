@@ -105,6 +105,7 @@ class BoardCoordinator:
     async def _coordinate(self, name: str, merging: anyio.abc.TaskGroup) -> int:
         """Bring a board up to date, and its files. Raises StorageError."""
         await self._files.sync(name)
+        has_changed = False
         while True:
             board = await self._boards.board(name)
             runs = await self._runs_of(board)
@@ -119,8 +120,10 @@ class BoardCoordinator:
             if not events:
                 break
             await self._boards.append(name, board, [Draft(ENGINE, event) for event in events])
+            has_changed = True
         await self._merges.begin(name, board, merging, self._tell)
-        await self._files.sync(name)
+        if has_changed:
+            await self._files.sync(name)
         return board.number
 
     def _tell(self) -> None:

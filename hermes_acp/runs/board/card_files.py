@@ -28,11 +28,12 @@ from hermes_acp.core.ports.boards.card_actions import (
 from hermes_acp.core.ports.boards.cards import Card, Link
 from hermes_acp.runs.board.board_fold import Board
 from hermes_acp.runs.board.card_documents import CardDocument, parse, render
-from hermes_acp.storage.private_files import private_folder, write_private_text
+from hermes_acp.storage.private_files import private_folder, storage_error, write_private_text
 
 FOLDER: Final = "cards"
 BASES: Final = ".written"
 REJECTED: Final = ".not-saved"
+DONE: Final = "done"
 SUFFIX: Final = ".md"
 NUMBER: Final = "number"
 MAX_SLUG: Final = 40
@@ -51,7 +52,7 @@ class FileEdit(Struct, frozen=True):
 
 
 class CardFiles:
-    """The files of one board."""
+    """The files of one board; those of cards that are done lie apart and are not read again."""
 
     def __init__(self, board_folder: Path, local_time: Callable[[float], str]) -> None:
         """Prepare; nothing is created yet."""
@@ -60,16 +61,14 @@ class CardFiles:
         self._local_time = local_time
         self._known: dict[str, tuple[int, int]] | None = None
 
-    @property
-    def exists(self) -> bool:
-        """Whether the files were ever written."""
-        return self.folder.is_dir()
-
     def edits(self) -> Iterator[FileEdit]:
         """Yield what was edited since the files were written."""
-        known = self._untouched() if self._known is None else self._known
+        listed = _listed(self.folder)
+        known = self._untouched(listed) if self._known is None else self._known
         self._known = known
-        for name, about in sorted(_listed(self.folder).items()):
+        for name in known.keys() - listed.keys():
+            del known[name]
+        for name, about in sorted(listed.items()):
             if known.get(name) != about and (edit := self._edit_of(name)):
                 yield edit
             known[name] = about
@@ -79,19 +78,19 @@ class CardFiles:
         return self._known is not None and _listed(self.folder) != self._known
 
     def write(self, board: Board) -> None:
-        """Bring the files up to date with the board. Raises StorageError."""
+        """Bring the files up to date with the board, as it was when `edits` was asked or later. Raises StorageError."""
         private_folder(self._bases)
+        private_folder(self.folder / DONE)
+        known = {} if self._known is None else self._known
+        names = {found[1]: name for name in known if (found := NUMBERED.fullmatch(name))}
         written = self._written()
         since = written if written <= board.number else 0
-        there = {found[1] for name in _listed(self.folder) if (found := NUMBERED.fullmatch(name))}
         for card_id, number in board.changed.items():
-            card = board.cards.get(card_id)
-            if card is None and number > since:
-                self._remove(card_id)
-            elif card and (number > since or card_id not in there):
-                self._write(card)
+            card, name = board.cards.get(card_id), names.get(card_id, "")
+            if number > since or (card and not name and card.state != "done"):
+                self._replace(card_id, card, name, known)
         if written != board.number:
-            write_private_text(self._bases / NUMBER, str(board.number))
+            _put(self._bases / NUMBER, str(board.number))
 
     def _written(self) -> int:
         """Return the number of the board's entry after which the files were written last."""
@@ -100,12 +99,12 @@ class CardFiles:
         except (OSError, ValueError):
             return 0
 
-    def _untouched(self) -> dict[str, tuple[int, int]]:
+    def _untouched(self, listed: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
         """Return the files that are as they were written: they are as old as what is kept beside them."""
         bases = _listed(self._bases)
         return {
             name: about
-            for name, about in _listed(self.folder).items()
+            for name, about in listed.items()
             if (found := NUMBERED.fullmatch(name)) and bases.get(f"{found[1]}{SUFFIX}") == about
         }
 
@@ -127,7 +126,7 @@ class CardFiles:
         if edit.card_id:
             self._base(edit.card_id).unlink(missing_ok=True)
         (self.folder / edit.path).unlink(missing_ok=True)
-        if self._known:
+        if self._known is not None:
             self._known.pop(edit.path, None)
 
     def _edit_of(self, name: str) -> FileEdit | None:
@@ -163,31 +162,51 @@ class CardFiles:
     def _base(self, card_id: str) -> Path:
         return self._bases / f"{card_id}{SUFFIX}"
 
-    def _write(self, card: Card) -> None:
-        content = render(card, self._local_time)
-        name = f"{card.id}-{_slug(card.title)}{SUFFIX}"
-        for other in self._files_of(card.id):
-            if other.name != name:
-                other.unlink(missing_ok=True)
-                if self._known:
-                    self._known.pop(other.name, None)
-        if self._base_of(card.id) == content and (self.folder / name).exists():
+    def _replace(self, card_id: str, card: Card | None, name: str, known: dict[str, tuple[int, int]]) -> None:
+        """Write a card's file, or remove it if there is no such card; one that was edited meanwhile stays."""
+        if name and _about(self.folder / name) not in (known[name], None):
             return
-        write_private_text(self._base(card.id), content)
-        write_private_text(self.folder / name, content)
-        about = (self.folder / name).stat()
-        os.utime(self._base(card.id), ns=(about.st_mtime_ns, about.st_mtime_ns))
-        if self._known is not None:
-            self._known[name] = (about.st_mtime_ns, about.st_size)
+        is_done = card is not None and card.state == "done"
+        now = f"{card.id}-{_slug(card.title)}{SUFFIX}" if card else ""
+        if name and (name != now or is_done):
+            (self.folder / name).unlink(missing_ok=True)
+            known.pop(name, None)
+        if card is None:
+            self._base(card_id).unlink(missing_ok=True)
+        elif is_done:
+            _put(self.folder / DONE / now, render(card, self._local_time))
+        else:
+            content = render(card, self._local_time)
+            if name == now and self._base_of(card_id) == content:
+                return
+            _put(self._base(card_id), content)
+            known[now] = _put(self.folder / now, content)
+            os.utime(self._base(card_id), ns=(known[now][0], known[now][0]))
+            (self.folder / DONE / now).unlink(missing_ok=True)
 
-    def _remove(self, card_id: str) -> None:
-        for path in (*self._files_of(card_id), self._base(card_id)):
-            path.unlink(missing_ok=True)
-            if self._known:
-                self._known.pop(path.name, None)
 
-    def _files_of(self, card_id: str) -> list[Path]:
-        return [path for path in self.folder.glob(f"{card_id}-*{SUFFIX}") if NUMBERED.fullmatch(path.name)]
+def _put(path: Path, text: str) -> tuple[int, int]:
+    """Replace a private file at once, without waiting for the disk: it can be written anew. Raises StorageError."""
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        descriptor = os.open(
+            draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        )
+        with open(descriptor, "wb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+        os.replace(draft, path)
+        about = path.stat()
+    except OSError as error:
+        raise storage_error("write the card", path, error) from error
+    return about.st_mtime_ns, about.st_size
+
+
+def _about(path: Path) -> tuple[int, int] | None:
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_mtime_ns, about.st_size
 
 
 def _listed(folder: Path) -> Mapping[str, tuple[int, int]]:

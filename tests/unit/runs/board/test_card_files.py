@@ -54,7 +54,9 @@ TWO = CardAdded("2", "Second", links=(Link("blocks", "1"), Link("found_in", "1")
 
 @pytest.fixture
 def files(tmp_path: Path) -> CardFiles:
-    return CardFiles(tmp_path, local_time)
+    files = CardFiles(tmp_path, local_time)
+    assert list(files.edits()) == []
+    return files
 
 
 def path_of(files: CardFiles, card_id: str) -> Path:
@@ -149,19 +151,36 @@ def test_a_file_that_cannot_be_understood_is_kept_aside_with_the_reason(
     assert list(files.edits()) == []
 
 
+def test_what_is_edited_while_the_board_changes_is_not_overwritten(files: CardFiles) -> None:
+    board = board_of(ONE)
+    assert list(files.edits()) == []
+    files.write(board)
+    path = path_of(files, "1")
+    path.write_text(path.read_text().replace("Do *this*", "Do mine"))
+    files.write(after(board, CardCommented("1", "Meanwhile")))
+    assert "Do mine" in path.read_text()
+    (edit,) = files.edits()
+    assert edit.actions == (EditCard("1", text="Do mine.\n\n- a\n- b"),)
+
+
 def test_files_follow_the_board(files: CardFiles) -> None:
     board = board_of(ONE, TWO)
+    assert list(files.edits()) == []
     files.write(board)
     board = after(board, CardEdited("1", title="Renamed"), CardMoved("2", "parked", "later"))
     files.write(board)
     assert sorted(path.name for path in files.folder.glob("*.md")) == ["1-renamed.md", "2-second.md"]
     assert "reason: later" in path_of(files, "2").read_text()
     path_of(files, "1").unlink()
+    assert list(files.edits()) == []
     files.write(board)
     assert path_of(files, "1").exists()
-    board = after(board, CardRemoved("2"))
+    board = after(board, CardRemoved("2"), CardMoved("1", "done"))
     files.write(board)
-    assert [path.name for path in files.folder.glob("*.md")] == ["1-renamed.md"]
+    assert [path.name for path in files.folder.glob("*.md")] == []
+    assert [path.name for path in files.folder.glob("done/*.md")] == ["1-renamed.md"]
+    files.write(after(board, CardMoved("1", "ready")))
+    assert [path.name for path in files.folder.rglob("[0-9]*-*.md")] == ["1-renamed.md"]
 
 
 def test_a_file_that_was_only_touched_is_no_edit(files: CardFiles) -> None:
