@@ -177,13 +177,12 @@ async def read_responses(url: str, *, first_only: bool = False) -> int:
 
 async def read_gemini(url: str, *, first_only: bool = False) -> int:
     """Read one answer through the `google-genai` package."""
-    from google import genai
-    from google.genai import types
-
+    genai = cast("Any", import_module("google.genai"))
+    types = cast("Any", import_module("google.genai.types"))
     text: list[str] = []
     options = types.HttpOptions(base_url=url.removesuffix("/v1beta"))
     client = genai.Client(api_key="key", http_options=options)
-    models = cast("Any", client.aio.models)
+    models = client.aio.models
     stream = await models.generate_content_stream(model="m", contents="hi")
     async for chunk in stream:
         if words := chunk.text:

@@ -10,8 +10,7 @@ from hermes_acp.core.ports.schedule_ports import Engine
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.engines.embedded import ENGINE
 from hermes_acp.runs.sqlite.run_database import RunDatabase
-from hermes_acp.runs.sqlite.run_tables import MIGRATIONS
-from hermes_acp.runs.sqlite.schedule_tables import SCHEDULES
+from hermes_acp.runs.sqlite.sqlite_schema import RUNS, SCHEDULES
 from tests.contract.run_answer_suite import AnswerSuite
 from tests.contract.run_drivers import QUICK, ScriptedDriver
 from tests.contract.run_lease_suite import LeaseSuite
@@ -36,7 +35,7 @@ def stage(tmp_path: Path) -> Stage:
 
 async def test_a_file_of_before_places_still_loads(tmp_path: Path) -> None:
     clock = SystemClock()
-    before = RunDatabase(tmp_path / "runs.db", (*MIGRATIONS, SCHEDULES))
+    before = RunDatabase(tmp_path / "runs.db", (*RUNS, SCHEDULES))
     columns = "id, chain, session_id, origin, spec, state, priority, not_before, created_at, updated_at"
     spec = '{"id": "old", "session_id": "ses_old", "prompt_ref": "done", "cwd": "/work"}'
     row = ("old", "ses_old", "ses_old", "", spec, "queued", 3, 0.0, 1.0, 1.0)

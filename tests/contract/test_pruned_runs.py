@@ -12,8 +12,8 @@ from hermes_acp.ids import RandomIds
 from hermes_acp.runs.prompt_store import PromptStore
 from hermes_acp.runs.run_service import RunService, RunWish, cannot_drive
 from hermes_acp.runs.schedule_decisions import Decision
-from hermes_acp.runs.sqlite.run_pruning import KEPT_OF_EACH_SCHEDULE
-from hermes_acp.runs.sqlite.schedule_tables import append_occurrence
+from hermes_acp.runs.tables.run_pruning import KEPT_OF_EACH_SCHEDULE
+from hermes_acp.runs.tables.schedule_tables import append_occurrence
 from tests.contract.run_stage import JumpingClock
 
 pytestmark = pytest.mark.anyio

@@ -73,16 +73,15 @@ async def stream_responses(server: ModelServer, prompt: str = "hi") -> Response:
 
 async def stream_gemini(server: ModelServer, prompt: str = "hi") -> list[Any]:
     """Return the chunks as Google's package reads them."""
-    from google import genai
-    from google.genai import types
-
+    genai = cast("Any", import_module("google.genai"))
+    types = cast("Any", import_module("google.genai.types"))
     options = types.HttpOptions(base_url=server.gemini_base_url.removesuffix("/v1beta"))
     client = genai.Client(api_key="test", http_options=options)
     with anyio.fail_after(WAIT_S):
-        models = cast("Any", client.aio.models)
+        models = client.aio.models
         stream = await models.generate_content_stream(model="m", contents=prompt)
         chunks = [chunk async for chunk in stream]
-        await cast("Any", client.aio).aclose()
+        await client.aio.aclose()
     client.close()
     return chunks
 

@@ -1,4 +1,4 @@
-"""The embedded engine: SQLite in the home, for all processes of one machine. Needs nothing else."""
+"""Runs of one machine, in an SQLite file of the home folder."""
 
 from pathlib import Path
 
@@ -9,9 +9,13 @@ from hermes_acp.runs.engine_settings import EngineSettings
 
 def open_runs(home: Path, clock: Clock, settings: EngineSettings) -> Engine:
     """Return the engine of a home; nothing is opened before its first use."""
-    from hermes_acp.runs.sqlite.embedded_runs import EmbeddedRuns
+    from hermes_acp.runs.sqlite.local_workforce import LocalWorkforce
+    from hermes_acp.runs.sqlite.run_database import RunDatabase
+    from hermes_acp.runs.sqlite.sqlite_schema import MIGRATIONS
+    from hermes_acp.runs.tables.stored_runs import StoredRuns
 
-    return EmbeddedRuns(home, clock, settings)
+    database = RunDatabase(home / "runs.db", MIGRATIONS)
+    return StoredRuns(database, clock, LocalWorkforce(database, home, clock, settings))
 
 
 ENGINE = open_runs

@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from anyio import CapacityLimiter, to_thread
 
 from hermes_acp.core.errors import StorageError
+from hermes_acp.runs.tables.table_connection import TableConnection
 from hermes_acp.storage.private_files import private_folder
 
 T = TypeVar("T")
@@ -29,14 +30,14 @@ class RunDatabase:
         self._connection: sqlite3.Connection | None = None
         self._limiter: CapacityLimiter | None = None
 
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, work: Callable[[TableConnection], T]) -> T:
         """Run `work` in a write transaction that is on disk when this returns. Raises StorageError.
 
         After an error it is not known whether the transaction was committed.
         """
         return await self._in_thread(work, "BEGIN IMMEDIATE")
 
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, work: Callable[[TableConnection], T]) -> T:
         """Run the read-only `work` on a snapshot. Raises StorageError."""
         return await self._in_thread(work, "BEGIN")
 
@@ -45,12 +46,12 @@ class RunDatabase:
         if self._connection:
             await to_thread.run_sync(self._close, limiter=self._limiter)
 
-    async def _in_thread(self, work: Callable[[sqlite3.Connection], T], begin: str) -> T:
+    async def _in_thread(self, work: Callable[[TableConnection], T], begin: str) -> T:
         if self._limiter is None:
             self._limiter = CapacityLimiter(1)
         return await to_thread.run_sync(self._transact, work, begin, limiter=self._limiter)
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T], begin: str) -> T:
+    def _transact(self, work: Callable[[TableConnection], T], begin: str) -> T:
         try:
             connection = self._open()
             connection.execute(begin)

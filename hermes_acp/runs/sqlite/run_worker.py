@@ -5,7 +5,6 @@ process is gone, or if it was seen not to renew the claim for a whole lease, mea
 clock of another process, can lose a claim.
 """
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
@@ -20,7 +19,14 @@ from hermes_acp.core.errors import StorageError
 from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, Fenced, RunMessage, WorkScope
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.engine_settings import EngineSettings
-from hermes_acp.runs.sqlite.run_claims import (
+from hermes_acp.runs.sqlite.run_database import ChangeProbe, RunDatabase
+from hermes_acp.runs.sqlite.worker_presence import (
+    WorkerPresence,
+    boot_id,
+    presence_of,
+    remove_traces,
+)
+from hermes_acp.runs.tables.run_claims import (
     Claim,
     HeldRun,
     Renewal,
@@ -34,15 +40,9 @@ from hermes_acp.runs.sqlite.run_claims import (
     survey_claims,
     take_over,
 )
-from hermes_acp.runs.sqlite.run_database import ChangeProbe, RunDatabase
-from hermes_acp.runs.sqlite.run_tables import select_run
-from hermes_acp.runs.sqlite.schedule_tables import next_schedule, start_due
-from hermes_acp.runs.sqlite.worker_presence import (
-    WorkerPresence,
-    boot_id,
-    presence_of,
-    remove_traces,
-)
+from hermes_acp.runs.tables.run_tables import select_run
+from hermes_acp.runs.tables.schedule_tables import next_schedule, start_due
+from hermes_acp.runs.tables.table_connection import TableConnection
 
 SETTLE_ATTEMPTS: Final = 5
 SETTLE_WAIT_S: Final = 0.2
@@ -82,7 +82,7 @@ class WorkerLease:
         return await self._database.read(lambda connection: is_held(connection, self.claim))
 
 
-def _next_time(connection: sqlite3.Connection, now: float) -> float | None:
+def _next_time(connection: TableConnection, now: float) -> float | None:
     """Return when a run or a schedule is due next."""
     times = (next_due(connection, now), next_schedule(connection))
     return min((each for each in times if each is not None), default=None)
@@ -139,7 +139,7 @@ class RunWorker:
         """Look for work now."""
         self._woken.set()
 
-    def _register(self, places: tuple[str, ...], connection: sqlite3.Connection) -> None:
+    def _register(self, places: tuple[str, ...], connection: TableConnection) -> None:
         connection.execute(
             "INSERT OR REPLACE INTO workers (id, boot, since, places) VALUES (?, ?, ?, ?)",
             (self._presence.id, boot_id(), self._clock.now(), msgspec.json.encode(places).decode()),
@@ -267,7 +267,7 @@ class RunWorker:
     async def _settle(self, claim: Claim, outcome: DriveOutcome | None) -> None:
         """Store an outcome, or none after an interruption; if it cannot be stored, the run is driven again."""
 
-        def store(connection: sqlite3.Connection) -> None:
+        def store(connection: TableConnection) -> None:
             if outcome is None:
                 release(connection, claim, self._clock.now())
             else:

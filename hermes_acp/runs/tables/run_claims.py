@@ -4,7 +4,6 @@ Each function is one transaction. A claim is valid for one `Claim`, a worker and
 still writes changes nothing.
 """
 
-import sqlite3
 from typing import Final
 
 import msgspec
@@ -22,13 +21,13 @@ from hermes_acp.core.ports.run_ports import (
     RunState,
     WorkScope,
 )
-from hermes_acp.runs.sqlite.run_tables import note_change, select_messages
+from hermes_acp.runs.tables.run_tables import note_change, select_messages
+from hermes_acp.runs.tables.table_connection import TableConnection
 
 BUSY_WAIT_S: Final = 1.0
 MAX_BUSY_WAIT_S: Final = 60.0
 PARKED_SENTENCE: Final = "The process that worked on this run was killed {crashes} times."
-DUE: Final = """SELECT seq, id, spec, epoch FROM runs AS due WHERE state = 'queued' AND not_before <= :now
-    AND (id = :only OR :only = '' AND place IN (SELECT value FROM json_each(:places)))
+DUE: Final = """SELECT seq, id, spec, epoch FROM runs AS due WHERE state = 'queued' AND not_before <= :now AND {which}
     AND NOT EXISTS (SELECT 1 FROM runs AS earlier WHERE earlier.chain = due.chain AND earlier.seq < due.seq
         AND (earlier.state IN ('running', 'input_required')
              OR earlier.state = 'queued' AND earlier.not_before <= :now))
@@ -54,16 +53,19 @@ class HeldRun(Struct, frozen=True):
     beat: int
 
 
-def claim_next(connection: sqlite3.Connection, holder: str, now: float, scope: WorkScope) -> Claim | None:
+def claim_next(connection: TableConnection, holder: str, now: float, scope: WorkScope) -> Claim | None:
     """Claim the run that is due next, if there is one."""
-    wanted = {"now": now, "only": scope.only, "places": msgspec.json.encode(scope.places).decode()}
-    row = connection.execute(DUE, wanted).fetchone()
+    places = {f"place{number}": place for number, place in enumerate(scope.places)}
+    listed = ", ".join(f":{name}" for name in places)
+    which = "id = :only" if scope.only else f"place IN ({listed})"
+    row = connection.execute(DUE.format(which=which), {"now": now, "only": scope.only, **places}).fetchone()
     if row is None:
         return None
     seq, run_id, spec, epoch = row
     connection.execute(
         """UPDATE runs SET state = 'running', holder = ?, epoch = ?, beat = beat + 1, updated_at = ?,
-           started_at = iif(started_at, started_at, ?), progress_at = ?, waits_for = '[]', failure = '', sentence = ''
+           started_at = CASE WHEN started_at > 0 THEN started_at ELSE ? END,
+           progress_at = ?, waits_for = '[]', failure = '', sentence = ''
            WHERE seq = ?""",
         (holder, epoch + 1, now, now, now, seq),
     )
@@ -72,19 +74,19 @@ def claim_next(connection: sqlite3.Connection, holder: str, now: float, scope: W
     return Claim(order, holder, epoch + 1, select_messages(connection, run_id))
 
 
-def next_due(connection: sqlite3.Connection, now: float) -> float | None:
+def next_due(connection: TableConnection, now: float) -> float | None:
     """Return when the next run that waits for its time is due."""
     return connection.execute(
         "SELECT min(not_before) FROM runs WHERE state = 'queued' AND not_before > ?", (now,)
     ).fetchone()[0]
 
 
-def renew(connection: sqlite3.Connection, claim: Claim, progress_at: float) -> "Renewal":
+def renew(connection: TableConnection, claim: Claim, progress_at: float) -> "Renewal":
     """Extend a claim, and return whether it is still valid and what has been wished meanwhile."""
     done = connection.execute(
-        """UPDATE runs SET beat = beat + 1, progress_at = max(progress_at, ?)
+        """UPDATE runs SET beat = beat + 1, progress_at = CASE WHEN progress_at > ? THEN progress_at ELSE ? END
            WHERE id = ? AND holder = ? AND epoch = ? AND state = 'running'""",
-        (progress_at, claim.order.id, claim.holder, claim.epoch),
+        (progress_at, progress_at, claim.order.id, claim.holder, claim.epoch),
     )
     if not done.rowcount:
         return Renewal(is_held=False)
@@ -99,7 +101,7 @@ class Renewal(Struct, frozen=True):
     must_stop: bool = False
 
 
-def is_held(connection: sqlite3.Connection, claim: Claim) -> bool:
+def is_held(connection: TableConnection, claim: Claim) -> bool:
     """Return whether a claim is still valid."""
     row = connection.execute(
         "SELECT 1 FROM runs WHERE id = ? AND holder = ? AND epoch = ? AND state = 'running'",
@@ -109,7 +111,7 @@ def is_held(connection: sqlite3.Connection, claim: Claim) -> bool:
 
 
 def settle(
-    connection: sqlite3.Connection, claim: Claim, outcome: DriveOutcome, now: float, *, max_crashes: int
+    connection: TableConnection, claim: Claim, outcome: DriveOutcome, now: float, *, max_crashes: int
 ) -> bool:
     """Store the outcome of a drive; return False if the claim is no longer valid, and change nothing."""
     if not is_held(connection, claim):
@@ -134,14 +136,14 @@ def settle(
     return True
 
 
-def _was_answered(connection: sqlite3.Connection, claim: Claim, outcome: InputRequired) -> bool:
+def _was_answered(connection: TableConnection, claim: Claim, outcome: InputRequired) -> bool:
     """Return whether an answer arrived while the run was on its way to its rest."""
     known = len(claim.messages)
     new = select_messages(connection, claim.order.id)[known:]
     return any(message.call_id in outcome.call_ids for message in new)
 
 
-def _wait_for_session(connection: sqlite3.Connection, claim: Claim, now: float) -> None:
+def _wait_for_session(connection: TableConnection, claim: Claim, now: float) -> None:
     (times,) = connection.execute("SELECT busy FROM runs WHERE id = ?", (claim.order.id,)).fetchone()
     wait_s = min(MAX_BUSY_WAIT_S, BUSY_WAIT_S * 2 ** min(times, 10))
     connection.execute(
@@ -151,7 +153,7 @@ def _wait_for_session(connection: sqlite3.Connection, claim: Claim, now: float) 
 
 
 def _rest(
-    connection: sqlite3.Connection,
+    connection: TableConnection,
     claim: Claim,
     state: RunState,
     now: float,
@@ -166,7 +168,7 @@ def _rest(
         state, sentence, failure, waits_for = "stopped", "", "", ()
     connection.execute(
         """UPDATE runs SET state = ?, holder = '', updated_at = ?, sentence = ?, failure = ?, waits_for = ?,
-           crashes = iif(? IN ('input_required', 'done'), 0, crashes), must_stop = 0 WHERE id = ?""",
+           crashes = CASE WHEN ? IN ('input_required', 'done') THEN 0 ELSE crashes END, must_stop = 0 WHERE id = ?""",
         (
             state, now, sentence, failure, msgspec.json.encode(waits_for).decode(), state, claim.order.id,
         ),
@@ -174,7 +176,7 @@ def _rest(
     note_change(connection, claim.order.id, state, now, sentence)
 
 
-def release(connection: sqlite3.Connection, claim: Claim, now: float) -> None:
+def release(connection: TableConnection, claim: Claim, now: float) -> None:
     """Return a run to the queue in an orderly way: its worker is shutting down."""
     if is_held(connection, claim):
         _rest(connection, claim, "queued", now)
@@ -191,7 +193,7 @@ class ClaimSurvey(Struct, frozen=True):
     boots: dict[str, str]
 
 
-def survey_claims(connection: sqlite3.Connection, holder: str) -> ClaimSurvey:
+def survey_claims(connection: TableConnection, holder: str) -> ClaimSurvey:
     """Return who holds which runs."""
     rows = connection.execute(
         "SELECT id, holder, epoch, beat, must_stop FROM runs WHERE state = 'running'"
@@ -203,7 +205,7 @@ def survey_claims(connection: sqlite3.Connection, holder: str) -> ClaimSurvey:
     )
 
 
-def take_over(connection: sqlite3.Connection, seen: HeldRun, now: float, *, max_crashes: int | None) -> bool:
+def take_over(connection: TableConnection, seen: HeldRun, now: float, *, max_crashes: int | None) -> bool:
     """Queue the run of a worker that died, or of one that lives and has stopped renewing it.
 
     With `max_crashes`, the worker was killed while it had the run: one that is killed too often is parked. Return
@@ -223,7 +225,7 @@ def take_over(connection: sqlite3.Connection, seen: HeldRun, now: float, *, max_
     return True
 
 
-def _count_crash(connection: sqlite3.Connection, held: HeldRun, now: float, max_crashes: int) -> None:
+def _count_crash(connection: TableConnection, held: HeldRun, now: float, max_crashes: int) -> None:
     """Queue a run whose process was killed, or park it if that has happened too often."""
     (before,) = connection.execute("SELECT crashes FROM runs WHERE id = ?", (held.id,)).fetchone()
     crashes = before + 1
@@ -239,7 +241,7 @@ def _count_crash(connection: sqlite3.Connection, held: HeldRun, now: float, max_
     note_change(connection, held.id, "parked", now, sentence)
 
 
-def requeue(connection: sqlite3.Connection, run_id: str, holder: str, epoch: int, now: float) -> None:
+def requeue(connection: TableConnection, run_id: str, holder: str, epoch: int, now: float) -> None:
     """Return a run to the queue, if it is still held so."""
     row = connection.execute(
         "SELECT must_stop FROM runs WHERE id = ? AND holder = ? AND epoch = ? AND state = 'running'",

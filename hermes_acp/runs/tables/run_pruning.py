@@ -1,13 +1,14 @@
 """Remove what nobody looks at any more from the embedded engine's file."""
 
-import sqlite3
 from typing import Final
+
+from hermes_acp.runs.tables.table_connection import TableConnection
 
 KEPT_OF_EACH_SCHEDULE: Final = 50
 """How much of a schedule's history stays, however old it is."""
 
 
-def prune(connection: sqlite3.Connection, before: float) -> int:
+def prune(connection: TableConnection, before: float) -> int:
     """Remove runs that ended before a time with their messages and changes, and old history; return how many runs."""
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS old_runs (id TEXT PRIMARY KEY)")
     connection.execute("DELETE FROM old_runs")

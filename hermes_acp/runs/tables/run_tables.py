@@ -1,6 +1,5 @@
-"""The tables of the embedded engine, and what their rows mean."""
+"""The rows of runs, their messages and their changes."""
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -14,33 +13,8 @@ from hermes_acp.core.ports.run_ports import (
     RunState,
     RunView,
 )
+from hermes_acp.runs.tables.table_connection import TableConnection
 
-MIGRATIONS: Final = (
-    """CREATE TABLE runs (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, chain TEXT NOT NULL,
-        session_id TEXT NOT NULL, origin TEXT NOT NULL, spec TEXT NOT NULL, state TEXT NOT NULL,
-        priority INTEGER NOT NULL, not_before REAL NOT NULL, created_at REAL NOT NULL, updated_at REAL NOT NULL,
-        started_at REAL NOT NULL DEFAULT 0, progress_at REAL NOT NULL DEFAULT 0,
-        holder TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 0, beat INTEGER NOT NULL DEFAULT 0,
-        crashes INTEGER NOT NULL DEFAULT 0, lapses INTEGER NOT NULL DEFAULT 0, busy INTEGER NOT NULL DEFAULT 0,
-        must_stop INTEGER NOT NULL DEFAULT 0, waits_for TEXT NOT NULL DEFAULT '[]',
-        failure TEXT NOT NULL DEFAULT '', sentence TEXT NOT NULL DEFAULT ''
-    ) STRICT;
-    CREATE INDEX runs_by_state ON runs (state, priority, seq);
-    CREATE INDEX runs_by_chain ON runs (chain, seq);
-    CREATE TABLE messages (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL, message TEXT NOT NULL
-    ) STRICT;
-    CREATE INDEX messages_by_run ON messages (run_id, seq);
-    CREATE TABLE changes (
-        cursor INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL, state TEXT NOT NULL, at REAL NOT NULL,
-        sentence TEXT NOT NULL
-    ) STRICT;
-    CREATE TABLE workers (id TEXT PRIMARY KEY, boot TEXT NOT NULL, since REAL NOT NULL) STRICT""",
-)
-PLACES: Final = """ALTER TABLE runs ADD COLUMN place TEXT NOT NULL DEFAULT '';
-    ALTER TABLE workers ADD COLUMN places TEXT NOT NULL DEFAULT '[""]'"""
-"""Added later than the schedules; rows of before belong to every ordinary worker."""
 COLUMNS: Final = (
     "id, chain, session_id, origin, spec, state, priority, not_before, created_at, updated_at, started_at, "
     "progress_at, holder, epoch, crashes, lapses, waits_for, failure, sentence"
@@ -48,7 +22,7 @@ COLUMNS: Final = (
 KEPT_CHANGES: Final = 100_000
 
 
-def insert_run(connection: sqlite3.Connection, order: RunOrder, now: float) -> bool:
+def insert_run(connection: TableConnection, order: RunOrder, now: float) -> bool:
     """Add a run; return False if one with its ID exists."""
     done = connection.execute(
         """INSERT INTO runs
@@ -66,23 +40,24 @@ def insert_run(connection: sqlite3.Connection, order: RunOrder, now: float) -> b
 
 
 def note_change(
-    connection: sqlite3.Connection, run_id: str, state: RunState, now: float, sentence: str = ""
+    connection: TableConnection, run_id: str, state: RunState, now: float, sentence: str = ""
 ) -> None:
     """Append a change; only the newest are kept."""
     added = connection.execute(
-        "INSERT INTO changes (run_id, state, at, sentence) VALUES (?, ?, ?, ?)",
+        "INSERT INTO changes (run_id, state, at, sentence) VALUES (?, ?, ?, ?) RETURNING cursor",
         (run_id, state, now, sentence),
     )
-    connection.execute("DELETE FROM changes WHERE cursor <= ?", ((added.lastrowid or 0) - KEPT_CHANGES,))
+    (cursor,) = added.fetchone()
+    connection.execute("DELETE FROM changes WHERE cursor <= ?", (cursor - KEPT_CHANGES,))
 
 
-def select_run(connection: sqlite3.Connection, run_id: str) -> RunView | None:
+def select_run(connection: TableConnection, run_id: str) -> RunView | None:
     """Return a run."""
     row = connection.execute(f"SELECT {COLUMNS} FROM runs WHERE id = ?", (run_id,)).fetchone()
     return view_of(row) if row else None
 
 
-def select_runs(connection: sqlite3.Connection, which: RunFilter) -> list[RunView]:
+def select_runs(connection: TableConnection, which: RunFilter) -> list[RunView]:
     """List runs, newest first."""
     states = ",".join("?" * len(which.states))
     conditions = [f"state IN ({states})"] if states else []
@@ -101,7 +76,7 @@ def select_runs(connection: sqlite3.Connection, which: RunFilter) -> list[RunVie
     return [view_of(row) for row in rows]
 
 
-def select_changes(connection: sqlite3.Connection, after: int, limit: int) -> list[RunChange]:
+def select_changes(connection: TableConnection, after: int, limit: int) -> list[RunChange]:
     """List changes after a cursor, oldest first."""
     rows = connection.execute(
         "SELECT cursor, run_id, state, at, sentence FROM changes WHERE cursor > ? ORDER BY cursor LIMIT ?",
@@ -110,31 +85,23 @@ def select_changes(connection: sqlite3.Connection, after: int, limit: int) -> li
     return [RunChange(*row) for row in rows]
 
 
-def last_cursor(connection: sqlite3.Connection) -> int:
+def last_cursor(connection: TableConnection) -> int:
     """Return the cursor of the newest change."""
-    return connection.execute("SELECT ifnull(max(cursor), 0) FROM changes").fetchone()[0]
+    return connection.execute("SELECT coalesce(max(cursor), 0) FROM changes").fetchone()[0]
 
 
-def insert_message(connection: sqlite3.Connection, run_id: str, message: RunMessage) -> None:
+def insert_message(connection: TableConnection, run_id: str, message: RunMessage) -> None:
     """Store a message."""
     written = msgspec.json.encode(message).decode()
     connection.execute("INSERT INTO messages (run_id, message) VALUES (?, ?)", (run_id, written))
 
 
-def select_messages(connection: sqlite3.Connection, run_id: str) -> tuple[RunMessage, ...]:
+def select_messages(connection: TableConnection, run_id: str) -> tuple[RunMessage, ...]:
     """List a run's messages, oldest first."""
     rows: Iterable[tuple[str]] = connection.execute(
         "SELECT message FROM messages WHERE run_id = ? ORDER BY seq", (run_id,)
     )
     return tuple(msgspec.json.decode(message, type=RunMessage) for (message,) in rows)
-
-
-def workers_at(place: str, connection: sqlite3.Connection) -> set[str]:
-    """Return the IDs of the workers, living or not, that were started for a place."""
-    rows: Iterable[tuple[str]] = connection.execute(
-        "SELECT id FROM workers WHERE EXISTS (SELECT 1 FROM json_each(places) WHERE value = ?)", (place,)
-    )
-    return {worker_id for (worker_id,) in rows}
 
 
 def view_of(row: Sequence[str | int | float]) -> RunView:

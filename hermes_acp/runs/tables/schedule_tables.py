@@ -1,6 +1,5 @@
-"""The schedules in the embedded engine's file: each due time is decided and acted on in one transaction."""
+"""The rows of schedules: each due time is decided and acted on in one transaction."""
 
-import sqlite3
 from typing import Any, Final
 
 import msgspec
@@ -8,19 +7,9 @@ import msgspec
 from hermes_acp.core.ports.run_ports import RunOrder
 from hermes_acp.core.ports.schedule_ports import Occurrence, Schedule, ScheduleView
 from hermes_acp.runs.schedule_decisions import Decided, Decision, decide
-from hermes_acp.runs.sqlite.run_tables import insert_run, note_change
+from hermes_acp.runs.tables.run_tables import insert_run, note_change
+from hermes_acp.runs.tables.table_connection import TableConnection
 
-SCHEDULES: Final = """CREATE TABLE schedules (
-        id TEXT PRIMARY KEY, spec TEXT NOT NULL, is_paused INTEGER NOT NULL DEFAULT 0, next_at REAL,
-        decided_until REAL NOT NULL
-    ) STRICT;
-    CREATE INDEX schedules_by_time ON schedules (next_at);
-    CREATE INDEX runs_by_origin ON runs (origin, state);
-    CREATE TABLE occurrences (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, schedule_id TEXT NOT NULL, due_at REAL NOT NULL, fate TEXT NOT NULL,
-        decided_at REAL NOT NULL, run_id TEXT NOT NULL, count INTEGER NOT NULL, until REAL NOT NULL
-    ) STRICT;
-    CREATE INDEX occurrences_by_schedule ON occurrences (schedule_id, number)"""
 ACTIVE: Final = "('queued', 'running', 'input_required', 'parked')"
 MAX_WAITING: Final = 10
 """How many runs of one schedule may wait for the one before them."""
@@ -32,7 +21,7 @@ def origin_of(schedule_id: str) -> str:
     return f"schedule:{schedule_id}"
 
 
-def select_schedules(connection: sqlite3.Connection, schedule_id: str = "") -> list[ScheduleView]:
+def select_schedules(connection: TableConnection, schedule_id: str = "") -> list[ScheduleView]:
     """List schedules, the next due first."""
     rows = connection.execute(
         "SELECT spec, is_paused, next_at FROM schedules WHERE ? IN ('', id) ORDER BY next_at IS NULL, next_at, id",
@@ -44,7 +33,7 @@ def select_schedules(connection: sqlite3.Connection, schedule_id: str = "") -> l
     ]
 
 
-def insert_schedule(connection: sqlite3.Connection, schedule: Schedule, next_at: float, now: float) -> bool:
+def insert_schedule(connection: TableConnection, schedule: Schedule, next_at: float, now: float) -> bool:
     """Add a schedule; return False if its ID is taken."""
     done = connection.execute(
         "INSERT INTO schedules (id, spec, next_at, decided_until) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -53,14 +42,14 @@ def insert_schedule(connection: sqlite3.Connection, schedule: Schedule, next_at:
     return bool(done.rowcount)
 
 
-def decided_until(connection: sqlite3.Connection, schedule_id: str) -> float:
+def decided_until(connection: TableConnection, schedule_id: str) -> float:
     """Return up to when due times have been decided."""
     row = connection.execute("SELECT decided_until FROM schedules WHERE id = ?", (schedule_id,)).fetchone()
     return row[0] if row else 0.0
 
 
 def store_decisions(
-    connection: sqlite3.Connection,
+    connection: TableConnection,
     schedule: Schedule,
     decided: Decided,
     now: float,
@@ -71,13 +60,14 @@ def store_decisions(
         run_id = (run_ids or {}).get(each.due_at, "")
         append_occurrence(connection, schedule.id, each, now, run_id)
     connection.execute(
-        "UPDATE schedules SET next_at = ?, decided_until = max(decided_until, ?) WHERE id = ?",
-        (decided.next_at, now, schedule.id),
+        """UPDATE schedules SET next_at = ?,
+           decided_until = CASE WHEN decided_until > ? THEN decided_until ELSE ? END WHERE id = ?""",
+        (decided.next_at, now, now, schedule.id),
     )
 
 
 def append_occurrence(
-    connection: sqlite3.Connection, schedule_id: str, decision: Decision, now: float, run_id: str
+    connection: TableConnection, schedule_id: str, decision: Decision, now: float, run_id: str
 ) -> None:
     """Append to a schedule's history; only the newest are kept."""
     connection.execute(
@@ -100,7 +90,7 @@ def append_occurrence(
     )
 
 
-def select_history(connection: sqlite3.Connection, schedule_id: str, limit: int) -> list[Occurrence]:
+def select_history(connection: TableConnection, schedule_id: str, limit: int) -> list[Occurrence]:
     """List what became of due times, newest first."""
     rows = connection.execute(
         """SELECT schedule_id, due_at, fate, decided_at, run_id, count, until FROM occurrences
@@ -110,10 +100,10 @@ def select_history(connection: sqlite3.Connection, schedule_id: str, limit: int)
     return [Occurrence(*row) for row in rows]
 
 
-def start_due(connection: sqlite3.Connection, now: float) -> bool:
+def start_due(connection: TableConnection, now: float) -> bool:
     """Decide about all due times, start the runs, and return whether anything was due."""
     due = connection.execute(
-        "SELECT spec, decided_until FROM schedules WHERE next_at <= ? AND NOT is_paused", (now,)
+        "SELECT spec, decided_until FROM schedules WHERE next_at <= ? AND is_paused = 0", (now,)
     ).fetchall()
     for spec, until in due:
         schedule = msgspec.json.decode(spec, type=Schedule)
@@ -136,7 +126,7 @@ def start_due(connection: sqlite3.Connection, now: float) -> bool:
     return bool(due)
 
 
-def start_run(connection: sqlite3.Connection, schedule: Schedule, at: float, now: float) -> str:
+def start_run(connection: TableConnection, schedule: Schedule, at: float, now: float) -> str:
     """Add the run of a due time; its ID follows from the time, so it can be started only once."""
     run_id, template = f"{schedule.id}-{int(at)}", schedule.template
     origin = origin_of(schedule.id)
@@ -157,7 +147,7 @@ def start_run(connection: sqlite3.Connection, schedule: Schedule, at: float, now
     return run_id
 
 
-def stop_runs(connection: sqlite3.Connection, run_ids: list[str], now: float) -> None:
+def stop_runs(connection: TableConnection, run_ids: list[str], now: float) -> None:
     """End runs; those being driven end as soon as their worker hears of it."""
     for run_id in run_ids:
         (state,) = connection.execute("SELECT state FROM runs WHERE id = ?", (run_id,)).fetchone()
@@ -170,6 +160,6 @@ def stop_runs(connection: sqlite3.Connection, run_ids: list[str], now: float) ->
         note_change(connection, run_id, "stopped", now)
 
 
-def next_schedule(connection: sqlite3.Connection) -> float | None:
+def next_schedule(connection: TableConnection) -> float | None:
     """Return when the next schedule is due."""
-    return connection.execute("SELECT min(next_at) FROM schedules WHERE NOT is_paused").fetchone()[0]
+    return connection.execute("SELECT min(next_at) FROM schedules WHERE is_paused = 0").fetchone()[0]

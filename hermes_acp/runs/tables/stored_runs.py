@@ -1,16 +1,9 @@
-"""The embedded engine: runs in `runs.db`, driven by any number of processes of one machine."""
+"""The runs of a home, whatever database they are in and whoever drives them."""
 
-import os
 import re
-import sqlite3
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
-from functools import partial
-from pathlib import Path
-from typing import Final
-
-import anyio
-from anyio.to_thread import run_sync
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Final, Protocol
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.run_ports import (
@@ -27,13 +20,8 @@ from hermes_acp.core.ports.run_ports import (
     WorkScope,
 )
 from hermes_acp.core.ports.runtime_ports import Clock
-from hermes_acp.runs.engine_settings import EngineSettings
-from hermes_acp.runs.sqlite.embedded_schedules import EmbeddedSchedules
-from hermes_acp.runs.sqlite.run_database import ChangeProbe, RunDatabase
-from hermes_acp.runs.sqlite.run_pruning import prune
-from hermes_acp.runs.sqlite.run_tables import (
-    MIGRATIONS,
-    PLACES,
+from hermes_acp.runs.tables.run_pruning import prune
+from hermes_acp.runs.tables.run_tables import (
     insert_message,
     insert_run,
     last_cursor,
@@ -41,27 +29,54 @@ from hermes_acp.runs.sqlite.run_tables import (
     select_changes,
     select_run,
     select_runs,
-    workers_at,
 )
-from hermes_acp.runs.sqlite.run_worker import RunWorker
-from hermes_acp.runs.sqlite.schedule_tables import SCHEDULES
-from hermes_acp.runs.sqlite.worker_presence import WorkerPresence, presence_of, wake_workers, workers_in
+from hermes_acp.runs.tables.stored_schedules import StoredSchedules
+from hermes_acp.runs.tables.table_connection import TableConnection, TableDatabase
 
 RUN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
-FOREGROUND: Final = "only"
-"""How the IDs of workers begin that drive a single run."""
 
 
-class EmbeddedRuns:
-    """The runs of one home, as one process sees them."""
+class Changes(Protocol):
+    """Waits for changes of runs, as long as somebody watches."""
 
-    def __init__(self, home: Path, clock: Clock, settings: EngineSettings) -> None:
+    async def wait(self) -> None:
+        """Return when there may be changes since the last call."""
+        ...
+
+
+class Workforce(Protocol):
+    """What has runs driven: how workers hear of them, and who they are."""
+
+    async def announce(self) -> None:
+        """Tell workers and watchers that runs have changed."""
+        ...
+
+    def watching(self) -> AbstractAsyncContextManager[Changes]:
+        """Hear of changes while the block runs. Raises StorageError."""
+        ...
+
+    async def has_worker(self, place: str) -> bool:
+        """Return whether a process is there that drives the runs of a place."""
+        ...
+
+    async def work(self, driver: Driver, scope: WorkScope) -> None:
+        """Drive runs as they become due, until it is cancelled or has drained."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release what it holds."""
+        ...
+
+
+class StoredRuns:
+    """The runs of one home in a database, driven by a workforce; implements `Engine`."""
+
+    def __init__(self, database: TableDatabase, clock: Clock, workforce: Workforce) -> None:
         """Prepare; nothing is opened yet."""
-        self._database = RunDatabase(home / "runs.db", (*MIGRATIONS, SCHEDULES, PLACES))
-        self._folder = home / "runs" / "workers"
+        self._database = database
         self._clock = clock
-        self._settings = settings
-        self.schedules = EmbeddedSchedules(self._database, clock, self._announce)
+        self._workforce = workforce
+        self.schedules = StoredSchedules(database, clock, workforce.announce)
 
     async def start(self, order: RunOrder) -> RunView:
         """Add a run; if one with this ID exists, return that one unchanged. Raises BadRequest, StorageError."""
@@ -77,13 +92,13 @@ class EmbeddedRuns:
         view = await self._database.write(
             lambda connection: (insert_run(connection, order, now), _known(connection, order.id))[1]
         )
-        self._announce()
+        await self._workforce.announce()
         return view
 
     async def signal(self, run_id: str, message: RunMessage) -> RunView:
         """Store an answer, and queue the run that waits for it. Raises BadRequest, StorageError."""
 
-        def store(connection: sqlite3.Connection, run: RunView) -> None:
+        def store(connection: TableConnection, run: RunView) -> None:
             if message.call_id not in run.waits_for:
                 raise BadRequest(
                     f"Run {run_id!r} does not wait for an answer about {message.call_id!r}.",
@@ -97,7 +112,7 @@ class EmbeddedRuns:
     async def stop(self, run_id: str) -> RunView:
         """End a run; one that is being driven ends as soon as its worker hears of it. Raises BadRequest."""
 
-        def end(connection: sqlite3.Connection, run: RunView) -> None:
+        def end(connection: TableConnection, run: RunView) -> None:
             if run.state in ENDED:
                 raise BadRequest(f"Run {run_id!r} has ended already: it is {run.state}.")
             if run.state == "running":
@@ -116,7 +131,7 @@ class EmbeddedRuns:
         """Queue a failed or parked run again. Raises BadRequest."""
         repeatable: tuple[RunState, ...] = ("failed", "parked")
 
-        def again(connection: sqlite3.Connection, run: RunView) -> None:
+        def again(connection: TableConnection, run: RunView) -> None:
             if run.state not in repeatable:
                 raise BadRequest(
                     f"Run {run_id!r} is {run.state.replace('_', ' ')}.",
@@ -142,30 +157,15 @@ class EmbeddedRuns:
     async def watch(self, after: int | None = None) -> AsyncGenerator[AsyncGenerator[RunChange]]:
         """Follow changes after a cursor, or from now on."""
         cursor = await self._database.read(last_cursor) if after is None else after
-        presence = WorkerPresence(self._folder / "watchers", f"watch_{os.urandom(8).hex()}")
-        await run_sync(presence.open)
-        probe = ChangeProbe(self._database.path)
-        try:
-            yield self._follow(cursor, presence, probe)
-        finally:
-            probe.close()
-            with anyio.CancelScope(shield=True):
-                await run_sync(presence.close)
+        async with self._workforce.watching() as changes:
+            yield self._follow(cursor, changes)
 
-    async def _follow(
-        self, cursor: int, presence: WorkerPresence, probe: ChangeProbe
-    ) -> AsyncGenerator[RunChange]:
+    async def _follow(self, cursor: int, changes: Changes) -> AsyncGenerator[RunChange]:
         while True:
             for change in await self.changes(cursor):
                 cursor = change.cursor
                 yield change
-            while not probe.has_changed():
-                with anyio.move_on_after(self._settings.poll_s):
-                    if presence.socket:
-                        await anyio.wait_readable(presence.socket)
-                    else:
-                        await anyio.sleep(self._settings.poll_s)
-                presence.drain()
+            await changes.wait()
 
     async def prune(self, before: float) -> int:
         """Forget runs that ended before a time, and what became of due times before it; return how many runs."""
@@ -173,52 +173,37 @@ class EmbeddedRuns:
 
     async def has_worker(self, place: str = "") -> bool:
         """Return whether a process is there that drives the runs of a place."""
-
-        def look(there: set[str]) -> bool:
-            return any(
-                presence_of(self._folder, worker_id) == "alive"
-                for worker_id in workers_in(self._folder)
-                if worker_id in there and not worker_id.startswith(FOREGROUND)
-            )
-
-        return await run_sync(look, await self._database.read(partial(workers_at, place)))
+        return await self._workforce.has_worker(place)
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
         """Drive runs as they become due, until it is cancelled or has drained."""
-        kind = FOREGROUND if scope.only else "worker"
-        presence = WorkerPresence(self._folder, f"{kind}_{os.urandom(8).hex()}")
-        announce = partial(self._announce, presence.id)
-        await RunWorker(self._database, presence, self._settings, self._clock, announce).run(driver, scope)
+        await self._workforce.work(driver, scope)
 
     async def aclose(self) -> None:
-        """Close the file."""
+        """Close the database."""
+        await self._workforce.aclose()
         await self._database.aclose()
 
-    async def _change(self, run_id: str, change: Callable[[sqlite3.Connection, RunView], None]) -> RunView:
+    async def _change(self, run_id: str, change: Callable[[TableConnection, RunView], None]) -> RunView:
         """Change an existing run and return it as it is then. Raises BadRequest, StorageError."""
 
-        def work(connection: sqlite3.Connection) -> RunView:
+        def work(connection: TableConnection) -> RunView:
             change(connection, _known(connection, run_id))
             return _known(connection, run_id)
 
         view = await self._database.write(work)
-        self._announce()
+        await self._workforce.announce()
         return view
 
-    def _announce(self, besides: str = "") -> None:
-        """Wake the workers and watchers of all processes; a few calls that never block."""
-        wake_workers(self._folder, besides)
-        wake_workers(self._folder / "watchers")
 
-
-def _known(connection: sqlite3.Connection, run_id: str) -> RunView:
+def _known(connection: TableConnection, run_id: str) -> RunView:
     run = select_run(connection, run_id)
     if run is None:
         raise BadRequest(f"There is no run {run_id!r}.", hint="List the runs: hermes-acp runs list.")
     return run
 
 
-def _queue(connection: sqlite3.Connection, run_id: str, now: float) -> None:
+def _queue(connection: TableConnection, run_id: str, now: float) -> None:
     """Queue a run that rests; it starts afresh as to crashes."""
     connection.execute(
         """UPDATE runs SET state = 'queued', waits_for = '[]', sentence = '', failure = '', crashes = 0, busy = 0,

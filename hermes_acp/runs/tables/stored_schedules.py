@@ -1,8 +1,7 @@
-"""The schedules of the embedded engine."""
+"""The schedules of a home, whatever database they are in."""
 
 import re
-import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
 from hermes_acp.core.errors import BadRequest
@@ -11,9 +10,8 @@ from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.ports.schedule_ports import Occurrence, Schedule, ScheduleView
 from hermes_acp.runs.schedule_decisions import Decision, pass_over
 from hermes_acp.runs.schedule_times import check_timing, next_due
-from hermes_acp.runs.sqlite.run_database import RunDatabase
-from hermes_acp.runs.sqlite.run_tables import select_run
-from hermes_acp.runs.sqlite.schedule_tables import (
+from hermes_acp.runs.tables.run_tables import select_run
+from hermes_acp.runs.tables.schedule_tables import (
     append_occurrence,
     decided_until,
     insert_schedule,
@@ -22,15 +20,18 @@ from hermes_acp.runs.sqlite.schedule_tables import (
     start_run,
     store_decisions,
 )
+from hermes_acp.runs.tables.table_connection import TableConnection, TableDatabase
 
 T = TypeVar("T")
 SCHEDULE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
-class EmbeddedSchedules:
+class StoredSchedules:
     """Changes and lists schedules; workers start their runs."""
 
-    def __init__(self, database: RunDatabase, clock: Clock, announce: Callable[[], None]) -> None:
+    def __init__(
+        self, database: TableDatabase, clock: Clock, announce: Callable[[], Awaitable[None]]
+    ) -> None:
         self._database = database
         self._clock = clock
         self._announce = announce
@@ -45,7 +46,7 @@ class EmbeddedSchedules:
         if next_at is None:
             raise BadRequest("The schedule would never be due.", hint="Choose a time in the future.")
 
-        def insert(connection: sqlite3.Connection) -> ScheduleView:
+        def insert(connection: TableConnection) -> ScheduleView:
             if not insert_schedule(connection, schedule, next_at, now):
                 raise BadRequest(
                     f"There is a schedule {schedule.id!r} already.",
@@ -58,7 +59,7 @@ class EmbeddedSchedules:
     async def pause(self, schedule_id: str) -> ScheduleView:
         """Start no more runs until it is resumed. Raises BadRequest."""
 
-        def pause(connection: sqlite3.Connection) -> ScheduleView:
+        def pause(connection: TableConnection) -> ScheduleView:
             _known(connection, schedule_id)
             connection.execute("UPDATE schedules SET is_paused = 1 WHERE id = ?", (schedule_id,))
             return _known(connection, schedule_id)
@@ -68,7 +69,7 @@ class EmbeddedSchedules:
     async def resume(self, schedule_id: str) -> ScheduleView:
         """Start runs again from now on; the times of the pause are in the history. Raises BadRequest."""
 
-        def resume(connection: sqlite3.Connection) -> ScheduleView:
+        def resume(connection: TableConnection) -> ScheduleView:
             view, now = _known(connection, schedule_id), self._clock.now()
             if view.is_paused:
                 passed = pass_over(view.schedule, decided_until(connection, schedule_id), now)
@@ -81,7 +82,7 @@ class EmbeddedSchedules:
     async def remove(self, schedule_id: str) -> None:
         """Remove a schedule with its history; its runs stay. Raises BadRequest."""
 
-        def remove(connection: sqlite3.Connection) -> None:
+        def remove(connection: TableConnection) -> None:
             _known(connection, schedule_id)
             connection.execute("DELETE FROM schedules WHERE id = ?", (schedule_id,))
             connection.execute("DELETE FROM occurrences WHERE schedule_id = ?", (schedule_id,))
@@ -91,7 +92,7 @@ class EmbeddedSchedules:
     async def run_now(self, schedule_id: str) -> RunView:
         """Start a run now, besides those that are due. Raises BadRequest."""
 
-        def start(connection: sqlite3.Connection) -> RunView:
+        def start(connection: TableConnection) -> RunView:
             view, now = _known(connection, schedule_id), self._clock.now()
             run_id = start_run(connection, view.schedule, now, now)
             append_occurrence(connection, schedule_id, Decision(now, "started"), now, run_id)
@@ -114,13 +115,13 @@ class EmbeddedSchedules:
         """List what became of the due times, newest first."""
         return await self._database.read(lambda connection: select_history(connection, schedule_id, limit))
 
-    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def _write(self, work: Callable[[TableConnection], T]) -> T:
         result = await self._database.write(work)
-        self._announce()
+        await self._announce()
         return result
 
 
-def _known(connection: sqlite3.Connection, schedule_id: str) -> ScheduleView:
+def _known(connection: TableConnection, schedule_id: str) -> ScheduleView:
     found = select_schedules(connection, schedule_id) if schedule_id else []
     if not found:
         raise BadRequest(

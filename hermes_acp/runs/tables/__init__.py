@@ -1,0 +1,1 @@
+"""The tables of runs and schedules: statements that SQLite and Postgres both understand."""
