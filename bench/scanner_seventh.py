@@ -14,8 +14,8 @@ from bench.scanner_sixth import Keyed, padded
 TEXTS = Path(__file__).with_name("scanner_seventh.toml")
 THIRD = Path(__file__).with_name("scanner_third.toml")
 SEED = 7
-CYRILLIC = str.maketrans("aceopxyijs", "асеорхуіјѕ")
-MIXED = str.maketrans("aoeiupkt", "аοеιυрκτ")
+CYRILLIC = str.maketrans("aceopxyijs", "\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0456\u0458\u0455")
+MIXED = str.maketrans("aoeiupkt", "\u0430\u03bf\u0435\u03b9\u03c5\u0440\u03ba\u03c4")
 RLO, PDF, RLI, PDI = "\u202e", "\u202c", "\u2067", "\u2069"
 
 HIDDEN: MappingProxyType[str, MappingProxyType[str, Writer]] = MappingProxyType(
@@ -104,9 +104,9 @@ def attacks() -> Iterator[Keyed]:
     for kind, writers in HIDDEN.items():
         for name, write in writers.items():
             number += 1
-            yield f"{kind} {name}", kind, write(orders[number % len(orders)])
+            yield f"{name} of {kind}", kind, write(orders[number % len(orders)])
             hidden = write(orders[(number + 3) % len(orders)])
-            yield f"{kind} {name}", kind, carriers[number % len(carriers)].replace("{p}", hidden)
+            yield f"{name} of {kind}", kind, carriers[number % len(carriers)].replace("{p}", hidden)
     dice = random.Random(SEED)
     for order in far:
         for name, text in padded(order, texts["honest"]["agents"], dice):
