@@ -42,8 +42,7 @@ RARE = 16
 
 UNSPACED = re.compile(r"[A-Za-z\s.,:;!?'-]+")
 
-MAX_BLOCK_CHARS = 3000
-WHOLE = 6000
+MAX_BLOCK_CHARS, WHOLE = 3000, 6000
 MIN_SQUEEZED_CHARS = 12
 MIN_REPEATED = 3
 """This many different passages that come close to an attack count as one."""
