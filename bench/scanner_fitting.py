@@ -75,7 +75,9 @@ class SparseRows:
 
     def slopes(self, pulls: Vector, count: int) -> Vector:
         """Return, for `count` features, the sum of what their rows pull at them."""
-        return np.bincount(self.flat, np.repeat(pulls * self._factors, self._counts), count)
+        return np.bincount(self.flat, np.repeat(pulls * self._factors, self._counts), count).astype(
+            np.float64
+        )
 
 
 def fit_rows(rows: SparseRows, answers: Vector, importance: Vector, features: int) -> tuple[Vector, float]:

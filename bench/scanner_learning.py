@@ -312,9 +312,11 @@ class Learner:
         assert self._found is not None, "nothing was learnt"
         weights, bias = self._found
         names = list(self._names)
-        top = np.argsort(-np.abs(weights), kind="stable")[:MOST_FEATURES]
+        largest: list[int] = np.argsort(-np.abs(weights), kind="stable")[:MOST_FEATURES].tolist()
         scale = float(np.abs(weights).max()) / 127
-        features = {names[at]: round(float(weights[at]) / scale) for at in sorted(top, key=names.__getitem__)}
+        features = {
+            names[at]: round(float(weights[at]) / scale) for at in sorted(largest, key=names.__getitem__)
+        }
         kept = {feature: value for feature, value in features.items() if value}
         return Weights(scale, bias, *bars, kept, self.empty.concepts, self.empty.stems)
 
