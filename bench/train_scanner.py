@@ -146,10 +146,12 @@ def rise_of(row: dict[str, Any], weights: Weights) -> float:
     return STEP * level_of(text, tone_of(text.split("\n"), Classifier(weights)))
 
 
-def bars_of(files: list[str], unseen: Unseen) -> tuple[float, float, float, float]:
+def bars_of(
+    files: list[str], unseen: Unseen, blocked: float = MOST_BLOCKED, warned: float = MOST_WARNED
+) -> tuple[float, float, float, float]:
     """Return the bars to block and to warn at, for passages alone and together."""
-    block_at = above([unseen.files[file].block for file in files], MOST_BLOCKED)
-    warn_at = above([unseen.files[file].warn for file in files], MOST_WARNED)
+    block_at = above([unseen.files[file].block for file in files], blocked)
+    warn_at = above([unseen.files[file].warn for file in files], warned)
     quiet = [unseen.runs[file] for file in files if unseen.files[file].block < block_at]
     return block_at, warn_at, above(quiet, MOST_BLOCKED_LONG), above(quiet, MOST_WARNED_LONG)
 
