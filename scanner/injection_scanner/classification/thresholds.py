@@ -14,14 +14,14 @@ from injection_scanner.classification.features import Weights
 from injection_scanner.classification.threshold_adjustment import MAX_ADJUSTMENT, MAX_SINGLE_ADJUSTMENT
 from injection_scanner.findings import Source
 
-OUTPUT_RISE: Final = 1.5
+OUTPUT_RISE: Final = 2.5
 """How much higher both thresholds are for output, which quotes, lists and logs far more than it addresses a reader."""
 
 STEP: Final = 0.25
 """What one level raises both thresholds by."""
 
 USUAL: Final = 100
-MIN_LENGTH, MAX_LENGTH = 5, 400
+MIN_LENGTH, MAX_LENGTH = 20, 400
 RISE: Final = 0.4
 """How much higher the thresholds are for a text with e times as many passages."""
 
