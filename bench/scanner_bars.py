@@ -15,7 +15,7 @@ from bench.scanner_learning import APART, benign_samples, load, runs_by_origin
 from bench.train_scanner import WEIGHTS, Unseen, bars_of, loudness_of, rise_of
 from injection_scanner.classification.features import load_weights
 
-MOST_BLOCKED, MOST_WARNED = 0.0025, 0.015
+MOST_BLOCKED, MOST_WARNED = 0.002, 0.015
 
 
 def main() -> None:

@@ -222,11 +222,11 @@ def main() -> None:
     print(f"{len(benign)} honest stretches, {len(attacks)} of attacks, {len(phrases)} of phrases")
     learner = Learner([*benign, *attacks, *own_samples()])
     if options.folds:
-        bars = bars_out_of_fold(learner, rows, hostile, options.folds)
+        found = bars_out_of_fold(learner, rows, hostile, options.folds)
     else:
         shipped = load_weights()
-        bars = shipped.block_at, shipped.warn_at, shipped.long_block_at, shipped.long_warn_at
-    block_at, warn_at, long_block_at, long_warn_at = bars
+        found = shipped.block_at, shipped.warn_at, shipped.long_block_at, shipped.long_warn_at
+    block_at, warn_at, long_block_at, long_warn_at = found
     if options.check:
         check(benign, attacks, phrases)
     if options.write:
