@@ -1,8 +1,10 @@
-"""Gather honest files to train the scanner with: python -m bench.collect_honest OUT FOLDER...
+"""Gather honest files to train the scanner with: python -m bench.collect_honest OUT CORPUS FOLDER...
 
 Each FOLDER is a git repository (bare or not) whose folder is named `OWNER+NAME`, directly or one level up. Its newest
-commit's instruction files for agents go to OUT, a JSON object a line: id, kind, source, text. `bench.train_scanner
---honest OUT` learns from them; `weights.LICENCE.md` names the repositories and their licences.
+commit's instruction files for agents go to OUT, a JSON object a line: id, kind, source, text. Files that share text
+with the honest files in CORPUS are left out, so that cross-validation by repository stays true. `bench.train_scanner
+--honest OUT` learns from them; `weights.LICENCE.md` names the repositories and their licences. Those of `--security`
+discuss attacks: they are learnt from, but the thresholds are not set by them.
 """
 
 import argparse
@@ -13,9 +15,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from zlib import crc32
 
-MAX_FILES = 140
+from bench.scanner_learning import load
+
+MAX_FILES = 500
 MAX_BYTES = 120_000
-ENDINGS = (".md", ".mdc", ".cursorrules", ".windsurfrules")
+ENDINGS = (".md", ".mdc", ".mdx", ".cursorrules", ".windsurfrules")
+LONG_LINE = 60
+MANY_SHARED = 3
+"""A file with so many long lines of the corpus is a copy."""
+
 SKIPPED = ("license", "changelog", "code_of_conduct", "node_modules/")
 
 
@@ -35,6 +43,10 @@ def files_of(folder: Path) -> Iterator[tuple[str, str]]:
             return
 
 
+def long_lines(text: str) -> set[str]:
+    return {line.strip() for line in text.split("\n") if len(line.strip()) > LONG_LINE}
+
+
 def _git(folder: Path, *arguments: str) -> bytes:
     return subprocess.run(["git", "-C", folder, *arguments], capture_output=True, check=True).stdout
 
@@ -49,18 +61,22 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("out", type=Path)
+    parser.add_argument("corpus", type=Path)
     parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--security", nargs="*", default=[], metavar="OWNER/NAME")
     options = parser.parse_args()
+    known = {line for row in load(options.corpus, "benign.dev.jsonl") for line in long_lines(row["text"])}
     seen: set[str] = set()
     rows: list[str] = []
     for folder in sorted(options.folders, key=_name):
         commit = _git(folder, "rev-parse", "HEAD").decode().strip()[:12]
         for path, text in files_of(folder):
-            if text in seen:
+            if text in seen or len(known & long_lines(text)) >= MANY_SHARED:
                 continue
             seen.add(text)
             source = f"{_name(folder)}@{commit}:{path}"
-            rows.append(json.dumps({"id": source, "kind": "more", "source": source, "text": text}))
+            kind = "security-doc" if _name(folder) in options.security else "more"
+            rows.append(json.dumps({"id": source, "kind": kind, "source": source, "text": text}))
     options.out.write_text("\n".join(rows) + "\n", "utf-8")
     print(f"{len(rows)} files of {len(options.folders)} repositories")
 

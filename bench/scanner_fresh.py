@@ -7,6 +7,7 @@ ways of scanner_writings.py: the half by hash that may not be looked at; `third-
 `fourth`, `fourth-look` and `fourth-all` are the halves of scanner_fourth.toml: oblique wordings, and lines near those.
 `fifth`, `fifth-look` and `fifth-all` those of scanner_fifth.toml: more languages, forms, notations (scanner_codes.py).
 `sixth`, `sixth-look` and `sixth-all` those of scanner_sixth.toml: what was weak on files nobody learnt from.
+`seventh`, `seventh-look` and `seventh-all` those of scanner_seventh.toml: every category again, in other words.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from typing import Any, cast
 from zlib import crc32
 
 from bench import scanner_codes as codes
+from bench import scanner_seventh as seventh
 from bench import scanner_sixth as sixth
 from bench import scanner_writings as writings
 from bench.scanner_attacks import ASKS_TO_DECODE
@@ -44,6 +46,7 @@ HALVES = (
     *("fourth-look", "fourth", "fourth-all"),
     *("fifth-look", "fifth", "fifth-all"),
     *("sixth-look", "sixth", "sixth-all"),
+    *("seventh-look", "seventh", "seventh-all"),
 )
 Row = tuple[str, str]
 Keyed = tuple[str, str, str]
@@ -235,6 +238,7 @@ def main() -> None:
         "fourth": (lambda: part_of(FOURTH, "attacks"), lambda: part_of(FOURTH, "honest")),
         "fifth": (fifth_attacks, lambda: part_of(FIFTH, "honest")),
         "sixth": (sixth.attacks, sixth.honest),
+        "seventh": (seventh.attacks, seventh.honest),
     }.get(options.half.partition("-")[0])
     if keyed:
         attacks, honest = keyed

@@ -1,7 +1,7 @@
 """What the scanner's classifier learns from, and how: samples, and logistic regression over their features.
 
-Knows: the corpus' rows, our own sentences, AdaGrad in plain Python (no package is needed, and the same input gives the
-same weights). Does not know: bars, files of weights. `bench/train_scanner.py` trains, `bench/scanner.py` measures.
+Knows: the corpus' rows, our own sentences, what is a feature; the same input gives the same weights.
+Does not know: bars, files of weights. `bench/train_scanner.py` trains, `bench/scanner.py` measures.
 """
 
 import json
@@ -9,18 +9,22 @@ import math
 import random
 import re
 import tomllib
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from bench.scanner_attacks import TEXTS, plain_attacks
+from bench.scanner_fitting import SparseRows, Vector, fit_rows
+from bench.scanner_grammar import Grammar
 from injection_scanner.classification.classifier import MIN_COUNT, Classifier
 from injection_scanner.classification.cues import classes_of, cues_in, features_of_cues, possible_cues
 from injection_scanner.classification.features import STEM, Weights, features_of
-from injection_scanner.classification.score_spans import LONG, SHORT
+from injection_scanner.classification.score_spans import LONG, SHORT, best_span
+from injection_scanner.classification.typical_score import typical_score
 from injection_scanner.obfuscation.hidden_characters import reveal
 from injection_scanner.rules.scanner_rules import load_scan_rules
 from injection_scanner.text.text_folding import fold
@@ -28,6 +32,7 @@ from injection_scanner.text.text_tokens import places_of, tokenize
 
 PHRASES = Path(__file__).with_name("scanner_phrases.toml")
 LESSONS = Path(__file__).with_name("scanner_lessons.toml")
+DRILLS = Path(__file__).with_name("scanner_drills.toml")
 CONCEPTS = Path(__file__).with_name("scanner_concepts.toml")
 WORDED = frozenset(
     (
@@ -42,21 +47,21 @@ WORDED = frozenset(
     )
 )
 APART = frozenset({"notinject-prompt", "stress", "security-doc"})
-EPOCHS = 5
-RATE = 0.5
-DECAY = 2e-6
-RAREST = 2
+RAREST = 3
 MOST_FEATURES = 24_000
-CONCEPTS_ALONE = 0.1
+ONE_OF = 4
+QUIET = -7.0
+"""Honest stretches that score lower than this are alike enough for one in `ONE_OF` to do."""
+
+LOUD = -4.0
+"""Parts of honest stretches whose words score higher than this are trained on as well."""
+
 FILLINGS = 60
-ONE_OF = 8
-"""One in so many stretches without a cue is learnt from, of honest files beyond the corpus."""
 
+Bars = tuple[float, float, float, float, float, float]
+"""To block and warn at, to block what is hidden at, to block and warn of passages together at; what is typical."""
 
-Bars = tuple[float, float, float, float, float]
-"""To block and to warn at, to block what is hidden at, to block and to warn of passages together at."""
-
-NO_BARS: Bars = (0.0, 0.0, 0.0, 0.0, 0.0)
+NO_BARS: Bars = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -69,6 +74,9 @@ class Sample(msgspec.Struct, frozen=True):
     weight: float = 1.0
     text: str = ""
 
+
+Found = tuple[Vector, float]
+"""The weights by number, and the bias."""
 
 Stretch = tuple[tuple[str, ...], str]
 """Tokens, and the folded text they stand in."""
@@ -96,13 +104,6 @@ def benign_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
         group = f"{row['kind']}:{row['source'].partition('@')[0]}"
         for tokens, text in stretches(row["text"]):
             yield Sample(tokens, is_attack=False, group=group, origin=row["id"], weight=light, text=text)
-
-
-def telling_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
-    """Give, of further honest files, the stretches that hold a cue, and some of the others."""
-    for number, sample in enumerate(benign_samples(rows)):
-        if number % ONE_OF == 0 or cue_features(sample):
-            yield sample
 
 
 def attack_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
@@ -201,6 +202,22 @@ def lesson_samples(seed: int = 13) -> Iterator[Sample]:
         yield _lesson(text, "lessons:honest", 5.0, is_attack=False)
 
 
+def drill_samples() -> Iterator[Sample]:
+    """Yield the sentences that were written one by one, and those the grammar makes."""
+    drills = tomllib.loads(DRILLS.read_text("utf-8"))
+    for part, is_attack, weight in (("attacks", True, 2.0), ("honest", False, 4.0)):
+        for family, texts in drills[part].items():
+            for text in texts.strip().splitlines():
+                yield _lesson(text, f"drills:{family}", weight, is_attack=is_attack)
+    for made in Grammar().sentences():
+        yield _lesson(made.text, f"grammar:{made.family}", 0.5, is_attack=made.is_attack)
+
+
+def own_samples() -> list[Sample]:
+    """Return the samples of all sentences that were written to train on."""
+    return [*phrase_samples(), *learn_samples(), *lesson_samples(), *drill_samples()]
+
+
 def _lesson(text: str, group: str, weight: float, *, is_attack: bool) -> Sample:
     folded = fold(text).text.replace("\n", " ")
     tokens = tuple(tokenize(folded))[:LONG]
@@ -242,7 +259,7 @@ def empty_weights() -> Weights:
                         exact.setdefault(stem + ending, concept)
             else:
                 exact.setdefault(word, concept)
-    return Weights(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, {}, exact, stems)
+    return Weights(1.0, 0.0, *NO_BARS, {}, exact, stems)
 
 
 def cue_features(sample: Sample) -> list[str]:
@@ -254,79 +271,99 @@ def cue_features(sample: Sample) -> list[str]:
 
 
 class Learner:
-    """Logistic regression over sparse features, by AdaGrad."""
+    """Learn from samples: words, pairs, concepts and cues, and of long honest stretches the loudest part too."""
 
     def __init__(self, samples: list[Sample]) -> None:
-        counts: Counter[str] = Counter()
         self.empty = empty_weights()
-        self.cache: dict[tuple[str, ...], list[list[str]]] = {}
-        self.cues = {sample.text: cue_features(sample) for sample in samples}
-        for sample in samples:
-            counts.update({feature for each in self.features(sample.tokens) for feature in each})
-            counts.update(self.cues[sample.text])
-        self.known = {feature for feature, count in counts.items() if count >= RAREST and feature}
-        self.samples = samples
-        self.weights: dict[str, float] = defaultdict(float)
-        self.squares: dict[str, float] = defaultdict(lambda: 1.0)
-        self.bias, self.bias_square = -2.0, 1.0
+        self._names: dict[str, int] = {}
+        self._samples = samples
+        self._rows = self._rows_of(samples)
+        self._found: Found | None = None
 
-    def features(self, tokens: tuple[str, ...]) -> list[list[str]]:
-        if tokens not in self.cache:
-            self.cache[tokens] = features_of(list(tokens), self.empty)
-        return self.cache[tokens]
+    def learn(self, chosen: Callable[[Sample], bool] = lambda _: True) -> None:
+        """Fit some of the chosen samples, then those that matter by the first weights; the result is `rounded`.
 
-    def learn(self, seed: int = 1) -> None:
-        """Go over the samples several times; of a long stretch also the loudest short part."""
-        dice = random.Random(seed)
-        data = [(self._known_of([*self.features(s.tokens), self.cues[s.text]]), s) for s in self.samples]
-        for epoch in range(EPOCHS):
-            dice.shuffle(data)
-            for features, sample in data:
-                if dice.random() < CONCEPTS_ALONE:
-                    features = [feature for feature in features if feature[0] in "#!"]
-                self._step(features, sample, len(sample.tokens))
-                if epoch > 1 and not sample.is_attack and len(sample.tokens) > SHORT:
-                    self._step(self._loudest(sample), sample, SHORT)
+        Of honest stretches that are quiet by the first weights, one in `ONE_OF` stands for all.
+        """
+        taken = [at for at, sample in enumerate(self._samples) if chosen(sample)]
+        always = {at for at in taken if self._samples[at].is_attack}
+        few = [at for number, at in enumerate(taken) if at in always or number % ONE_OF == 0]
+        self._found = self._fitted(
+            [self._standing_for(at, more=True) for at in few], self._rows.chosen(np.array(few))
+        )
+        weights, bias = self._found
+        scores = self._rows.scores(weights) + bias
+        always.update(at for at in taken if scores[at] > QUIET)
+        kept = [at for number, at in enumerate(taken) if at in always or number % ONE_OF == 0]
+        samples = [self._standing_for(at, more=at not in always) for at in kept]
+        louder = list(self._loudest([sample for sample in samples if not sample.is_attack]))
+        rows = self._rows.chosen(np.array(kept)).followed_by(self._rows_of(louder))
+        self._found = self._fitted([*samples, *louder], rows)
 
-    def _known_of(self, features: list[list[str]]) -> list[str]:
-        return sorted({f for each in features for f in each if f in self.known})
-
-    def _loudest(self, sample: Sample) -> list[str]:
-        features = self.features(sample.tokens)
-        values = [sum(self.weights.get(f, 0.0) for f in each) for each in features]
-        total = sum(values[:SHORT])
-        best, first = total, 0
-        for at in range(SHORT, len(values)):
-            total += values[at] - values[at - SHORT]
-            if total > best:
-                best, first = total, at - SHORT + 1
-        return self._known_of([*features[first : first + SHORT], self.cues[sample.text]])
-
-    def _step(self, features: list[str], sample: Sample, count: int) -> None:
-        part = 1 / math.sqrt(max(count, MIN_COUNT))
-        score = self.bias + part * sum([self.weights[feature] for feature in features])
-        aim = 1.0 if sample.is_attack else 0.0
-        error = (1 / (1 + math.exp(-max(-30.0, min(30.0, score)))) - aim) * sample.weight
-        if abs(error) < 0.004:
-            return
-        for feature in features:
-            slope = error * part + DECAY * self.weights[feature]
-            self.squares[feature] += slope * slope
-            self.weights[feature] -= RATE * slope / math.sqrt(self.squares[feature])
-        self.bias_square += error * error
-        self.bias -= 0.1 * RATE * error / math.sqrt(self.bias_square)
+    def _standing_for(self, at: int, *, more: bool) -> Sample:
+        """Return a sample, an honest one with more weight if it stands for others."""
+        sample = self._samples[at]
+        if sample.is_attack or not more:
+            return sample
+        return msgspec.structs.replace(sample, weight=sample.weight * ONE_OF)
 
     def rounded(self, bars: Bars) -> Weights:
         """Return the largest weights as bytes."""
-        top = sorted(self.weights.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:MOST_FEATURES]
-        scale = max(abs(weight) for _, weight in top) / 127
-        features = {feature: round(weight / scale) for feature, weight in sorted(top)}
+        assert self._found is not None, "nothing was learnt"
+        weights, bias = self._found
+        names = list(self._names)
+        largest: list[int] = np.argsort(-np.abs(weights), kind="stable")[:MOST_FEATURES].tolist()
+        scale = float(np.abs(weights).max()) / 127
+        features = {
+            names[at]: round(float(weights[at]) / scale) for at in sorted(largest, key=names.__getitem__)
+        }
         kept = {feature: value for feature, value in features.items() if value}
-        return Weights(scale, self.bias, *bars, kept, self.empty.concepts, self.empty.stems)
+        return Weights(scale, bias, *bars, kept, self.empty.concepts, self.empty.stems)
+
+    def _rows_of(self, samples: list[Sample]) -> SparseRows:
+        factors = (1 / math.sqrt(max(len(sample.tokens), MIN_COUNT)) for sample in samples)
+        return SparseRows.of(map(self._row_of, samples), factors)
+
+    def _row_of(self, sample: Sample) -> list[int]:
+        names = {name for each in features_of(list(sample.tokens), self.empty) for name in each}
+        names.update(cue_features(sample))
+        return [self._names.setdefault(name, len(self._names)) for name in sorted(names) if name]
+
+    def _fitted(self, samples: list[Sample], rows: SparseRows) -> Found:
+        known = np.bincount(rows.flat, minlength=len(self._names)) >= RAREST
+        answers = np.array([float(sample.is_attack) for sample in samples])
+        importance = np.array([sample.weight for sample in samples])
+        part, bias = fit_rows(rows.only(known), answers, importance, int(known.sum()))
+        weights = np.zeros(len(self._names))
+        weights[known] = part
+        return weights, bias
+
+    def _loudest(self, samples: list[Sample]) -> Iterator[Sample]:
+        """Yield the loudest short part of each long honest stretch, if it is loud."""
+        classifier = Classifier(self.rounded(NO_BARS))
+        for sample in samples:
+            if sample.is_attack or len(sample.tokens) <= SHORT:
+                continue
+            tokens = list(sample.tokens)
+            total, first, last = best_span(classifier.values_of(tokens))
+            score = classifier.weights.bias + classifier.weights.scale * total / math.sqrt(last - first)
+            if last - first == len(tokens) or score < LOUD:
+                continue
+            places = [*places_of(sample.text, tokens), len(sample.text)]
+            text = sample.text[places[first] : places[last]]
+            yield msgspec.structs.replace(sample, tokens=tuple(tokens[first:last]), text=text)
 
 
 def load(folder: Path, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
+
+
+def typical_of(rows: Iterable[dict[str, Any]], weights: Weights) -> float:
+    """Return what a quarter of the passages of a typical file exceed."""
+    classifier = Classifier(weights)
+    texts = (fold(reveal(row["text"]).text).text for row in rows if row["kind"] not in APART)
+    scores = (typical_score(text.split("\n"), classifier) for text in texts)
+    return round(median(score for score in scores if score is not None), 2)
 
 
 def fit(samples: list[Sample]) -> Weights:

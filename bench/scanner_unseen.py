@@ -24,14 +24,14 @@ import msgspec
 from bench.scanner import JUDGEMENT, LEVELS, counted, share
 from bench.scanner_learning import (
     APART,
+    NO_BARS,
     WORDED,
     Learner,
     attack_samples,
     benign_samples,
-    learn_samples,
-    lesson_samples,
     load,
-    phrase_samples,
+    own_samples,
+    typical_of,
 )
 from bench.train_scanner import group_of, opening_of
 from injection_scanner.classification.features import Weights, load_weights
@@ -71,20 +71,11 @@ def judge(rows: Rows, weights: Weights | None) -> Levels:
 
 def trained(attacks: Rows, honest: Rows) -> Weights:
     """Train as `bench.train_scanner` does, on these; the bars stay the shipped ones."""
-    learner = Learner(
-        [
-            *benign_samples(honest),
-            *attack_samples(attacks),
-            *phrase_samples(),
-            *learn_samples(),
-            *lesson_samples(),
-        ]
-    )
+    learner = Learner([*benign_samples(honest), *attack_samples(attacks), *own_samples()])
     learner.learn()
-    bars = load_weights()
-    return learner.rounded(
-        (bars.block_at, bars.warn_at, bars.hidden_at, bars.long_block_at, bars.long_warn_at)
-    )
+    shipped = load_weights()
+    bars = (shipped.block_at, shipped.warn_at, shipped.hidden_at, shipped.long_block_at, shipped.long_warn_at)
+    return learner.rounded((*bars, typical_of(honest, learner.rounded(NO_BARS))))
 
 
 def group_name(row: dict[str, Any], field: str) -> str:

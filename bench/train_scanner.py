@@ -25,18 +25,18 @@ from bench.scanner_learning import (
     attack_samples,
     benign_samples,
     fit,
-    learn_samples,
-    lesson_samples,
     load,
     loudest_by_origin,
+    own_samples,
     phrase_samples,
     runs_by_origin,
-    telling_samples,
+    typical_of,
 )
 from injection_scanner.classification.classifier import Classifier
-from injection_scanner.classification.features import Weights
+from injection_scanner.classification.features import Weights, load_weights
 from injection_scanner.classification.threshold_adjustment import MAX_ADJUSTMENT, threshold_adjustment
-from injection_scanner.classification.thresholds import DOUBT, RISE, STEADIER, level_of
+from injection_scanner.classification.thresholds import DOUBT, STEP, level_of
+from injection_scanner.classification.typical_score import tone_of
 from injection_scanner.obfuscation.hidden_characters import reveal
 from injection_scanner.obfuscation.hidden_markup import find_hidden_regions
 from injection_scanner.passage_detection import CERTAIN, MAX_BLOCK_CHARS
@@ -44,18 +44,18 @@ from injection_scanner.rules.scanner_rules import load_scan_rules, weigh_context
 from injection_scanner.text.text_folding import fold
 from injection_scanner.text.text_tokens import locate, tokenize
 
+CORPUS_FILES = 600
+"""How many of the corpus' honest files say what is typical."""
+
 NEVER = -99.0
-MOST_BLOCKED = 0.0025
-"""This share of real files may be over the bars of a block, by weights that did not see their repositories."""
+MOST_BLOCKED, MOST_WARNED = 0.004, 0.02
+"""These shares of real files may be over the bars, by weights that did not see their repositories.
 
-MOST_BLOCKED_LONG = 0.001
-"""This share of them may be over the bar of passages together."""
-
-FLAGGED, FLAGGED_LONG = 0.0035, 0.0005
-"""The shares of honest files that may be as loud as a warning; passages alone, and together.
-
-Files of the corpus are five times as often that loud as the others, and rules warn of some more.
+Neither of all files nor of the corpus' alone may more be over them.
 """
+
+MOST_BLOCKED_LONG, MOST_WARNED_LONG = 0.001, 0.002
+"""The shares that may be over the bars of passages together."""
 
 OPENING = 4
 """Attacks whose first so many words are the same are left out together."""
@@ -91,7 +91,7 @@ def loudness_of(samples: list[Sample], rise: float, weights: Weights) -> Loudnes
         reading = classifier.explain(tokens, heard)
         severity = weigh_context(sample.text, *locate(sample.text, tokens, reading.first, reading.last), rule)
         ease = threshold_adjustment(heard.features)
-        block = heard.score + ease.block - rise * STEADIER
+        block = heard.score + ease.block - rise
         warn = heard.score + ease.warn - rise
         found = Loudness(
             max(found.block, block) if severity == "block" else found.block,
@@ -110,31 +110,28 @@ class Unseen(msgspec.Struct, frozen=True):
 
 
 def out_of_fold(
-    rows: list[dict[str, Any]], beyond: set[str], attacks: list[dict[str, Any]], folds: int
+    learner: Learner, rows: list[dict[str, Any]], attacks: list[dict[str, Any]], folds: int
 ) -> Unseen:
-    """Hear honest files by weights that did not see their repositories, and attacks by ones that saw none like them.
-
-    `beyond` are the ids of honest files that are not of the corpus.
-    """
-    others = [*phrase_samples(), *learn_samples(), *lesson_samples()]
+    """Hear honest files by weights that did not see their repositories, and attacks by ones that saw none like them."""
     groups = sorted({group_of(row) for row in rows})
     openings = sorted({opening_of(row) for row in attacks})
     random.Random(3).shuffle(groups)
     unseen = Unseen({}, {}, {})
     for fold_number in range(folds):
-        out, begins = set(groups[fold_number::folds]), set(openings[fold_number::folds])
-        left = [row for row in rows if group_of(row) not in out]
-        known = [row for row in attacks if opening_of(row) not in begins]
-        near = [row for row in left if row["id"] not in beyond]
-        far = [row for row in left if row["id"] in beyond]
-        weights = fit([*benign_samples(near), *telling_samples(far), *attack_samples(known), *others])
-        apart = [row for row in rows if group_of(row) in out]
+        groups_out, begins = set(groups[fold_number::folds]), set(openings[fold_number::folds])
+        apart = [row for row in rows if group_of(row) in groups_out]
+        begun = [row for row in attacks if opening_of(row) in begins]
+        out = {row["id"] for row in (*apart, *begun)}
+        learner.learn(lambda sample, out=out: sample.origin not in out)
+        bare = learner.rounded(NO_BARS)
+        weights = msgspec.structs.replace(bare, typical=typical_of(rows[:CORPUS_FILES], bare))
         for row in apart:
-            unseen.files[row["id"]] = loudness_of(list(benign_samples([row])), rise_of(row), weights)
+            unseen.files[row["id"]] = loudness_of(list(benign_samples([row])), rise_of(row, weights), weights)
         unseen.runs.update(runs_by_origin(apart, weights))
-        for row in attacks:
-            if opening_of(row) in begins and (samples := list(attack_samples([row]))):
-                unseen.attacks[row["id"]] = loudness_of(samples, rise_of(row), weights)
+        for row in begun:
+            if samples := list(attack_samples([row])):
+                unseen.attacks[row["id"]] = loudness_of(samples, rise_of(row, weights), weights)
+        print(f"fold {fold_number + 1} of {folds}: {len(out)} texts left out", flush=True)
     return unseen
 
 
@@ -143,17 +140,38 @@ def opening_of(row: dict[str, Any]) -> tuple[str, ...]:
     return tuple(tokenize(fold(row["text"][:400]).text)[:OPENING])
 
 
-def rise_of(row: dict[str, Any]) -> float:
-    """Return how much higher the bars are for a text of this length, in log odds."""
-    return RISE * level_of(fold(reveal(row["text"]).text).text)
+def rise_of(row: dict[str, Any], weights: Weights) -> float:
+    """Return how much higher the bars are for a text of this length and tone, in log odds."""
+    text = fold(reveal(row["text"]).text).text
+    return STEP * level_of(text, tone_of(text.split("\n"), Classifier(weights)))
 
 
-def block_bars(files: list[str], unseen: Unseen) -> tuple[float, float]:
-    """Return the bars of a block, for passages alone and together: no more real files than may be are over either."""
-    alone = sorted((unseen.files[file].block for file in files), reverse=True)
-    block_at = above(alone, int(len(files) * MOST_BLOCKED))
+def bars_out_of_fold(
+    learner: Learner, rows: list[dict[str, Any]], hostile: list[dict[str, Any]], folds: int
+) -> tuple[float, float, float, float]:
+    """Return the bars that neither too many files of all nor of the corpus are over, and print what is over them."""
+    unseen = out_of_fold(learner, rows, hostile, folds)
+    files = [row["id"] for row in rows if row["kind"] not in APART]
+    corpus = [row["id"] for row in rows[:CORPUS_FILES] if row["kind"] not in APART]
+    higher = [max(pair) for pair in zip(bars_of(files, unseen), bars_of(corpus, unseen), strict=True)]
+    block_at, warn_at, long_block_at, long_warn_at = higher
+    for file in sorted(files, key=lambda file: -unseen.files[file].block)[:14]:
+        print(f"    {unseen.files[file].block:5.1f} {file[:60]} {unseen.files[file].text[:160]!r}")
+    print(
+        f"bars of a block {block_at:.1f} and {long_block_at:.1f}, of a warning {warn_at:.1f} and {long_warn_at:.1f}"
+    )
+    show_recall(hostile, unseen, block_at, warn_at)
+    return block_at, warn_at, long_block_at, long_warn_at
+
+
+def bars_of(
+    files: list[str], unseen: Unseen, blocked: float = MOST_BLOCKED, warned: float = MOST_WARNED
+) -> tuple[float, float, float, float]:
+    """Return the bars to block and to warn at, for passages alone and together."""
+    block_at = above([unseen.files[file].block for file in files], blocked)
+    warn_at = above([unseen.files[file].warn for file in files], warned)
     quiet = [unseen.runs[file] for file in files if unseen.files[file].block < block_at]
-    return block_at, above(sorted(quiet, reverse=True), int(len(files) * MOST_BLOCKED_LONG))
+    return block_at, warn_at, above(quiet, MOST_BLOCKED_LONG), above(quiet, MOST_WARNED_LONG)
 
 
 def show_recall(attacks: list[dict[str, Any]], unseen: Unseen, block_at: float, warn_at: float) -> None:
@@ -192,39 +210,31 @@ def main() -> None:
         "--check", action="store_true", help="leave sources and families out and print how it does"
     )
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
-    parser.add_argument("--folds", type=int, default=8)
+    parser.add_argument("--folds", type=int, default=3, help="0 keeps the shipped bars")
     options = parser.parse_args()
     rows = load(options.corpus, "benign.dev.jsonl")
     more = load(options.honest.parent, options.honest.name) if options.honest else []
-    benign = [*benign_samples(rows), *telling_samples(more)]
     rows += more
-    beyond = {row["id"] for row in more}
+    benign = list(benign_samples(rows))
     hostile = [row for row in load(options.corpus, "attack.dev.jsonl") if row["mode"] == "standalone"]
     attacks = list(attack_samples(hostile))
     phrases = list(phrase_samples())
     print(f"{len(benign)} honest stretches, {len(attacks)} of attacks, {len(phrases)} of phrases")
-    files = [row["id"] for row in rows if row["kind"] not in APART]
-    unseen = out_of_fold(rows, beyond, hostile, options.folds)
-    block_at, long_block_at = block_bars(files, unseen)
-    loudest = sorted((unseen.files[file] for file in files), key=lambda each: -each.block)
-    near = sorted((unseen.files[file].warn for file in files), reverse=True)
-    together = sorted((unseen.runs[file] for file in files), reverse=True)
-    warn_at, long_warn_at = at(near, FLAGGED), at(together, FLAGGED_LONG)
-    print("near to a warning, out of fold:", [round(score, 1) for score in near[:20]])
-    for each in loudest[:14]:
-        print(f"    {each.block:5.1f} {each.text[:240]!r}")
-    print("loudest passages together:", [round(score, 1) for score in together[:14]])
-    print(
-        f"bars of a block {block_at:.1f} and {long_block_at:.1f}, of a warning {warn_at:.1f} and {long_warn_at:.1f}"
-    )
-    show_recall(hostile, unseen, block_at, warn_at)
+    learner = Learner([*benign, *attacks, *own_samples()])
+    if options.folds:
+        found = bars_out_of_fold(learner, rows, hostile, options.folds)
+    else:
+        shipped = load_weights()
+        found = shipped.block_at, shipped.warn_at, shipped.long_block_at, shipped.long_warn_at
+    block_at, warn_at, long_block_at, long_warn_at = found
     if options.check:
         check(benign, attacks, phrases)
     if options.write:
-        learner = Learner([*benign, *attacks, *phrases, *learn_samples(), *lesson_samples()])
         learner.learn()
-        hidden = round(loudest_hidden(rows, learner.rounded(NO_BARS)) + HIDDEN_MORE, 1)
-        bars: Bars = (block_at, warn_at, hidden, long_block_at, long_warn_at)
+        bare = learner.rounded(NO_BARS)
+        hidden = round(loudest_hidden(rows, bare) + HIDDEN_MORE, 1)
+        typical = typical_of(rows[:CORPUS_FILES], bare)
+        bars: Bars = (block_at, warn_at, hidden, long_block_at, long_warn_at, typical)
         weights = learner.rounded(bars)
         content = msgspec.msgpack.encode(weights)
         WEIGHTS.write_bytes(content)
@@ -233,14 +243,9 @@ def main() -> None:
         )
 
 
-def at(falling: list[float], share: float) -> float:
-    """Return the lowest bar that no more than this share of honest files, and one, are over."""
-    return above(falling, int(len(falling) * share) + 1)
-
-
-def above(falling: list[float], count: int) -> float:
-    """Return the lowest bar that so many of these are over."""
-    return round(falling[count] + 0.05, 1)
+def above(scores: list[float], share: float) -> float:
+    """Return the lowest bar that no more than this share of the scores is over."""
+    return round(sorted(scores, reverse=True)[int(len(scores) * share)] + 0.05, 1)
 
 
 def check(benign: list[Sample], attacks: list[Sample], phrases: list[Sample]) -> None:

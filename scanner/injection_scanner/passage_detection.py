@@ -15,6 +15,7 @@ from injection_scanner.classification.features import in_words, load_weights
 from injection_scanner.classification.repetition import Repetition, shape_of
 from injection_scanner.classification.threshold_adjustment import threshold_adjustment
 from injection_scanner.classification.thresholds import level_of, thresholds_of
+from injection_scanner.classification.typical_score import tone_of
 from injection_scanner.findings import Severity, Source
 from injection_scanner.obfuscation.obfuscation import Obfuscation, looks_obfuscated
 from injection_scanner.rules.language_tables import has_pair
@@ -41,8 +42,7 @@ RARE = 16
 
 UNSPACED = re.compile(r"[A-Za-z\s.,:;!?'-]+")
 
-MAX_BLOCK_CHARS = 3000
-WHOLE = 6000
+MAX_BLOCK_CHARS, WHOLE = 3000, 6000
 MIN_SQUEEZED_CHARS = 12
 MIN_REPEATED = 3
 """This many different passages that come close to an attack count as one."""
@@ -115,7 +115,8 @@ class TextDetector:
         self.depth = depth
         self.classifier = load_classifier()
         self.weighed: WeighedPassage = NOTHING
-        self.level = level_of(self.text) if depth == 0 else 0
+        self.passages = self.text.split("\n")
+        self.level = level_of(self.text, tone_of(self.passages, self.classifier)) if depth == 0 else 0
         self.bars = thresholds_of(self.classifier.weights, self.level, source)
         self._source: Source = source
         self._deadline = deadline
@@ -128,8 +129,7 @@ class TextDetector:
         weighed: list[WeighedPassage] = []
         repetition = Repetition()
         start = 0
-        passages = self.text.split("\n")
-        for passage in passages:
+        for passage in self.passages:
             known = harmless.get(passage) if len(passage) > 3 else NOTHING
             if known is None:
                 self._check_deadline()
@@ -142,7 +142,7 @@ class TextDetector:
                     harmless.add(passage, known)
             weighed.append(repetition.discounted(known, passage))
             start += len(passage) + 1
-        yield from self._check_run(passages, weighed)
+        yield from self._check_run(weighed)
         if len(doubtful) >= MIN_REPEATED:
             for hit in (hit for near in doubtful.values() for hit in near):
                 yield structs.replace(hit, rule=CERTAIN, severity="block")
@@ -159,14 +159,14 @@ class TextDetector:
         if self._deadline:
             self._deadline.check()
 
-    def _check_run(self, passages: list[str], weighed: list[WeighedPassage]) -> Iterator[Hit]:
+    def _check_run(self, weighed: list[WeighedPassage]) -> Iterator[Hit]:
         """Classify consecutive passages as one: each may score low, but together they may score high."""
         run = self.classifier.best_run(weighed)
         if run.score < self.bars.long_warn_at:
             return
         rule_id = CERTAIN if run.score >= self.bars.long_block_at else DOUBTFUL
-        start = sum(map(len, passages[: run.first])) + run.first
-        end = start + sum(map(len, passages[run.first : run.last])) + run.last - run.first - 1
+        start = sum(map(len, self.passages[: run.first])) + run.first
+        end = start + sum(map(len, self.passages[run.first : run.last])) + run.last - run.first - 1
         if not _is_english(tokenize(self.text[start : min(end, start + WHOLE)]), 20):
             return
         severity = weigh_context(self.text, start, end, load_scan_rules().rules[rule_id])

@@ -137,6 +137,10 @@ class Classifier:
         total, first, last = best_span(self.values_of(tokens))
         return self._scored(total, last - first)
 
+    def score_words(self, tokens: list[str]) -> float:
+        """Return the score of a short passage's words as one span, in log odds, without cues."""
+        return self._scored(self._sum_of(tokens), len(tokens))
+
     def values_of(self, tokens: list[str]) -> list[int]:
         """Return the total weight of each token's features; repetitions within `LONG` tokens add nothing."""
         values = [0] * len(tokens)

@@ -28,7 +28,8 @@ class Pairs(Struct, frozen=True):
 class Weights(Struct, frozen=True):
     """The learnt weights; a feature's weight is its byte times `scale`. The thresholds are in log odds.
 
-    The `long` ones are for runs of consecutive passages.
+    The `long` ones are for runs of consecutive passages. `typical` is what a quarter of the passages of an ordinary
+    file exceed.
     """
 
     scale: float
@@ -38,6 +39,7 @@ class Weights(Struct, frozen=True):
     hidden_at: float
     long_block_at: float
     long_warn_at: float
+    typical: float
     features: dict[str, int]
     concepts: dict[str, str]
     stems: dict[str, str]

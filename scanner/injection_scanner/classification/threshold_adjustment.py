@@ -27,19 +27,19 @@ class ThresholdAdjustment(Struct, frozen=True):
 NONE = ThresholdAdjustment(0.0, 0.0)
 DEEDS: Final = (
     NONE,
-    ThresholdAdjustment(1.2, 0.0),
-    ThresholdAdjustment(2.0, 0.4),
-    ThresholdAdjustment(3.6, 2.6),
-    ThresholdAdjustment(4.4, 3.0),
+    ThresholdAdjustment(0.6, 0.0),
+    ThresholdAdjustment(1.0, 0.2),
+    ThresholdAdjustment(1.8, 1.3),
+    ThresholdAdjustment(2.2, 1.5),
 )
 """For a passage with a deed, by the total count of its cues; exceeding `WITHOUT_ADDRESS` requires a firm turn."""
 
 WITHOUT_ADDRESS: Final = 2
 ADDRESSES: Final = (
     NONE,
-    ThresholdAdjustment(1.2, 0.0),
-    ThresholdAdjustment(1.2, 0.0),
-    ThresholdAdjustment(2.2, 0.6),
+    ThresholdAdjustment(0.6, 0.0),
+    ThresholdAdjustment(0.6, 0.0),
+    ThresholdAdjustment(1.1, 0.3),
 )
 """For a passage with turns only, by their total count."""
 

@@ -1,6 +1,7 @@
-"""Compute the scores at which a passage is warned about or blocked, from its text's length and source.
+"""Compute the scores at which a passage is warned about or blocked, from its text's length, tone and source.
 
-Values are log odds. Long texts need more, because each of their passages may be a false alarm.
+Values are log odds. Long texts need more, because each of their passages may be a false alarm. So do texts whose
+passages score high throughout: an order that was smuggled in stands out from the rest.
 """
 
 from math import log
@@ -13,17 +14,21 @@ from injection_scanner.classification.features import Weights
 from injection_scanner.classification.threshold_adjustment import MAX_ADJUSTMENT, MAX_SINGLE_ADJUSTMENT
 from injection_scanner.findings import Source
 
-OUTPUT_RISE: Final = 1.5
+OUTPUT_RISE: Final = 2.5
 """How much higher both thresholds are for output, which quotes, lists and logs far more than it addresses a reader."""
 
+STEP: Final = 0.25
+"""What one level raises both thresholds by."""
+
 USUAL: Final = 100
-MIN_LENGTH, MAX_LENGTH = 37, 400
-RISE: Final = 0.8
+MIN_LENGTH, MAX_LENGTH = 20, 400
+RISE: Final = 0.4
 """How much higher the thresholds are for a text with e times as many passages."""
 
-STEADIER: Final = 0.25
-"""The share of that by which the block threshold rises: text cut out of a short document is missed more."""
+SHARE: Final = 0.5
+"""How much higher the thresholds are for a text whose typical score is higher by one."""
 
+MAX_SHIFT: Final = 2.5
 A_PASSAGE: Final = 100
 DOUBT: Final = 0.6
 """How much lower the warning threshold is if there is other evidence."""
@@ -45,22 +50,25 @@ class Thresholds(Struct, frozen=True):
 
 
 def thresholds_of(weights: Weights, level: int, source: Source) -> Thresholds:
-    """Return the thresholds for a text of a given length level."""
-    more = OUTPUT_RISE if source == "output" else 0.0
-    raised = level * RISE
-    warn_at = weights.warn_at + raised + more
+    """Return the thresholds for a text of a given level, see `level_of`."""
+    more = level * STEP + (OUTPUT_RISE if source == "output" else 0.0)
+    warn_at = weights.warn_at + more
     return Thresholds(
         warn_at,
-        weights.block_at + raised * STEADIER + more,
+        weights.block_at + more,
         warn_at - DOUBT,
         weights.hidden_at,
-        weights.long_warn_at + more,
-        weights.long_block_at + more,
+        weights.long_warn_at + (OUTPUT_RISE if source == "output" else 0.0),
+        weights.long_block_at + (OUTPUT_RISE if source == "output" else 0.0),
         ScoreFloors(warn_at - MAX_ADJUSTMENT.warn, warn_at - max(MAX_SINGLE_ADJUSTMENT, DOUBT)),
     )
 
 
-def level_of(text: str) -> int:
-    """Return how many times `RISE` the thresholds for this text exceed those for one of `USUAL` passages."""
-    passages = (len(text) - text.count("\n")) / A_PASSAGE
-    return round(log(min(MAX_LENGTH, max(MIN_LENGTH, passages)) / USUAL))
+def level_of(text: str, tone: float) -> int:
+    """Return how many times `STEP` the thresholds for a text exceed those for an ordinary one of `USUAL` passages.
+
+    `tone` is how much higher its typical score is, see `tone_of`.
+    """
+    passages = min(MAX_LENGTH, max(MIN_LENGTH, (len(text) - text.count("\n")) / A_PASSAGE))
+    rise = RISE * log(passages / USUAL) + SHARE * max(-MAX_SHIFT, min(MAX_SHIFT, tone))
+    return round(rise / STEP)

@@ -214,10 +214,10 @@ def test_a_value_in_json_is_no_quotation() -> None:
 
 
 def test_bars_rise_with_the_length_of_a_text() -> None:
-    levels = [level_of("x" * length) for length in (1, 1000, 10_000, 100_000, 10_000_000)]
+    levels = [level_of("x" * length, 0.0) for length in (1, 1000, 10_000, 100_000, 10_000_000)]
     assert levels == sorted(levels)
     assert levels[2] == 0
-    assert level_of("\n" * 90_000) == levels[0]
+    assert level_of("\n" * 90_000, 0.0) == levels[0]
 
 
 def test_what_is_known_to_be_harmless_is_known_for_texts_of_its_length() -> None:
