@@ -31,7 +31,9 @@ def test_a_folder_stands_for_its_texts_for_agents(
     (folder / "CLAUDE.md").symlink_to("/etc/hostname")
     assert scan_command([str(folder)]) == 1
     told = capsys.readouterr()
-    blocked = [line.partition(": block")[0] for line in told.out.splitlines() if ": block" in line]
+    blocked = [
+        *dict.fromkeys(line.partition(": block")[0] for line in told.out.splitlines() if ": block" in line)
+    ]
     assert blocked == [f"{folder}/GEMINI.md:5", f"{folder}/docs/deep/guide.txt:5"]
     assert f"{folder}: 3 files checked, 2 blocked, 0 with warnings, 1 not checked." in told.out
     assert "CLAUDE.md was not checked: It is a link" in told.err
