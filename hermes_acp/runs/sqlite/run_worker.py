@@ -5,9 +5,8 @@ process is gone, or if it was seen not to renew the claim for a whole lease, mea
 clock of another process, can lose a claim.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Final
 
 import anyio
 import msgspec
@@ -16,7 +15,7 @@ from msgspec import Struct
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, Fenced, RunMessage, WorkScope
+from hermes_acp.core.ports.run_ports import Driver, WorkScope
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.sqlite.run_database import ChangeProbe, RunDatabase
@@ -26,60 +25,18 @@ from hermes_acp.runs.sqlite.worker_presence import (
     presence_of,
     remove_traces,
 )
+from hermes_acp.runs.tables.leased_drive import LeasedDrive
 from hermes_acp.runs.tables.run_claims import (
-    Claim,
     HeldRun,
-    Renewal,
     claim_next,
-    is_held,
     next_due,
-    release,
-    renew,
     requeue,
-    settle,
     survey_claims,
     take_over,
 )
 from hermes_acp.runs.tables.run_tables import select_run
 from hermes_acp.runs.tables.schedule_tables import next_schedule, start_due
 from hermes_acp.runs.tables.table_connection import TableConnection
-
-SETTLE_ATTEMPTS: Final = 5
-SETTLE_WAIT_S: Final = 0.2
-STALLED_SENTENCE: Final = "It made no progress for {seconds:g} s."
-
-
-class WorkerLease:
-    """A claim while its run is driven."""
-
-    def __init__(self, claim: Claim, database: RunDatabase, clock: Clock) -> None:
-        self.claim = claim
-        self._database = database
-        self._clock = clock
-        self.scope = anyio.CancelScope()
-        self.progress_at = clock.now()
-        self.progress_at_s = clock.monotonic()
-        self.renewed_at_s = clock.monotonic()
-        self.is_lost = False
-        self.is_stalled = False
-
-    @property
-    def epoch(self) -> int:
-        """The number of this claim."""
-        return self.claim.epoch
-
-    @property
-    def messages(self) -> Sequence[RunMessage]:
-        """The answers that the run has received."""
-        return self.claim.messages
-
-    def note_progress(self) -> None:
-        """Note that the work has advanced."""
-        self.progress_at, self.progress_at_s = self._clock.now(), self._clock.monotonic()
-
-    async def confirm(self) -> bool:
-        """Return whether the claim is still valid."""
-        return await self._database.read(lambda connection: is_held(connection, self.claim))
 
 
 def _next_time(connection: TableConnection, now: float) -> float | None:
@@ -112,7 +69,7 @@ class RunWorker:
         self._settings = settings
         self._clock = clock
         self._announce = announce
-        self._leases: dict[tuple[str, int], WorkerLease] = {}
+        self._drives: dict[tuple[str, int], LeasedDrive] = {}
         self._sightings: dict[tuple[str, int], _Sighting] = {}
         self._woken = anyio.Event()
         self._next_due: float | None = None
@@ -148,7 +105,7 @@ class RunWorker:
     async def _is_over(self, scope: WorkScope) -> bool:
         """Return whether the one run that is wanted rests, or all runs of a draining worker do."""
         if scope.is_draining():
-            return not self._leases
+            return not self._drives
         if not scope.only:
             return False
         run_id = scope.only
@@ -179,16 +136,16 @@ class RunWorker:
             await self._look_after_claims()
             if not (scope.only or scope.is_draining()):
                 await self._start_due()
-            while len(self._leases) < scope.seats and not scope.is_draining():
+            while len(self._drives) < scope.seats and not scope.is_draining():
                 now = self._clock.now()
                 claim = await self._database.write(
                     lambda connection, now=now: claim_next(connection, self._presence.id, now, scope)
                 )
                 if claim is None:
                     break
-                lease = WorkerLease(claim, self._database, self._clock)
-                self._leases[claim.order.id, claim.epoch] = lease
-                drives.start_soon(self._drive, driver, lease)
+                drive = LeasedDrive(claim, self._database, self._clock, self._settings)
+                self._drives[claim.order.id, claim.epoch] = drive
+                drives.start_soon(self._drive, driver, drive)
                 self._announce()
             now = self._clock.now()
             self._next_due = await self._database.read(lambda connection: _next_time(connection, now))
@@ -207,11 +164,12 @@ class RunWorker:
         """Take over the runs of workers that are gone, give back unknown claims, and stop what is lost or unwanted."""
         survey = await self._database.read(lambda connection: survey_claims(connection, self._presence.id))
         now = self._clock.now()
-        for key, lease in self._leases.items():
-            lease.is_lost = key not in survey.own
-            if survey.own.get(key, True):
-                lease.scope.cancel()
-        for run_id, epoch in survey.own.keys() - self._leases.keys():
+        for key, drive in self._drives.items():
+            if key not in survey.own:
+                drive.lose()
+            elif survey.own[key]:
+                drive.stop()
+        for run_id, epoch in survey.own.keys() - self._drives.keys():
             # A commit failed, or only seemed to fail.
             await self._database.write(
                 lambda connection, run_id=run_id, epoch=epoch: requeue(
@@ -247,65 +205,11 @@ class RunWorker:
             return False
         return now_s - seen.at_s >= self._settings.lease_s
 
-    async def _drive(self, driver: Driver, lease: WorkerLease) -> None:
-        """Drive one run to its rest and store the outcome; a shutdown returns it to the queue."""
-        outcome: DriveOutcome | None = None
+    async def _drive(self, driver: Driver, drive: LeasedDrive) -> None:
+        """Drive one run to its rest."""
         try:
-            with lease.scope:
-                async with background_tasks(partial(self._keep, lease)):
-                    outcome = await driver.drive(lease.claim.order, lease)
-            if outcome is None and lease.is_stalled:
-                outcome = Failed("stalled", STALLED_SENTENCE.format(seconds=self._settings.stall_s))
+            await drive.run(driver)
         finally:
-            with anyio.CancelScope(shield=True):
-                if not (lease.is_lost or isinstance(outcome, Fenced)):
-                    await self._settle(lease.claim, outcome)
-            del self._leases[lease.claim.order.id, lease.claim.epoch]
+            del self._drives[drive.claim.order.id, drive.claim.epoch]
             self._woken.set()
             self._announce()
-
-    async def _settle(self, claim: Claim, outcome: DriveOutcome | None) -> None:
-        """Store an outcome, or none after an interruption; if it cannot be stored, the run is driven again."""
-
-        def store(connection: TableConnection) -> None:
-            if outcome is None:
-                release(connection, claim, self._clock.now())
-            else:
-                now, max_crashes = self._clock.now(), self._settings.max_crashes
-                settle(connection, claim, outcome, now, max_crashes=max_crashes)
-
-        for attempt in range(SETTLE_ATTEMPTS):
-            try:
-                await self._database.write(store)
-                return
-            except StorageError:
-                await anyio.sleep(SETTLE_WAIT_S * 2**attempt)
-
-    async def _keep(self, lease: WorkerLease) -> None:
-        """Renew a claim until its work ends; stop the work when it is lost, stalled or no longer wanted."""
-        settings = self._settings
-        while True:
-            await anyio.sleep(settings.heartbeat_s)
-            now_s = self._clock.monotonic()
-            if now_s - lease.progress_at_s >= settings.stall_s:
-                lease.is_stalled = True
-                lease.scope.cancel()
-                return
-            await self._renew(lease)
-            if lease.scope.cancel_called:
-                return
-
-    async def _renew(self, lease: WorkerLease) -> None:
-        """Renew one claim; if it is lost or its run is to be stopped, stop the work."""
-        try:
-            renewal = await self._database.write(
-                lambda connection: renew(connection, lease.claim, lease.progress_at)
-            )
-        except StorageError:
-            is_over = self._clock.monotonic() - lease.renewed_at_s >= self._settings.lease_s
-            renewal = Renewal(is_held=not is_over)
-        else:
-            lease.renewed_at_s = self._clock.monotonic()
-        lease.is_lost = not renewal.is_held
-        if lease.is_lost or renewal.must_stop:
-            lease.scope.cancel()
