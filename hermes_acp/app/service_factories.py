@@ -87,7 +87,7 @@ def build_run_service(
         driver = SessionDriver(sessions, configuration, prompts, open_workspace, report)
         return CardDriver(driver, *boards())
 
-    return RunService(environment.home, clock, ids, make_driver, store.path_of)
+    return RunService(environment, clock, ids, make_driver, store.path_of)
 
 
 def build_board_service(home: Path, clock: Clock, runs: RunService) -> "BoardService":

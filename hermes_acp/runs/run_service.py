@@ -1,11 +1,13 @@
 """The runs of a home, as frontends and tools use them: started, shown with their questions, answered and driven."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.ports.gate_ports import PermissionResponse
@@ -74,7 +76,7 @@ class RunService:
 
     def __init__(
         self,
-        home: Path,
+        environment: Environment,
         clock: Clock,
         ids: Ids,
         make_driver: "Callable[[PromptStore], Driver]",
@@ -83,12 +85,16 @@ class RunService:
         """Prepare; nothing is imported or opened yet. `record_path` returns where a session's record is."""
         self._clock = clock
         self._ids = ids
-        self._home = home
+        self._environment = environment
         self._make_driver = make_driver
         self.records = RunRecords(record_path)
         self.is_resident = False
         """Whether this process stays and drives runs."""
-        self.engine: Engine = open_engine(home, clock)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What keeps the runs. Raises ConfigError for settings of a fleet that cannot be meant."""
+        return open_engine(self._environment, self._clock)
 
     def now(self) -> float:
         """Return the time, in seconds since the epoch."""
@@ -230,10 +236,11 @@ class RunService:
         return number
 
     async def aclose(self) -> None:
-        """Close the engine."""
-        await self.engine.aclose()
+        """Close the engine, if it was used."""
+        if "engine" in self.__dict__:
+            await self.engine.aclose()
 
     def _prompts(self) -> "PromptStore":
         from hermes_acp.runs.prompt_store import PromptStore
 
-        return PromptStore(self._home)
+        return PromptStore(self._environment.home)

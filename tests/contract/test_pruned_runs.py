@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.config.environment import environment_of
 from hermes_acp.core.ports.schedule_ports import Timing
 from hermes_acp.ids import RandomIds
 from hermes_acp.runs.prompt_store import PromptStore
@@ -27,7 +28,13 @@ def clock() -> JumpingClock:
 
 @pytest.fixture
 def service(tmp_path: Path, clock: JumpingClock) -> RunService:
-    return RunService(tmp_path, clock, RandomIds(), cannot_drive, lambda session_id: tmp_path / session_id)
+    return RunService(
+        environment_of({"HERMES_HOME": str(tmp_path)}),
+        clock,
+        RandomIds(),
+        cannot_drive,
+        lambda session_id: tmp_path / session_id,
+    )
 
 
 def prompts_in(home: Path) -> set[str]:
