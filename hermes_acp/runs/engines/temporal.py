@@ -24,6 +24,7 @@ def open_fleet(home: Path, access: FleetAccess, clock: Clock, settings: EngineSe
     try:
         from hermes_acp.runs.fleet.fleet_workforce import FleetWorkforce
         from hermes_acp.runs.fleet.postgres_database import PostgresDatabase
+        from hermes_acp.runs.fleet.postgres_prompts import PostgresPrompts
         from hermes_acp.runs.fleet.postgres_schema import MIGRATIONS
     except ImportError as error:
         raise ConfigError(
@@ -33,7 +34,8 @@ def open_fleet(home: Path, access: FleetAccess, clock: Clock, settings: EngineSe
     from hermes_acp.runs.tables.stored_runs import StoredRuns
 
     database = PostgresDatabase(access.database, access.schema, MIGRATIONS)
-    return StoredRuns(database, clock, FleetWorkforce(database, access, home, clock, settings))
+    workforce = FleetWorkforce(database, access, home, clock, settings)
+    return StoredRuns(database, clock, workforce, PostgresPrompts(database, clock))
 
 
 ENGINE = open_runs
