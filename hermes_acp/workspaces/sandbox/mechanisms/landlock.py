@@ -28,6 +28,7 @@ ALSO_READ = ("/proc", "/run/systemd/resolve")
 
 def landlock_rights(mounts: SandboxMounts, resources: SandboxResources) -> Mapping[Right, Sequence[str]]:
     """Return the resolved paths for each right; nothing is granted on the target of a link in a writable folder."""
+    mounts = mounts.hiding_masked()
     refused = (*mounts.hidden, *mounts.kept, *mounts.pinned)
     read: list[str] = []
     write = [resources.temporary, resources.home]
