@@ -271,7 +271,7 @@ class Sandbox:
         mode: CommandMode,
         *,
         path_handles: PathHandles | None = None,
-        give_up: Callable[[], None] | None = None,
+        give_up: Callable[[str], None] | None = None,
     ) -> SandboxedCommand:
         def receive(pid: int) -> None:
             if self._group:

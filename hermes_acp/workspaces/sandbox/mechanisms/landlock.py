@@ -13,16 +13,8 @@ from hermes_acp.workspaces.sandbox.mechanisms.bubblewrap import SandboxResources
 from hermes_acp.workspaces.sandbox.mechanisms.landlock_apply import Right
 from hermes_acp.workspaces.sandbox.sandbox_mounts import SandboxMounts
 
-DEVICES = (
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
-)
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+"""No terminals: whoever can open one reads what is typed there, and writes what is seen."""
 ALSO_READ = ("/proc", "/run/systemd/resolve")
 
 
