@@ -41,6 +41,9 @@ MAX_STARTS = 12
 QUIET_SCORE = -3.5
 """Passages whose words score lower than this, in log odds, are not searched for cues."""
 
+MIN_TELLING_CHARS = 4
+"""Shorter features ("the", "a") may weigh something, but explain nothing to a reader."""
+
 MAX_CACHED = 50_000
 
 
@@ -236,11 +239,10 @@ class Classifier:
         values = self.values_of(tokens)
         features = features_of(tokens[scored.first : scored.last], self.weights)
         inside = {*scored.features, *(each for some in features for each in some)}
-        top = sorted(inside, key=lambda feature: (-get(feature, 0), feature))[:most]
+        telling = [feature for feature in inside if get(feature, 0) > 0 and len(feature) >= MIN_TELLING_CHARS]
+        top = sorted(telling, key=lambda feature: (-get(feature, 0), feature))[:most]
         first, last = best_subspan(values, scored.first, scored.last)
-        return PassageScore(
-            scored.score, first, last, tuple(feature for feature in top if get(feature, 0) > 0)
-        )
+        return PassageScore(scored.score, first, last, tuple(top))
 
     def _score_long(
         self,
