@@ -348,6 +348,12 @@ class Session:
         for scope in self._scopes:
             scope.cancel()
 
+    async def rest(self) -> None:
+        """End a turn that waits for its user and can ask again later; leave any other as it is."""
+        if len(self._scopes) == 1 and self.clients.suspend():
+            async with self._turns:
+                pass
+
     def set_mode(self, mode: Mode) -> None:
         """Change what needs approval, from the next question on."""
         if mode != self.record.mode:
