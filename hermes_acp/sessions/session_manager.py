@@ -219,12 +219,12 @@ class SessionManager:
         await self.listing.try_to_settle()
         return await self._store.page(cwd, after, archived)
 
-    async def close(self, session_id: str) -> None:
-        """Close one session; it can be loaded again."""
+    async def close(self, session_id: str, *, keeps_questions: bool = False) -> None:
+        """Close one session; it can be loaded again, and then asks what it asked if `keeps_questions`."""
         if session := self._open.pop(session_id, None):
             is_closed = self._moving[session_id] = anyio.Event()
             try:
-                await session.close()
+                await session.close(keeps_questions=keeps_questions)
             finally:
                 del self._moving[session_id]
                 is_closed.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import anyio
 import pytest
 
 from tests.e2e.agent_process import WAIT_S, agent_environment
+from tests.e2e.chat_environment import Place
+from tests.e2e.chat_terminal import ENTER
 from tests.e2e.raw_editor import Message, RawEditor, editor, permit
 from tests.model_server import ModelServer, Reply, ToolCall, serve
 
@@ -106,3 +109,21 @@ async def test_what_is_closed_by_its_client_is_not_asked_again(tmp_path: Path, w
 def outcome_for_model(model: ModelServer) -> str:
     """Return the last request as text."""
     return str(model.requests[-1])
+
+
+@pytest.mark.slow
+async def test_a_closed_terminal_leaves_its_question_for_the_next_chat(place: Place) -> None:
+    write = ToolCall("write_file", {"path": "new.txt", "content": "new\n"})
+    async with serve([Reply("I write.", tool_calls=(write,)), Reply("Done.")]) as server:
+        async with place.chat(server) as terminal:
+            await terminal.see("scripted-large")
+            terminal.type(f"write{ENTER}")
+            await terminal.see("Allow once")
+            terminal.process.send_signal(signal.SIGHUP)
+            await terminal.end()
+        async with place.chat(server, "--continue") as terminal:
+            await terminal.see("Your answer:")
+            terminal.type("y")
+            await terminal.see("Done.")
+        assert (place.project / "new.txt").read_text() == "new\n"
+        assert len(server.requests) == 2

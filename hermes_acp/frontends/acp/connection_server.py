@@ -26,7 +26,7 @@ async def serve(
     try:
         async with background_tasks(app.run):
             await attend(connection, app, client, greeting)
-            await app.departures.suspend_questions()
+            await app.departures.close_all()
     finally:
         with anyio.CancelScope(shield=True):
             await app.aclose()

@@ -1,15 +1,12 @@
 """What becomes of sessions whose clients leave: turns go on, and what nobody needs any more is closed."""
 
 from collections.abc import Callable
-from typing import Final
+from functools import partial
 
 import anyio
 
 from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_manager import SessionManager
-
-RESTING_S: Final = 3.0
-"""How long the process waits for turns to rest that wait for their user."""
 
 
 class Departures:
@@ -43,12 +40,11 @@ class Departures:
                         self.on_unattended(session.id)
                 await self.close_if_unattended(session)
 
-    async def suspend_questions(self) -> None:
-        """Let turns that wait for their user rest, at the end of the process; a client can have them asked again."""
-        with anyio.move_on_after(RESTING_S):
-            async with anyio.create_task_group() as tasks:
-                for session in self._sessions.opened:
-                    tasks.start_soon(session.rest)
+    async def close_all(self) -> None:
+        """Close all sessions at the end of the process; turns that wait for their user rest."""
+        async with anyio.create_task_group() as tasks:
+            for session in self._sessions.opened:
+                tasks.start_soon(partial(self._sessions.close, session.id, keeps_questions=True))
 
     async def close_if_unattended(self, session: Session) -> None:
         """Close a session that no client is attached to and in which nothing runs."""
