@@ -164,8 +164,8 @@ def clients(watched: Watched) -> Generator[Clients]:
             yield Clients(process)
 
 
-def measure_idle(watched: Watched, sessions: int, seconds: float, name: str) -> None:
-    """Connect sessions that do nothing."""
+def measure_idle(watched: Watched, sessions: int, seconds: float, name: str) -> tuple[float, float]:
+    """Connect sessions that do nothing; return the memory of the server in MiB, and its share of a core."""
     before_mib = watched.rss_mib()
     with clients(watched) as driver:
         wall_s = driver.order(f"open {sessions}")["wall_s"]
@@ -176,8 +176,9 @@ def measure_idle(watched: Watched, sessions: int, seconds: float, name: str) -> 
             f"{name:8} {sessions:5} idle sessions: RSS {mib:6.1f} MiB (before them {before_mib:.1f}; "
             f"{(mib - before_mib) * 1024 / sessions:.0f} KiB each)  CPU {share:6.2%} of a core  "
             f"descriptors {watched.descriptors()}  opened in {wall_s:.1f} s",
-            flush=True,
+            file=sys.stderr,
         )
+        return mib, share
 
 
 def measure_streaming(watched: Watched, speaker: Model, load: Load, name: str) -> float:
@@ -208,7 +209,7 @@ def measure_streaming(watched: Watched, speaker: Model, load: Load, name: str) -
         f"{name:8} {sessions:5} sessions: {rate:6.0f} of {sessions * DELTAS_PER_S} deltas/s arrived  "
         f"CPU {share:6.1%} of a core, {a_delta_s * 1e6:5.1f} µs a delta  RSS {watched.rss_mib():.1f} MiB  "
         f"{(after['frames'] - before['frames']) / (ended_s - started_s) / sessions:.1f} frames/s a session",
-        flush=True,
+        file=sys.stderr,
     )
     return a_delta_s
 
@@ -220,7 +221,7 @@ def show_late(waits_s: list[float], name: str) -> None:
     print(
         f"{name:8} {len(ordered):5} late sessions: first word p50 {p50:.0f} ms, p95 {p95:.0f} ms "
         f"(goal {GOAL_LATE_MS:.0f})",
-        flush=True,
+        file=sys.stderr,
     )
 
 
