@@ -34,6 +34,9 @@ export async function reviewsHunksWithAutoSave(scene) {
   await until(async () => (await reviews.count()) === 0, "the review is closed");
   // A turn that is stopped takes its review along, and nothing of the proposal is saved.
   await writeFile(join(scene.project, "shop.py"), SHOP);
+  // The agent reads what the editor has, which learns of a changed file a little later.
+  const lines = page.locator('.monaco-editor[data-uri^="vscode-remote:"][data-uri$="/shop.py"] .view-lines').first();
+  await until(async () => !(await lines.innerText()).includes("Hello {name}"), "the editor has the file as it was");
   await window.prompt("tidy shop.py");
   await lens(page, /Accept all 3/).waitFor();
   await panel.getByRole("button", { name: "Stop", exact: true }).click();
