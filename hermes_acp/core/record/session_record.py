@@ -310,13 +310,17 @@ class Record:
         """List the events that close what a killed process left open; apply and record them in order.
 
         `accounts` are the outcomes in the records of child agents, by child ID. If `keeps_questions`, a turn whose
-        question was open rests with it, and asks again when it is resumed.
+        question was open rests with it, and asks again when it is resumed. Otherwise, a question that only a client of
+        the session could be asked again is lost too.
         """
         rests = keeps_questions and waits_for_user(self.calls)
         ends: list[Event] = []
         if self.open_compaction:
             ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
-        ends += calls_closed(self.calls, accounts or {}, LOST, keeps_questions=rests)
+        keeps_resting = keeps_questions or not self.waits_for_client
+        ends += calls_closed(
+            self.calls, accounts or {}, LOST, keeps_questions=rests, keeps_resting=keeps_resting
+        )
         if self.open_turn:
             if not self.title and (title := title_from_prompt(self.messages)):
                 ends.append(TitleChanged(title))
