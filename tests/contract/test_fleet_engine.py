@@ -9,6 +9,7 @@ import anyio
 import psycopg
 import pytest
 
+from examples.fleet_demo.fleet_servers import FleetServers, TemporalServer, postgres
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.ports.run_ports import WorkScope
@@ -17,7 +18,6 @@ from hermes_acp.runs.fleet.fleet_profile import FleetProfile, drive_profiles
 from hermes_acp.runs.fleet.postgres_database import PostgresDatabase
 from hermes_acp.runs.fleet.postgres_schema import MIGRATIONS
 from hermes_acp.runs.tables.run_tables import last_cursor
-from tests.contract.fleet_servers import FleetServers, TemporalServer, postgres
 from tests.contract.run_drivers import QUICK, ScriptedDriver
 from tests.contract.run_stage import PATIENCE_S, driver_count, order, reached, told
 from tests.contract.test_fleet_runs import FleetStage

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from examples.fleet_demo.fleet_servers import FleetServers, fleet_servers
 from hermes_acp.config.environment import environment_of
 from hermes_acp.core.ports.run_ports import RunMessage, RunView
 from hermes_acp.core.ports.schedule_ports import Engine
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.engines.temporal import ENGINE
 from hermes_acp.runs.fleet.fleet_access import DATABASE_VARIABLE
-from tests.contract.fleet_servers import FleetServers, fleet_servers
 from tests.contract.run_answer_suite import AnswerSuite
 from tests.contract.run_drivers import QUICK
 from tests.contract.run_lease_suite import LeaseSuite
