@@ -22,6 +22,7 @@ from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.processes.rlimit_tags import tag_of
 from hermes_acp.workspaces.sandbox.cgroups import Cgroup, create_cgroup
 from hermes_acp.workspaces.sandbox.egress_proxy import Proxy
+from hermes_acp.workspaces.sandbox.git_settings import SYSTEM_SETTINGS
 from hermes_acp.workspaces.sandbox.git_use import KEEPING, git_variables
 from hermes_acp.workspaces.sandbox.mechanisms.bubblewrap import SandboxResources, bubblewrap_args
 from hermes_acp.workspaces.sandbox.mechanisms.landlock import landlock_rights
@@ -211,6 +212,10 @@ class Sandbox:
         counted = process_count_limit(self.bounds.max_processes, has_namespace=self.found.mounts)
         if not self.found.mounts:
             environment |= {"TMPDIR": f"{self._folder}/tmp", "HOME": f"{self._folder}/home"}
+            if any(
+                each.path == SYSTEM_SETTINGS for each in mounts.masked
+            ):  # git stops at a file it cannot read
+                environment |= {"GIT_CONFIG_NOSYSTEM": "1"}
         if self.found.way == "seatbelt":
             words = build_profile(self._with_outputs(mounts), resources).arguments(self.found.program)
             return self._confined(shell, (*words, *counted), environment, mode)

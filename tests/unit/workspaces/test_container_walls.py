@@ -17,6 +17,7 @@ from hermes_acp.tools.builtin.terminal import Arguments
 from hermes_acp.workspaces.backends.docker import BACKEND
 from hermes_acp.workspaces.backends.local import BACKEND as LOCAL
 from hermes_acp.workspaces.backends.singularity import BACKEND as SINGULARITY
+from hermes_acp.workspaces.containers.apptainer_engine import ApptainerLimits, start_options
 from hermes_acp.workspaces.containers.confined_mounts import ConfinedMounts, ContainerMode
 from hermes_acp.workspaces.containers.engine_options import Limits, cpu_limit_in, plan_mounts, run_options
 from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames
@@ -105,6 +106,22 @@ def test_what_rules_deny_is_hidden_from_unapproved_commands(tmp_path: Path) -> N
     assert hidden(missing, is_read_only=True) == []
     with pytest.raises(WorkspaceError, match="do not exist yet"):
         hidden(missing, is_read_only=False)
+
+
+def test_an_instance_shows_what_stands_for_secrets_and_writes_to_nothing(tmp_path: Path) -> None:
+    place = tmp_path.resolve() / "project"
+    place.mkdir()
+    (place / ".env").write_text("KEY=1")
+    (tmp_path / "shown").mkdir()
+    mounts = ConfinedMounts(plan_mounts([str(place)]), lambda: str(tmp_path / "shown"))
+    tree = WorkspaceTree(secrets=(f"{place}/.env",))
+    for is_read_only, ending in ((True, ":ro"), (False, "")):
+        planned = mounts.plan(tree, (), ContainerMode(is_read_only=is_read_only))
+        options = start_options(ApptainerLimits("image"), planned)
+        assert f"--bind={place}:{place}{ending}" in options
+        assert f"--bind={tmp_path}/shown/nothing:{place}/.env:ro" in options
+        assert "--network=none" in options
+    assert (tmp_path / "shown/nothing").stat().st_mode & 0o777 == 0
 
 
 def test_a_link_is_no_way_to_mount_something_else(tmp_path: Path) -> None:
