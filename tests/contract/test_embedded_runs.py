@@ -12,6 +12,7 @@ from hermes_acp.runs.engines.embedded import ENGINE
 from hermes_acp.runs.sqlite.run_database import RunDatabase
 from hermes_acp.runs.sqlite.sqlite_schema import RUNS, SCHEDULES
 from tests.contract.run_answer_suite import AnswerSuite
+from tests.contract.run_crash_suite import kill_workers
 from tests.contract.run_drivers import QUICK, ScriptedDriver
 from tests.contract.run_lease_suite import LeaseSuite
 from tests.contract.run_order_suite import OrderSuite
@@ -53,6 +54,11 @@ async def test_a_file_of_before_places_still_loads(tmp_path: Path) -> None:
     async with stage.worker() as worker:
         await reached(runs, "new", "done")
     assert told(worker.driven) == ["new"]
+
+
+@pytest.mark.slow
+async def test_killed_workers_lose_nothing_and_double_nothing(stage: Stage) -> None:
+    await kill_workers(stage, number_of_runs=150, kills=12)
 
 
 class StridingClock(JumpingClock):

@@ -15,6 +15,7 @@ from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.engines.temporal import ENGINE
 from hermes_acp.runs.fleet.fleet_access import DATABASE_VARIABLE
 from tests.contract.run_answer_suite import AnswerSuite
+from tests.contract.run_crash_suite import kill_workers
 from tests.contract.run_drivers import QUICK
 from tests.contract.run_lease_suite import LeaseSuite
 from tests.contract.run_order_suite import OrderSuite
@@ -74,6 +75,10 @@ async def stage(tmp_path: Path, servers: FleetServers) -> AsyncGenerator[Stage]:
     stage = FleetStage(tmp_path / "home", servers, f"t{os.urandom(8).hex()}")
     yield stage
     await stage.aclose()
+
+
+async def test_killed_workers_lose_nothing_and_double_nothing(stage: Stage) -> None:
+    await kill_workers(stage, number_of_runs=60, kills=8)
 
 
 class TestOrders(OrderSuite):
