@@ -101,6 +101,7 @@ class Record:
         self._informed: dict[str, tuple[Grant, ...]] = {}
         self.calls = OpenCalls()
         self.last_end: TurnEnded | None = None
+        self._is_of_run = False
         self._unanswered: list[UserMessage] = []
         self._words: list[str] = []
         self._turn_began_at = 0
@@ -255,6 +256,7 @@ class Record:
 
     def _open_turn(self, event: TurnStarted) -> None:
         self.open_turn = event.turn_id
+        self._is_of_run = bool(event.run_id)
         self._turn_began_at = len(self.messages)
         self._was_answered = False
         self._mode_told_before = self.mode_told
@@ -290,6 +292,12 @@ class Record:
         """Whether the last turn stopped early, so that it can be resumed."""
         has_begun = bool(self.messages or self._unanswered)
         return bool(has_begun and self.last_end and self.last_end.reason != "done" and not self.open_turn)
+
+    @property
+    def waits_for_client(self) -> bool:
+        """Whether the last turn rests until a client of the session answers its question. Runs ask elsewhere."""
+        rests = self.last_end is not None and self.last_end.reason == "input_required"
+        return rests and not self._is_of_run and not self.open_turn and bool(self.calls.resting())
 
     @property
     def was_interrupted(self) -> bool:

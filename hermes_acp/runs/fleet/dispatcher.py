@@ -16,7 +16,10 @@ from hermes_acp.runs.tables.table_connection import TableConnection, TableDataba
 if TYPE_CHECKING:
     from temporalio.client import Client
 
-RPC_TIMEOUT_S: Final = 10.0
+RPC_TIMEOUT_S: Final = 3.0
+REST_S: Final = 2.0
+"""How long nothing is handed over after Temporal did not answer: nobody who starts or answers runs waits for it."""
+
 MIN_RESEND_S: Final = 10.0
 CONNECT_ATTEMPTS: Final = 3
 CONNECT_WAIT_S: Final = 0.3
@@ -40,6 +43,7 @@ class Dispatcher:
         self._clock = clock
         self._settings = settings
         self._client: Client | None = None
+        self._silent_since_s = -REST_S
 
     async def client(self) -> "Client":
         """Return the connection to Temporal. Raises StorageError."""
@@ -69,7 +73,7 @@ class Dispatcher:
 
     async def send(self) -> None:
         """Hand over the runs that are due. Those that cannot be handed over now are tried again later."""
-        while True:
+        while self._clock.monotonic() - self._silent_since_s >= REST_S:
             now = self._clock.now()
             resend_s = max(MIN_RESEND_S, 2 * self._settings.lease_s)
             due = await self._database.write(
@@ -79,6 +83,7 @@ class Dispatcher:
             )
             for number, run in enumerate(due):
                 if not await self._hand_over(run):
+                    self._silent_since_s = self._clock.monotonic()
                     await self._take_back([each.id for each in due[number:]])
                     return
             if not due:

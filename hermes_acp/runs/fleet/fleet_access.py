@@ -1,6 +1,7 @@
 """Where a fleet's servers are, and what of them a profile uses."""
 
 import re
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.sections.fleet_settings import FleetSettings
 
 DATABASE_VARIABLE: Final = "HERMES_FLEET_DATABASE"
+LIBRARIES: Final = ("psycopg", "temporalio")
 MAX_SCHEMA_CHARACTERS: Final = 63
 """Postgres cuts longer names off."""
 
@@ -31,6 +33,10 @@ class FleetAccess(Struct, frozen=True):
     max_running: int = 0
     api_key: str = ""
     uses_tls: bool = False
+
+    def __repr__(self) -> str:
+        """Return what may be logged."""
+        return f"FleetAccess({self.tenant!r}, {self.pool!r}, {self.address!r}, {self.namespace!r})"
 
     @property
     def schema(self) -> str:
@@ -80,3 +86,15 @@ def fleet_access(environment: Environment, settings: "FleetSettings") -> FleetAc
         environment.variables.get("TEMPORAL_API_KEY", ""),
         settings.tls,
     )
+
+
+def load_fleet_libraries() -> None:
+    """Import the libraries of the extra `fleet`. Blocks. Raises ConfigError if one is not installed."""
+    try:
+        for name in LIBRARIES:
+            import_module(name)
+    except ImportError as error:
+        raise ConfigError(
+            f"A library for runs on many machines cannot be imported: {error}.",
+            hint="Install hermes-acp with the extra `fleet`.",
+        ) from error

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio.to_thread import run_sync
@@ -32,6 +32,9 @@ from hermes_acp.runs.tables.run_claims import Claim, claim_next, next_due
 from hermes_acp.runs.tables.schedule_tables import next_schedule, start_due
 from hermes_acp.runs.tables.table_connection import TableConnection
 
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
 POOLED: Final = "worker"
 FOREGROUND: Final = "only"
 
@@ -54,7 +57,7 @@ class FleetMember:
         self._dispatcher = dispatcher
         self._folder = folder
         self._clock = clock
-        self._settings = settings
+        self.settings = settings
         self._driver = driver
         self._presence: WorkerPresence | None = None
         self._watch: ClaimWatch | None = None
@@ -68,13 +71,17 @@ class FleetMember:
         self._presence = WorkerPresence(self._folder, worker)
         await run_sync(self._presence.open)
         peers = FleetPeers(self._folder, machine)
-        self._watch = ClaimWatch(worker, self._database, peers, self._clock, self._settings)
+        self._watch = ClaimWatch(worker, self._database, peers, self._clock, self.settings)
         now = self._clock.now()
         await self._database.write(
             lambda connection: register_worker(
                 connection, worker, machine, places, now, drives_any=drives_any
             )
         )
+
+    async def client(self) -> "Client":
+        """Return the connection to Temporal. Raises StorageError."""
+        return await self._dispatcher.client()
 
     async def close(self) -> None:
         """Disappear; what is still driven should have been released before."""
@@ -94,7 +101,7 @@ class FleetMember:
         claim = None if self._is_closing else await self._claim(run_id)
         if claim is None:
             return "held"
-        drive = LeasedDrive(claim, self._database, self._clock, self._settings, renewed)
+        drive = LeasedDrive(claim, self._database, self._clock, self.settings, renewed)
         self._drives[run_id, claim.epoch] = drive
         if self._is_closing:
             drive.stop()
@@ -146,8 +153,8 @@ class FleetMember:
             times = await self._database.read(
                 lambda connection: [next_due(connection, now), next_schedule(connection)]
             )
-        soonest = min((at - now for at in times if at is not None), default=self._settings.poll_s)
-        return min(max(soonest, self._settings.heartbeat_s), self._settings.poll_s)
+        soonest = min((at - now for at in times if at is not None), default=self.settings.poll_s)
+        return min(max(soonest, self.settings.heartbeat_s), self.settings.poll_s)
 
 
 def _unregister(worker: str, connection: TableConnection) -> None:

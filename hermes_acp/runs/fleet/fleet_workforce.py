@@ -60,12 +60,14 @@ class FleetWorkforce:
     async def work(self, driver: Driver, scope: WorkScope) -> None:
         """Drive runs as they become due, until it is cancelled or has drained."""
         member = self.member(driver)
+        if not scope.only:
+            from hermes_acp.runs.fleet.pool_worker import drive_pool
+
+            await drive_pool({member.access.tenant: member}, scope)
+            return
         try:
-            await member.open(scope.places, drives_any=not scope.only)
-            if scope.only:
-                await self._drive_only(member, scope.only)
-            else:
-                await self._drive_all(member, scope)
+            await member.open(scope.places, drives_any=False)
+            await self._drive_only(member, scope.only)
         finally:
             with anyio.CancelScope(shield=True):
                 await member.close()
@@ -78,15 +80,6 @@ class FleetWorkforce:
 
     async def aclose(self) -> None:
         """Hold nothing, so release nothing; the connection to Temporal ends with the process."""
-
-    async def _drive_all(self, member: FleetMember, scope: WorkScope) -> None:
-        from hermes_acp.runs.fleet.fleet_worker import FleetWorker
-
-        access = member.access
-        client = await self._dispatcher.client()
-        worker = FleetWorker(client, access.pool, {access.tenant: member}, self._settings)
-        async with background_tasks(member.keep):
-            await worker.run(scope)
 
     async def _drive_only(self, member: FleetMember, run_id: str) -> None:
         """Drive one run in this process, whatever workers there are, up to its next rest."""

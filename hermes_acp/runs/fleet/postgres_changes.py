@@ -25,7 +25,7 @@ class PostgresChanges:
     async def open(self) -> None:
         """Begin to listen. Raises StorageError."""
         try:
-            self._connection = await run_sync(self._connect)
+            await run_sync(self._connect)
         except psycopg.Error as error:
             raise self._database.error(error) from error
 
@@ -51,14 +51,14 @@ class PostgresChanges:
             with suppress(psycopg.Error):
                 await run_sync(connection.close)
 
-    def _connect(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> None:
         connection = connect(self._database.uri, self._database.schema)
         try:
             connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._database.schema)))
         except BaseException:
             connection.close()
             raise
-        return connection
+        self._connection = connection
 
     @staticmethod
     def _drain(connection: psycopg.Connection[Any]) -> None:
@@ -72,8 +72,8 @@ class PostgresChanges:
 async def changes_of(database: PostgresDatabase, poll_s: float) -> AsyncGenerator[PostgresChanges]:
     """Hear of a schema's changes while the block runs. Raises StorageError."""
     changes = PostgresChanges(database, poll_s)
-    await changes.open()
     try:
+        await changes.open()
         yield changes
     finally:
         with anyio.CancelScope(shield=True):

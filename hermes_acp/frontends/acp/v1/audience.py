@@ -22,6 +22,7 @@ from hermes_acp.core.events import (
     TextSaid,
     ThoughtSaid,
     TurnEnded,
+    TurnStarted,
     UserSaid,
 )
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -79,8 +80,8 @@ class EditorAudience:
             meta = {"hermes": {"answeredBy": event.by, "answer": event.answer}}
             answered = v1.SessionUpdateToolCallUpdate(tool_call_id=event.call_id, meta=meta)
             notify(self._client, self._session.id, answered)
-        if isinstance(event, UserSaid) and is_from_elsewhere:
-            self.tell_of_turn()
+        if is_from_elsewhere or isinstance(event, TurnStarted):
+            self._tell_of_start(event)
         elif isinstance(event, TurnEnded):
             self._tell_of_end(event)
         if isinstance(event, ModeChanged | OptionsChanged):
@@ -96,6 +97,15 @@ class EditorAudience:
             self._client.turns_of_others[self._session.id] = turn_id
             began = v1.SessionInfoUpdate(meta={"hermes": {"turnBegan": {"turnId": turn_id}}})
             notify(self._client, self._session.id, began)
+
+    def _tell_of_start(self, event: Event) -> None:
+        """Tell of a turn that another client's prompt began, or that is continued without a prompt of this client."""
+        is_prompt = isinstance(event, UserSaid)
+        is_continued = isinstance(event, TurnStarted) and event.goes_on
+        is_own = is_continued and self._session.clients.is_prompting(self._client)
+        is_told = self._client.turns_of_others.get(self._session.id) == self._session.record.open_turn
+        if (is_prompt or is_continued) and not (is_own or is_told):
+            self.tell_of_turn()
 
     def _tell_of_end(self, event: TurnEnded) -> None:
         if self._client.turns_of_others.get(self._session.id) == event.turn_id:

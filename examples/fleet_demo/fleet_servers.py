@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -61,14 +61,18 @@ class TemporalServer:
                 command, stdout=log, stderr=log, env={**os.environ, "HOME": str(self.folder)}
             )
         deadline = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-                return
-            except OSError:
-                if time.monotonic() > deadline or self._process.poll() is not None:
-                    raise
-                time.sleep(0.05)
+        while not self._answers():
+            assert time.monotonic() < deadline, "the server does not answer"
+            with suppress(subprocess.TimeoutExpired):
+                code = self._process.wait(0.05)
+                raise AssertionError(f"the server ended with {code}: see {self.folder}/temporal.log")
+
+    def _answers(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+        except OSError:
+            return False
+        return True
 
     def kill(self) -> None:
         if self._process:
