@@ -16,6 +16,7 @@ from hermes_acp.core.ports.workspace_ports import (
     DirectoryEntry,
     FileChunk,
     FileQuery,
+    FoundFiles,
     LiveProcess,
     SearchMatch,
     SearchQuery,
@@ -167,7 +168,7 @@ class DraftWorkspace:
                 sizes[name] = len(draft.after)
         return [DirectoryEntry(name, sizes[name]) for name in sorted(sizes)]
 
-    async def find(self, query: FileQuery) -> Sequence[str]:
+    async def find(self, query: FileQuery) -> FoundFiles:
         """Find stored files by name."""
         return await self._underlying.find(query)
 

@@ -17,6 +17,7 @@ from hermes_acp.core.ports.workspace_ports import (
     Editor,
     FileChunk,
     FileQuery,
+    FoundFiles,
     LiveProcess,
     SearchMatch,
     SearchQuery,
@@ -126,7 +127,7 @@ class EditorWorkspace:
         """List one folder on disk."""
         return await self._local.entries(path)
 
-    async def find(self, query: FileQuery) -> Sequence[str]:
+    async def find(self, query: FileQuery) -> FoundFiles:
         """Find files on disk by name."""
         return await self._local.find(query)
 

@@ -18,6 +18,7 @@ from hermes_acp.core.ports.workspace_ports import (
     DirectoryEntry,
     FileChunk,
     FileQuery,
+    FoundFiles,
     SearchMatch,
     SearchQuery,
 )
@@ -109,11 +110,11 @@ class LocalFiles:
         """List one folder by name."""
         return await run_sync(disk_files.list_folder, path, self._readable(), limiter=self._threads)
 
-    async def find(self, query: FileQuery) -> Sequence[str]:
-        """Find files by name, newest first, honouring ignore files; hidden files are included, `.git` is not."""
+    async def find(self, query: FileQuery) -> FoundFiles:
+        """Find files by name, honouring ignore files; hidden files are included, `.git` is not."""
         path, excluded = self._searched(query.path, query.excluded)
         if path is None:
-            return []
+            return FoundFiles()
         place = structs.replace(query, path=path, excluded=excluded)
         return await ripgrep.find(place, self._environment(), self.roots, sandboxed=self._sandboxed)
 

@@ -18,7 +18,7 @@ from anyio import move_on_after, to_thread
 from msgspec import Struct
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.ports.workspace_ports import FileQuery, SearchMatch, SearchQuery
+from hermes_acp.core.ports.workspace_ports import FileQuery, FoundFiles, SearchMatch, SearchQuery
 from hermes_acp.core.word_breaks import slice_at_breaks
 from hermes_acp.workspaces.globs import Glob
 from hermes_acp.workspaces.path_confinement import is_within
@@ -38,6 +38,8 @@ from hermes_acp.workspaces.sandboxed_search import (
 MAX_TEXT_CHARS = 2000
 MAX_PATTERN: Final = 32_000
 TIMEOUT_S: Final = 20.0
+MAX_DATED: Final = 10_000
+"""The most files whose times are compared: looking at each takes longer than finding it."""
 _OPTIONS: Final = ("--no-config", "--hidden", "--no-require-git", "--no-messages")
 _WANTED: Final = "wanted"
 _LONG_MATCH: Final = re.compile(rb'\{"type":"match","data":\{"path":(\{[^{}]*\}),"lines":')
@@ -182,8 +184,8 @@ async def find(
     program: str = "",
     timeout_s: float = TIMEOUT_S,
     sandboxed: SandboxedSearch = search_directly,
-) -> list[str]:
-    """Return the paths of at most `query.limit` files whose names match, newest first.
+) -> FoundFiles:
+    """Return at most `query.limit` files whose names match: the newest, or those in the fewest folders.
 
     Raises WorkspaceError if ripgrep is missing, or if time runs out.
     """
@@ -216,7 +218,9 @@ async def find(
         )
     if end.complaint and not paths:
         raise _failed(end.complaint)
-    return await to_thread.run_sync(_newest, paths, query.limit)
+    choose = _newest if len(paths) <= MAX_DATED else _least_deep
+    chosen = await to_thread.run_sync(choose, paths, query.limit)
+    return FoundFiles(tuple(chosen), len(paths), is_by_time=choose is _newest)
 
 
 def search_options(query: SearchQuery) -> tuple[list[str], Glob | None]:
@@ -252,6 +256,18 @@ def _newest(paths: Sequence[str], limit: int) -> list[str]:
         with suppress(OSError):
             dated.append((-os.lstat(path).st_mtime_ns, path))
     return [path for _, path in heapq.nsmallest(limit, dated)]
+
+
+def _least_deep(paths: Sequence[str], limit: int) -> list[str]:
+    """Return the paths with the fewest folders, and of those the first by name."""
+    depths = [path.count("/") for path in paths]
+    last = heapq.nsmallest(limit, depths)[-1]
+    above = sorted(
+        (path for path, depth in zip(paths, depths, strict=True) if depth < last),
+        key=lambda path: (path.count("/"), path),
+    )
+    level = (path for path, depth in zip(paths, depths, strict=True) if depth == last)
+    return [*above, *heapq.nsmallest(limit - len(above), level)]
 
 
 def _manner(query: SearchQuery) -> list[str]:

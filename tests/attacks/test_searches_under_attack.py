@@ -60,7 +60,7 @@ async def test_no_search_is_led_out_of_the_workspace(box: Sandboxed, is_shed: bo
         matches = await box.workspace.search(SearchQuery("-bytes", work, limit=500))
         assert not [each for each in matches if "canary" in each.text]
         names = await box.workspace.find(FileQuery("**", work, limit=500))
-        assert not [name for name in names if name.endswith("/canary")]
+        assert not [name for name in names.paths if name.endswith("/canary")]
         found += len(matches)
     assert found
 
@@ -85,9 +85,12 @@ async def test_a_search_beside_a_command_finds_what_it_finds_alone(box: Sandboxe
     )
     files = FileQuery("**/*.py", str(place)), FileQuery("**", str(place), takes_ignored=True)
     search, find = box.workspace.search, box.workspace.find
-    alone = [await search(each) for each in queries], [sorted(await find(each)) for each in files]
+    alone = [await search(each) for each in queries], [sorted((await find(each)).paths) for each in files]
     process = await box.workspace.launch(Command("sleep 600", str(box.folder), 600, "must"))
-    assert ([await search(each) for each in queries], [sorted(await find(each)) for each in files]) == alone
+    assert (
+        [await search(each) for each in queries],
+        [sorted((await find(each)).paths) for each in files],
+    ) == alone
     for bad in (SearchQuery("(", str(place)), SearchQuery("(", str(place), shape="files")):
         with pytest.raises(WorkspaceError, match="unclosed"):
             await search(bad)

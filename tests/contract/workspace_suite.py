@@ -234,7 +234,7 @@ class FileSuite:
         assert [(match.path, match.count) for match in counted] == [(f"{cwd}/sub/b.txt", 2)]
         assert await ground.workspace.search(SearchQuery("absent", cwd)) == []
         files = await ground.workspace.find(FileQuery("*.py", cwd))
-        assert sorted(files) == [f"{cwd}/.hidden/c.py", f"{cwd}/a.py"]
+        assert sorted(files.paths) == [f"{cwd}/.hidden/c.py", f"{cwd}/a.py"]
         with pytest.raises(OutsideRoots):
             await ground.workspace.search(SearchQuery("x", "/etc"))
 

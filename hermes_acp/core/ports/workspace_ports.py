@@ -54,7 +54,7 @@ class SearchQuery(Struct, frozen=True):
 
 
 class FileQuery(Struct, frozen=True):
-    """A search for files by name under `path` (absolute), with a glob as in SearchQuery, newest first.
+    """A search for files by name under `path` (absolute), with a glob as in SearchQuery.
 
     Ignored files are skipped unless `takes_ignored`; `.git` and names in `excluded` always are.
     """
@@ -64,6 +64,18 @@ class FileQuery(Struct, frozen=True):
     limit: int = 200
     takes_ignored: bool = False
     excluded: tuple[str, ...] = ()
+
+
+class FoundFiles(Struct, frozen=True):
+    """Files found by name: as many as were asked for, and how many matched as far as that is known.
+
+    They are the newest, newest first. If too many matched to compare their times, `is_by_time` is false, and they are
+    those in the fewest folders, by path.
+    """
+
+    paths: tuple[str, ...] = ()
+    matched: int = 0
+    is_by_time: bool = True
 
 
 class FileChunk(Struct, frozen=True):
@@ -168,8 +180,8 @@ class Files(Protocol):
         """List one folder."""
         ...
 
-    async def find(self, query: FileQuery) -> Sequence[str]:
-        """Find files by name, respecting ignore files; newest first."""
+    async def find(self, query: FileQuery) -> FoundFiles:
+        """Find files by name, respecting ignore files."""
         ...
 
     async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:

@@ -50,11 +50,16 @@ class Glob:
         async def find(progress: Progress) -> Result:
             del progress
             found = await workspace.find(query)
-            if not found:
+            if not found.paths:
                 ignored = "" if arguments.ignored else " Ignored files are left out; ignored=true finds them."
                 return Result(f"No file matches {escape_invisible(arguments.pattern)}.{ignored}")
-            lines = [shown_path(each, workspace) for each in found[:MAX_FILES]]
-            if len(found) > MAX_FILES:
+            lines = [shown_path(each, workspace) for each in found.paths[:MAX_FILES]]
+            if not found.is_by_time:
+                lines.append(
+                    f"[{found.matched:,} files match, too many to find the newest; the {MAX_FILES} in the fewest "
+                    "folders are shown; narrow the pattern or the path]"
+                )
+            elif len(found.paths) > MAX_FILES:
                 lines.append(f"[only the newest {MAX_FILES} are shown; narrow the pattern or the path]")
             return Result("\n".join(lines))
 

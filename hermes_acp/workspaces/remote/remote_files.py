@@ -15,6 +15,7 @@ from hermes_acp.core.ports.workspace_ports import (
     DirectoryEntry,
     FileChunk,
     FileQuery,
+    FoundFiles,
     SearchMatch,
     SearchQuery,
 )
@@ -128,14 +129,15 @@ class RemoteFiles:
             return matches
         return ripgrep.with_end(query, matches, end)
 
-    async def find(self, query: FileQuery) -> Sequence[str]:
+    async def find(self, query: FileQuery) -> FoundFiles:
         """Find files by name, newest first; ignore files are honoured if the host has ripgrep."""
         place = self.locate(query.path)
         done = await self._host.call(file_scripts.find_script(query, place, MAX_FOUND_BYTES))
         head, _, output = done.output.partition(b"\n")
         if head != b"found":
             self._raise_refusal(done.output, place, "search")
-        return read_file_list(output, query, place)
+        paths = read_file_list(output, query, place)
+        return FoundFiles(tuple(paths), len(paths))
 
     def _require(self, wanted: bytes, output: bytes, place: str, doing: str) -> None:
         """Raise WorkspaceError unless a script's answer begins with the wanted word."""

@@ -19,6 +19,7 @@ from hermes_acp.core.ports.workspace_ports import (
     DirectoryEntry,
     FileChunk,
     FileQuery,
+    FoundFiles,
     LiveProcess,
     SearchMatch,
     SearchQuery,
@@ -92,8 +93,8 @@ class MemoryWorkspace:
             for name, content in self.files.items()
         ]
 
-    async def find(self, query: FileQuery) -> Sequence[str]:
-        return list(self.files)[: query.limit]
+    async def find(self, query: FileQuery) -> FoundFiles:
+        return FoundFiles(tuple(self.files)[: query.limit], len(self.files))
 
     async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
         return self.matches[: query.limit]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.ports.workspace_ports import FileQuery, SearchMatch, SearchQuery
+from hermes_acp.core.ports.workspace_ports import FileQuery, FoundFiles, SearchMatch, SearchQuery
 from hermes_acp.workspaces import ripgrep
 from hermes_acp.workspaces.remote.remote_search_results import read_search, split_search_end
 from hermes_acp.workspaces.ripgrep_process import MAX_MEMORY_BYTES
@@ -24,7 +24,7 @@ async def search(folder: Path, pattern: str, program: str = "") -> Sequence[Sear
     return await ripgrep.search(query, environment, [str(folder)], program=program, timeout_s=timeout_s)
 
 
-async def find(folder: Path, program: str) -> Sequence[str]:
+async def find(folder: Path, program: str) -> FoundFiles:
     query = FileQuery("*", str(folder))
     return await ripgrep.find(
         query, {"PATH": os.environ["PATH"]}, [str(folder)], program=program, timeout_s=1.0

@@ -31,7 +31,7 @@ def files_of(folder: str, variables: Mapping[str, str], *, takes_all: bool) -> l
     agents still read them; with `takes_all`, every file. Raise WorkspaceError without ripgrep.
     """
     query = FileQuery("", os.path.abspath(folder), limit=MAX_FILES)
-    walked = anyio.run(find, query, variables, (query.path,))
+    walked = anyio.run(find, query, variables, (query.path,)).paths
     folders = {query.path, *map(os.path.dirname, walked)}
     for_agents = {str(path) for each in folders for path in files_in(Path(each))}
     for_readers = {path for path in walked if takes_all or path.lower().endswith(TEXTS)}
