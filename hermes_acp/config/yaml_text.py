@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 if TYPE_CHECKING:
     from yaml.nodes import MappingNode, Node
 
-YamlScalar = str | bool
+YamlScalar = str | bool | int | float
 STEP: Final = 2
 """The indentation of a new mapping."""
 

@@ -1047,3 +1047,54 @@ class UsageListResult(Struct, rename="camel", kw_only=True):
     sessions: list[UsageListSession]
     days: list[UsageListDay]
     is_whole: bool
+
+
+class FilesReadParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/files/read."""
+
+    session_id: str
+    path: str
+
+
+class FilesReadResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/files/read."""
+
+    path: str
+    name: str
+    text: str
+    size_bytes: int
+    is_cut: bool
+
+
+class SettingsListParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/settings/list."""
+
+
+class SettingsListSetting(Struct, rename="camel", kw_only=True):
+    """One of the settings in `SettingsListResult`."""
+
+    name: str
+    title: str
+    about: str
+    kind: Literal["integer", "number", "choice"]
+    value: str
+    fallback: str
+    choices: list[str]
+    is_set: bool = False
+
+
+class SettingsListResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/settings/list."""
+
+    settings: list[SettingsListSetting]
+
+
+class SettingsChangeParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/settings/change."""
+
+    name: str
+    value: str
+
+
+class SettingsChangeResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/settings/change."""

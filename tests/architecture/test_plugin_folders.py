@@ -30,9 +30,9 @@ hermes_acp.context.kinds: agents_md claude_md copilot_instructions cursor_rules 
 hermes_acp.frontends.acp.own_methods: board_add board_answer board_approve board_comment board_diff board_edit
   board_link board_list board_move board_park board_remove board_send_back board_show board_watch
   checkpoints_diff checkpoints_list checkpoints_restore context_list edits_judge edits_list files_find
-  mcp_change mcp_list runs_answer runs_list runs_show runs_stop schedules_add schedules_change
-  schedules_history schedules_list sessions_search setup_check setup_save setup_status trust_approve
-  trust_list trust_revoke usage_list waiting_list
+  files_read mcp_change mcp_list runs_answer runs_list runs_show runs_stop schedules_add schedules_change
+  schedules_history schedules_list sessions_search settings_change settings_list setup_check
+  setup_save setup_status trust_approve trust_list trust_revoke usage_list waiting_list
 hermes_acp.frontends.acp.v1.methods: auth_status authenticate initialize logout mcp_message providers_disable
   providers_list providers_set session_archive session_cancel session_close session_delete session_fork session_list
   session_load session_new session_prompt session_resume session_set_config_option session_set_mode
@@ -49,7 +49,7 @@ hermes_acp.frontends.lsp.features: initialize initialized text_document_code_act
 hermes_acp.memory.services: honcho mem0
 hermes_acp.models.providers: anthropic bedrock gemini openai_compatible openai_responses
 hermes_acp.notifications.services: apprise desktop
-hermes_acp.runs.engines: embedded
+hermes_acp.runs.engines: embedded temporal
 hermes_acp.sessions.commands: answer board compact config context cost export init mcp memory park permissions redo
   shell skills status take trust undo
 hermes_acp.tools.builtin: apply_patch ask_user board browser card delegate diagnostics edit_file execute_code

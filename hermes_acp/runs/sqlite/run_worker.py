@@ -115,6 +115,7 @@ class RunWorker:
                 self._announce()
             if not (scope.only or scope.is_draining()):
                 await self._start_due()
+            looked_at = self._clock.now()
             while len(self._drives) < scope.seats and not scope.is_draining():
                 now = self._clock.now()
                 claim = await self._database.write(
@@ -126,8 +127,7 @@ class RunWorker:
                 self._drives[claim.order.id, claim.epoch] = drive
                 drives.start_soon(self._drive, driver, drive)
                 self._announce()
-            now = self._clock.now()
-            self._next_due = await self._database.read(lambda connection: _next_time(connection, now))
+            self._next_due = await self._database.read(lambda connection: _next_time(connection, looked_at))
         except StorageError:
             self._next_due = 0.0
 

@@ -186,7 +186,8 @@ class Sandbox:
         tree = self._index.look() if mode.is_read_only else self._index.tree()
         with self._setting_up:
             secrets = self._tracked.unknown(tree.secrets, tree.repositories)
-        tree = structs.replace(tree, secrets=tuple(secrets))
+        repositories = tree.repositories if mode.is_read_only else self._quarantine.repositories
+        tree = structs.replace(tree, secrets=tuple(secrets), repositories=tuple(repositories))
         if self.found.way == "landlock":  # it could not protect a name without blocking new entries
             tree = structs.replace(tree, guarded=())
         mounts = plan_sandbox_mounts(
@@ -195,7 +196,7 @@ class Sandbox:
             self._environment,
             hidden,
             self._placeholders.held(),
-            structs.replace(tree, repositories=self._quarantine.repositories),
+            tree,
             opens_git=mode.opens_git,
         )
         return self._enter(self._closed(mounts), shell, registry, mode)
@@ -270,7 +271,7 @@ class Sandbox:
         mode: CommandMode,
         *,
         path_handles: PathHandles | None = None,
-        give_up: Callable[[], None] | None = None,
+        give_up: Callable[[str], None] | None = None,
     ) -> SandboxedCommand:
         def receive(pid: int) -> None:
             if self._group:

@@ -1208,6 +1208,59 @@ export interface UsageListResult {
   readonly isWhole: boolean;
 }
 
+/** The parameters of _hermes/files/read. */
+export interface FilesReadParams {
+  readonly sessionId: string;
+  /** Absolute, or relative to the working directory. */
+  readonly path: string;
+}
+
+/** The result of _hermes/files/read. */
+export interface FilesReadResult {
+  /** Absolute, with links followed. */
+  readonly path: string;
+  /** Relative to the working directory. */
+  readonly name: string;
+  readonly text: string;
+  readonly sizeBytes: number;
+  /** Whether the text is only the beginning of a larger file. */
+  readonly isCut: boolean;
+}
+
+/** The parameters of _hermes/settings/list. */
+export interface SettingsListParams {}
+
+/** One of the settings in `SettingsListResult`. */
+export interface SettingsListSetting {
+  /** As in `config.yaml`, such as `budget.max_steps`. */
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly kind: "integer" | "number" | "choice";
+  /** What applies now; empty for none. */
+  readonly value: string;
+  /** What applies if nothing is set; empty for none. */
+  readonly fallback: string;
+  readonly choices: readonly string[];
+  /** Whether the settings file says it. */
+  readonly isSet?: boolean;
+}
+
+/** The result of _hermes/settings/list. */
+export interface SettingsListResult {
+  readonly settings: readonly SettingsListSetting[];
+}
+
+/** The parameters of _hermes/settings/change. */
+export interface SettingsChangeParams {
+  readonly name: string;
+  /** Empty: as if it were not in the file. */
+  readonly value: string;
+}
+
+/** The result of _hermes/settings/change. */
+export interface SettingsChangeResult {}
+
 export interface OwnMethods {
   "_hermes/diagnostics": { params: DiagnosticsParams; result: DiagnosticsResult };
   "_hermes/checkpoints/list": { params: CheckpointsListParams; result: CheckpointsListResult };
@@ -1253,4 +1306,7 @@ export interface OwnMethods {
   "_hermes/board/changed": { params: BoardChangedParams; result: undefined };
   "_hermes/files/find": { params: FilesFindParams; result: FilesFindResult };
   "_hermes/usage/list": { params: UsageListParams; result: UsageListResult };
+  "_hermes/files/read": { params: FilesReadParams; result: FilesReadResult };
+  "_hermes/settings/list": { params: SettingsListParams; result: SettingsListResult };
+  "_hermes/settings/change": { params: SettingsChangeParams; result: SettingsChangeResult };
 }

@@ -28,6 +28,9 @@ export const CLOSE = "Close";
 
 export const tooLargeText = (file: string) =>
   `${file} is larger than 200 kB. Copy it to the server and name its path in the prompt.`;
+export const COPY_PATH = "Copy path";
+export const FILE_CUT = "Only the beginning of this file is shown.";
+export const contentOf = (file: string) => `Content of ${file}`;
 export const pathCopied = (path: string) => `Path copied: ${path}`;
 export const SET_UP_THERE = "Run `hermes-acp setup` on the server's machine. Then send the message again.";
 export const LOG_THERE = "The log is on the server's machine, in the folder logs of its home (~/.hermes).";

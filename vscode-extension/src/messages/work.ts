@@ -1,6 +1,12 @@
 /** What people read about work without a conversation: runs and schedules, and what the pages are called. */
 
-export const WORK_PAGE_NAMES = { board: "Board", runs: "Runs", schedules: "Schedules", usage: "Usage" } as const;
+export const WORK_PAGE_NAMES = {
+  board: "Board",
+  runs: "Runs",
+  schedules: "Schedules",
+  usage: "Usage",
+  settings: "Settings",
+} as const;
 export const withCount = (name: string, count: number) => (count > 0 ? `${name}: ${waitingCount(count)}` : name);
 
 export const NO_RUNS = "No runs yet. `hermes-acp runs start` starts one on the server's machine.";
@@ -91,3 +97,10 @@ export const TOKENS_OUT = "Tokens out";
 export const COST = "Cost";
 export const number = (count: number) => count.toLocaleString("en");
 export const dollars = (amount: number) => (amount > 0 ? `$${amount.toFixed(2)}` : "");
+
+export const SETTINGS_NOTE =
+  "They apply from the next turn on. Modes, rules, models and keys are changed on the server's machine.";
+export const SAVE_SETTING = "Save";
+export const savedAs = (title: string) => `Save: ${title}`;
+export const useDefault = (fallback: string) => (fallback ? `Use the default: ${fallback}` : "Use the default");
+export const defaultFor = (title: string, fallback: string) => `${useDefault(fallback)} (${title})`;

@@ -15,7 +15,7 @@ import type {
 } from "../acp/own";
 import type { WorkAction, WorkShown } from "../work/work";
 
-export const PAGES = ["board", "runs", "schedules", "usage", "setup", "mcp", "context", "trust"] as const;
+export const PAGES = ["board", "runs", "schedules", "usage", "settings", "setup", "mcp", "context", "trust"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export type Answers = SetupCheckParams;

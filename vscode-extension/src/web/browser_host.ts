@@ -15,18 +15,22 @@ const MAX_PICTURE_BYTES = 5_000_000;
 const MAX_TEXT_BYTES = 200_000;
 const MAX_FILES = 20;
 
+export type OpenFile = (path: string, line?: number) => Promise<boolean>;
+
 export interface Commands {
   readonly [command: string]: () => void;
 }
 
-/** Files are on the server: their paths are copied, their changes are shown in the page. */
-export function browserExits(overlays: Overlays, commands: Commands): Exits {
+/** Files are on the server: `openFile` shows them and returns whether it can; otherwise their paths are copied. */
+export function browserExits(overlays: Overlays, commands: Commands, openFile: OpenFile): Exits {
   const copyPath = async (path: string) => {
     await copyText(path);
     overlays.say(messages.pathCopied(path));
   };
   return {
-    open: copyPath,
+    open: async (path, line) => {
+      if (!(await openFile(path, line))) await copyPath(path);
+    },
     follow: copyPath,
     located: () => Promise.resolve([]),
     browse: (url) => Promise.resolve(openPage(url)),
@@ -43,7 +47,8 @@ function openPage(url: string): void {
   if (/^(https?|mailto):/i.test(url)) window.open(url, "_blank", "noopener,noreferrer");
 }
 
-async function copyText(text: string): Promise<void> {
+/** Put a text on the clipboard. */
+export async function copyText(text: string): Promise<void> {
   // Only pages that are served securely have a clipboard.
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");

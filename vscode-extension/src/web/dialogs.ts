@@ -9,10 +9,20 @@ import type { FileDiff } from "../state/terms";
 import { Observable } from "../state/observable";
 import type { WorkPage } from "../work/work";
 
+/** A file on the server, as it was when it was opened; `line` is the one that was asked for. */
+export interface ShownFile {
+  readonly path: string;
+  readonly name: string;
+  readonly text: string;
+  readonly isCut: boolean;
+  readonly line: number | undefined;
+}
+
 export type Overlay =
   | { readonly type: "confirm"; readonly question: string; readonly word: string; settle(isYes: boolean): void }
   | { readonly type: "folder" }
   | { readonly type: "work"; readonly page: WorkPage }
+  | { readonly type: "file"; readonly file: ShownFile }
   | { readonly type: "diffs"; readonly title: string; readonly diffs: readonly FileDiff[] };
 
 const TOAST_MS = 4000;
@@ -56,6 +66,11 @@ export class Overlays implements Dialogs {
     this.close();
     this.open.set({ type: "diffs", title, diffs });
     return Promise.resolve();
+  }
+
+  showFile(file: ShownFile): void {
+    this.close();
+    this.open.set({ type: "file", file });
   }
 
   nameOf(path: string): string {

@@ -25,6 +25,7 @@ import { browserAttachments, browserExits, noContext, type Commands } from "./br
 import { Connection } from "./connection";
 import { Overlays } from "./dialogs";
 import { FileMentions } from "./file_mentions";
+import { FileOpener } from "./file_opener";
 import { Folders } from "./folders";
 import type { TabMemory } from "./kept";
 import { Observable } from "../state/observable";
@@ -73,6 +74,7 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
   const folders = new Folders(memory);
   const work = new Work();
   const mentions = new FileMentions(() => front.shown);
+  const files = new FileOpener(overlays, () => front.shown);
   const conversations: Conversations = new Conversations(
     store,
     approvals,
@@ -86,7 +88,7 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
     (socket) => connectStream(socket.stream, answerers, INTRODUCTION),
     {
       onState: (next) => state.set(next),
-      onLink: (link) => adopt(link, { approvals, checkpoints, written, work, mentions, front, conversations }),
+      onLink: (link) => adopt(link, { approvals, checkpoints, written, work, mentions, files, front, conversations }),
       onLost: (why) => conversations.lose(why),
     },
   );
@@ -105,7 +107,7 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
   );
   shown = () => front.shown;
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
-  const exits = browserExits(overlays, commandsOf(overlays, audience));
+  const exits = browserExits(overlays, commandsOf(overlays, audience), (path, line) => files.open(path, line));
   const attachments = browserAttachments((words) => overlays.say(words));
   const host = { exits, attachments, mentions, context: noContext };
   const actions = new PanelActions(
@@ -139,6 +141,7 @@ interface Adopters {
   readonly written: WrittenEdits;
   readonly work: Work;
   readonly mentions: FileMentions;
+  readonly files: FileOpener;
   readonly front: Front;
   readonly conversations: Conversations;
 }
@@ -150,6 +153,7 @@ async function adopt(link: Link, to: Adopters): Promise<void> {
   to.written.adopt(link);
   to.work.adopt(link);
   to.mentions.adopt(link);
+  to.files.adopt(link);
   to.front.setAbilities(link);
   to.front.setServer({ phase: "ready", version: link.greeting.agentInfo?.version ?? "" });
   await to.conversations.adopt(link);

@@ -68,7 +68,13 @@ function Head({ engine, model, onPast, title }: Omit<Props, "children"> & { read
   );
 }
 
-const ICONS = { board: "project", runs: "tasklist", schedules: "calendar", usage: "graph" } as const;
+const ICONS = {
+  board: "project",
+  runs: "tasklist",
+  schedules: "calendar",
+  usage: "graph",
+  settings: "settings-gear",
+} as const;
 
 /** Lead to a page that the server has; `count` is how much waits there. */
 function WorkButton({ engine, page, count }: { engine: WebEngine; page: WorkPage; count: number }) {

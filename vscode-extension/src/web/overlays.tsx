@@ -16,8 +16,10 @@ import type { Model } from "../webview/model";
 import { useValue } from "../webview/use_value";
 import { WorkView } from "../webview/work/work_view";
 import type { WorkPage } from "../work/work";
+import { copyText } from "./browser_host";
 import type { Overlay } from "./dialogs";
 import type { WebEngine } from "./engine";
+import { FileView } from "./file_view";
 
 interface Props {
   readonly engine: WebEngine;
@@ -31,6 +33,7 @@ export function OverlayView({ engine, model }: Props) {
   if (open.type === "folder") return <FolderDialog engine={engine} model={model} onClose={close} />;
   if (open.type === "work") return <WorkDialog key={open.page} engine={engine} page={open.page} onClose={close} />;
   if (open.type === "confirm") return <Confirm overlay={open} onClose={close} />;
+  if (open.type === "file") return <FileDialog overlay={open} engine={engine} onClose={close} />;
   return <Changes overlay={open} model={model} onClose={close} />;
 }
 
@@ -98,6 +101,24 @@ function Confirm({ overlay, onClose }: { overlay: Of<"confirm">; onClose: () => 
           {messages.CANCEL}
         </button>
       </div>
+    </Box>
+  );
+}
+
+function FileDialog({ overlay, engine, onClose }: { overlay: Of<"file">; engine: WebEngine; onClose: () => void }) {
+  const { path, name } = overlay.file;
+  const copyPath = async () => {
+    await copyText(path);
+    engine.overlays.say(messages.pathCopied(path));
+  };
+  return (
+    <Box label={name} onClose={onClose}>
+      <div class="overlay-actions">
+        <button type="button" class="button quiet" onClick={() => void copyPath()}>
+          {messages.COPY_PATH}
+        </button>
+      </div>
+      <FileView file={overlay.file} />
     </Box>
   );
 }

@@ -1,5 +1,5 @@
 /**
- * Work without a conversation, as one part: boards, runs, schedules, and what sessions have used.
+ * Work without a conversation, as one part: boards, runs, schedules, what sessions have used, settings.
  *
  * Knows: every page of it. Does not know: where they are shown.
  */
@@ -9,9 +9,10 @@ import type { BoardChangedParams } from "../acp/own";
 import { Board, type BoardAction, type BoardShown } from "./board";
 import { Runs, type RunsAction, type RunsShown } from "./runs";
 import { Schedules, type SchedulesAction, type SchedulesShown } from "./schedules";
+import { SettingsPage, type SettingsAction, type SettingsShown } from "./settings";
 import { Usage, type UsageAction, type UsageShown } from "./usage";
 
-export const WORK_PAGES = ["board", "runs", "schedules", "usage"] as const;
+export const WORK_PAGES = ["board", "runs", "schedules", "usage", "settings"] as const;
 export type WorkPage = (typeof WORK_PAGES)[number];
 
 /** What one page shows. */
@@ -19,20 +20,23 @@ export type WorkShown =
   | { readonly page: "board"; readonly shown: BoardShown }
   | { readonly page: "runs"; readonly shown: RunsShown }
   | { readonly page: "schedules"; readonly shown: SchedulesShown }
-  | { readonly page: "usage"; readonly shown: UsageShown };
+  | { readonly page: "usage"; readonly shown: UsageShown }
+  | { readonly page: "settings"; readonly shown: SettingsShown };
 
 /** What a user does in one page. */
 export type WorkAction =
   | { readonly page: "board"; readonly action: BoardAction }
   | { readonly page: "runs"; readonly action: RunsAction }
   | { readonly page: "schedules"; readonly action: SchedulesAction }
-  | { readonly page: "usage"; readonly action: UsageAction };
+  | { readonly page: "usage"; readonly action: UsageAction }
+  | { readonly page: "settings"; readonly action: SettingsAction };
 
 export class Work {
   readonly board = new Board();
   readonly runs = new Runs();
   readonly schedules = new Schedules();
   readonly usage = new Usage();
+  readonly settings = new SettingsPage();
 
   adopt(link: Link): void {
     for (const each of this.all()) each.adopt(link);
@@ -78,10 +82,12 @@ export class Work {
         return this.schedules.act(given.action);
       case "usage":
         return this.usage.act(given.action);
+      case "settings":
+        return this.settings.act(given.action);
     }
   }
 
-  private all(): readonly (Board | Runs | Schedules | Usage)[] {
-    return [this.board, this.runs, this.schedules, this.usage];
+  private all(): readonly (Board | Runs | Schedules | Usage | SettingsPage)[] {
+    return [this.board, this.runs, this.schedules, this.usage, this.settings];
   }
 }

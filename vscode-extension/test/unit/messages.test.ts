@@ -207,6 +207,7 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "server.startFailed": [["/usr/bin/hermes-acp", "permission denied"]],
   "server.startingFrom": [["/usr/bin/hermes-acp", "PATH"]],
   "server.tooOld": [["/usr/bin/hermes-acp", "0.0.1", "0.1.0"]],
+  "web.contentOf": [["shop.py"]],
   "web.pathCopied": [["/home/you/project/shop.py"]],
   "web.titleOf": [["Tidy shop.py"]],
   "web.titleWithQuestions": [
@@ -219,6 +220,7 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ["At 07:00 (Europe/Berlin)", "Nov 25, 2026, 7:00 AM"],
     ["Once at 2020-01-01 07:00 (UTC)", ""],
   ],
+  "work.defaultFor": [["Steps per turn", "100"]],
   "work.dollars": [[0], [0.5]],
   "work.facts": [["waiting for your answer", "shop", "2 days ago"]],
   "work.named": [["Pause", "morning"]],
@@ -229,7 +231,9 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ["Nov 25, 2026, 7:00 AM", "Nov 27, 2026, 7:00 AM", 3],
   ],
   "work.removeSchedule": [["morning"]],
+  "work.savedAs": [["Steps per turn"]],
   "work.scheduledIn": [["/home/you/project"]],
+  "work.useDefault": [["100"], [""]],
   "work.waitingCount": [[1], [2]],
   "work.withCount": [
     ["Runs", 0],

@@ -37,6 +37,8 @@ def extension_meta(
         "board",
         "usage",
         "fileSearch",
+        "fileReading",
+        "settings",
     )
     return {"hermes": dict.fromkeys(names, True)}
 

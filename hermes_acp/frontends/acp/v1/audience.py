@@ -3,6 +3,8 @@
 Knows: how an event becomes notifications on one connection. Does not know: where events come from.
 """
 
+from typing import Final
+
 from msgspec import structs
 
 from hermes_acp.core.events import (
@@ -32,6 +34,9 @@ from hermes_acp.frontends.acp.v1.subagents import changed_state, task_message
 from hermes_acp.frontends.acp.v1.updates import UNSHOWN, UpdateView, to_updates, turn_end
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v1
+from hermes_protocol.envelope import encode_notification
+
+UPDATE: Final = "session/update"
 
 
 class EditorAudience:
@@ -45,6 +50,8 @@ class EditorAudience:
         self._filled: set[tuple[str, str]] = set()
         self._rejected: dict[tuple[str, str], str] = {}
         self._said: dict[str, str] = {}
+        self._form = f"{session.id} {self._view}"
+        """Whoever has the same is shown an event by the same frames; a string, whose hash is computed once."""
         self._times = TimeUpdates() if takes(client.capabilities, "times") else None
 
     def __eq__(self, other: object) -> bool:
@@ -60,6 +67,10 @@ class EditorAudience:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
         for update in self._times.take(event) if self._times else ():
             notify(self._client, self._session.id, update)
+        if isinstance(event, TextSaid):  # by far the most frequent
+            self._said[self._session.id] = event.message_id
+            self._send(event, self._view, self._session.id)
+            return
         record, clients = self._session.record, self._session.clients
         is_from_elsewhere = isinstance(event, UserSaid | CommandAnswered) and not clients.is_author(
             self._client, event
@@ -121,8 +132,18 @@ class EditorAudience:
             if view.takes_subagents:
                 self._show_child(event, view, session_id)
             return
-        for update in to_updates(event, self._completed(event, view, session_id)):
-            notify(self._client, session_id, update)
+        self._send(event, self._completed(event, view, session_id), session_id)
+
+    def _send(self, event: Event, view: UpdateView, session_id: str) -> None:
+        form = self._form if view is self._view and session_id == self._session.id else (view, session_id)
+        frames = self._client.registry.frames
+        shared = frames.find(event, form)
+        if shared is None:
+            shared = frames.keep(
+                event, form, [_encoded(session_id, each) for each in to_updates(event, view)]
+            )
+        for frame in shared:
+            self._client.connection.notify(UPDATE, None, frame=frame)
 
     def _completed(self, event: Event, view: UpdateView, session_id: str) -> UpdateView:
         """Track open cards and the last message; complete the view of an event that ends a call or a step."""
@@ -192,4 +213,8 @@ def commands_update(session: Session) -> v1.AvailableCommandsUpdate:
 
 def notify(client: ClientConnection, session_id: str, update: v1.SessionUpdate) -> None:
     """Send one update."""
-    client.connection.notify("session/update", v1.SessionNotification(session_id=session_id, update=update))
+    client.connection.notify(UPDATE, v1.SessionNotification(session_id=session_id, update=update))
+
+
+def _encoded(session_id: str, update: v1.SessionUpdate) -> bytes:
+    return encode_notification(UPDATE, v1.SessionNotification(session_id=session_id, update=update))

@@ -34,6 +34,7 @@ function Shown({ state }: { state: PagesState }) {
     case "runs":
     case "schedules":
     case "usage":
+    case "settings":
       return state.work ? <WorkPage work={state.work} folder={state.folder} /> : null;
   }
 }

@@ -8,6 +8,7 @@ import type { WorkAction, WorkShown } from "../../work/work";
 import { BoardView } from "./board_view";
 import { RunsView } from "./runs_view";
 import { SchedulesView } from "./schedules_view";
+import { SettingsView } from "./settings_view";
 import { UsageView } from "./usage_view";
 import "../style/work.css";
 
@@ -28,5 +29,7 @@ export function WorkView({ work, act, folder }: Props) {
       return <SchedulesView shown={work.shown} folder={folder} act={(action) => act({ page: "schedules", action })} />;
     case "usage":
       return <UsageView shown={work.shown} act={(action) => act({ page: "usage", action })} />;
+    case "settings":
+      return <SettingsView shown={work.shown} act={(action) => act({ page: "settings", action })} />;
   }
 }

@@ -1,0 +1,27 @@
+"""Why a client is not shown a file."""
+
+from typing import Final
+
+NO_PATH: Final = "The path is not valid."
+OUTSIDE_HINT: Final = "Only files in the session's folders are shown."
+PROTECTED_HINT: Final = "The agent would have to ask before it reads it. Open it on the machine itself."
+
+
+def outside(path: str) -> str:
+    """Refuse a file that is elsewhere."""
+    return f"{path} is outside the session's folders."
+
+
+def missing(name: str) -> str:
+    """Report that there is no such file."""
+    return f"There is no file {name}."
+
+
+def protected(name: str) -> str:
+    """Refuse a file that may hold secrets or that a rule protects."""
+    return f"{name} is not shown here: it usually contains secrets, or a rule protects it."
+
+
+def not_text(name: str) -> str:
+    """Refuse a file that cannot be shown as text."""
+    return f"{name} is not a text file."

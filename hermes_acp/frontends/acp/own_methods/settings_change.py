@@ -1,0 +1,28 @@
+"""_hermes/settings/change: change a setting that widens nothing, from the next turn on."""
+
+from anyio.to_thread import run_sync
+
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_protocol import own
+
+
+async def change_setting(
+    client: ClientConnection, params: own.SettingsChangeParams
+) -> own.SettingsChangeResult:
+    """Write the settings file. Raise BadRequest for another setting or an invalid value, ConfigError, StorageError."""
+    from hermes_acp.config.safe_settings import changed_settings
+    from hermes_acp.storage.private_files import write_private_text
+
+    configuration = client.app.configuration
+    environment = configuration.access.environment
+
+    def change() -> None:
+        write_private_text(environment.config_file, changed_settings(environment, params.name, params.value))
+
+    await run_sync(change)
+    configuration.forget_model()
+    return own.SettingsChangeResult()
+
+
+EXTENSION = Method(own.SettingsChangeParams, change_setting, access="any")

@@ -1,0 +1,47 @@
+/**
+ * Files on the server, shown in the page.
+ *
+ * Knows: `_hermes/files/read`. Does not know: how a file is drawn.
+ */
+
+import { errorText } from "../acp/error_text";
+import type { Link } from "../acp/link";
+import { announces, ask } from "../acp/methods";
+import type { Overlays } from "./dialogs";
+
+export class FileOpener {
+  private link: Link | undefined;
+
+  /** `shown` returns the session whose folders are meant. */
+  constructor(
+    private readonly overlays: Overlays,
+    private readonly shown: () => string,
+  ) {}
+
+  adopt(link: Link): void {
+    this.link = announces(link, "fileReading") ? link : undefined;
+  }
+
+  /** Show a file, or why it is not shown. Resolves to false where the server shows none. */
+  async open(path: string, line?: number): Promise<boolean> {
+    const sessionId = this.shown();
+    if (!this.link || this.link.isClosed || !sessionId) return false;
+    try {
+      const file = await ask(this.link, "_hermes/files/read", { sessionId, path: pathOf(path) });
+      this.overlays.showFile({ ...file, line });
+    } catch (error) {
+      this.overlays.say(errorText(error));
+    }
+    return true;
+  }
+}
+
+/** Return the path that a link means. */
+function pathOf(given: string): string {
+  if (!given.startsWith("file://")) return given;
+  try {
+    return decodeURIComponent(new URL(given).pathname);
+  } catch {
+    return given;
+  }
+}
