@@ -134,7 +134,7 @@ class SkillEditor:
             )
         folder = self._place(cwd, change.scope) / name
         if folder.exists() or folder.is_symlink():
-            raise BadRequest(f"{folder} exists already, but is not a usable skill.")
+            raise BadRequest(f"{folder} already exists, but is not a usable skill.")
         warnings = (f"It replaces the built-in skill {name}.",) if known else ()
         nothing = tree_digest(())
         return _Plan(folder, change.scope, {}, {FILE: change.text.encode()}, nothing, warnings)

@@ -29,7 +29,7 @@ def create_profile(base: Path, name: str, keys_from: str = "") -> Path:
     home = Path(profile_folder(str(base), name))
     if name == DEFAULT_PROFILE or os.path.lexists(home):
         raise BadRequest(
-            f"The profile {name!r} exists already.", hint=f"Use it: `hermes-acp --profile {name}`."
+            f"The profile {name!r} already exists.", hint=f"Use it: `hermes-acp --profile {name}`."
         )
     for folder in (base, home.parent):
         private_folder(folder)

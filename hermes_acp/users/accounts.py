@@ -141,7 +141,7 @@ def add_account(accounts: Accounts, account: Account) -> Accounts:
     if not is_profile_name(account.name):
         raise BadRequest(f"{account.name!r} is not a user's name.", hint=NAME_HINT)
     if account.name in accounts:
-        raise BadRequest(f"The user {account.name!r} exists already.", hint=LIST_HINT)
+        raise BadRequest(f"The user {account.name!r} already exists.", hint=LIST_HINT)
     if holder := next((each for each in accounts.values() if _home(each) == _home(account)), None):
         raise BadRequest(
             f"The profile {account.profile!r} belongs to {holder.name!r} already.",

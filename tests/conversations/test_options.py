@@ -98,7 +98,7 @@ async def test_bypass_where_it_is_not_allowed_says_what_it_needs(
     async with scene.editor() as editor:
         params: Json = {"sessionId": await editor.new_session(scene.project), **wish}
         message = (await editor.refusal(method, params)).message
-    assert message.startswith("The mode 'bypass', which asks about nothing, is not allowed here.")
+    assert message.startswith("The mode 'bypass', which never asks, is not allowed here.")
     assert "--allow-bypass" in message
 
 

@@ -128,7 +128,7 @@ async def test_wrong_usage_names_what_is_wrong(home: Path, project: Path) -> Non
         (("approve", "1"), "Card 1 is inbox, not in review."),
         (("link", "2", "blocks", "1"), "would close a cycle"),
         (("move", "1", "running"), "must be one of inbox, ready"),
-        (("edit", "1"), "Say what is to be changed"),
+        (("edit", "1"), "Say what to change"),
         (("add", "Three", "--approval", "checks"), "at least one check"),
         (("list", "--board", "none"), "There is no board 'none'."),
         (("answer", "1", "yes"), "does not wait for an answer"),

@@ -16,7 +16,7 @@ COMMAND_DESCRIPTION: Final = (
     "The editor starts this command and talks to it over standard input and output."
 )
 FLAG_STDIO: Final = "has no effect; accepted because some editors add it"
-FLAG_ALLOW_BYPASS: Final = "allow the mode `bypass`, which asks about nothing"
+FLAG_ALLOW_BYPASS: Final = "allow the mode `bypass`, which never asks"
 
 
 def fatal(reason: str) -> str:
@@ -109,7 +109,7 @@ def request_rejected(method: str, reason: str) -> str:
 # Settings
 
 SETTINGS_HINT: Final = "The previous settings stay in effect."
-BYPASS_NOT_ALLOWED: Final = "The mode bypass is not allowed here, because it asks about nothing."
+BYPASS_NOT_ALLOWED: Final = "The mode bypass is not allowed here, because it never asks."
 BYPASS_HINT: Final = "Allow it with `allow_bypass: true` on a machine where nothing can be lost."
 COMPLETION_NEEDS_RESTART: Final = (
     "This editor accepts inline completion only at startup. Restart the language server to enable it."

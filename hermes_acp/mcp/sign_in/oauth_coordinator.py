@@ -75,9 +75,7 @@ class OAuthCoordinator:
             await servers.revive(name)
             return next(server_status_line(each) for each in servers.states() if each.name == name)
         if state.server_login is None:
-            return (
-                f"There is no sign-in for {name!r}: it is a program, or config.yaml names who you are there."
-            )
+            return f"There is no sign-in for {name!r}: it is a local program, or config.yaml has its credentials."
         if wish == "logout":
             was_in = await state.server_login.sign_out()
             return f"You are signed out of {name!r}." if was_in else f"You were not signed in to {name!r}."

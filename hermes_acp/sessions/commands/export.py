@@ -29,7 +29,7 @@ def _export(transcript: Path, title: str, target: Path) -> str:
         with target.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        return f"{target} exists already. Name another file: `/export notes.md`."
+        return f"{target} already exists. Name another file: `/export notes.md`."
     except OSError as error:
         return f"Could not write {target}: {error.strerror or error}"
     return f"Wrote this conversation to {target}."

@@ -75,7 +75,7 @@ def test_an_export_replaces_a_file_only_on_request(run: Run, tmp_path: Path) -> 
     target.write_text("mine")
     run("add", "Tests run with make")
     code, _, err = run("export", "-o", str(target))
-    assert (code, "exists already" in err, target.read_text()) == (2, True, "mine")
+    assert (code, "already exists" in err, target.read_text()) == (2, True, "mine")
     assert run("export", "--force", "-o", str(target))[0] == 0
     assert "make" in target.read_text()
     assert run("export", "-o", "/dev/null")[0] == 0
@@ -84,4 +84,4 @@ def test_an_export_replaces_a_file_only_on_request(run: Run, tmp_path: Path) -> 
 def test_a_note_that_is_known_is_no_failure(run: Run) -> None:
     assert run("add", "Tests run with make")[0] == 0
     code, out, err = run("add", "Tests  run with make")
-    assert (code, out, err) == (0, "This is noted already. Nothing was changed.\n", "")
+    assert (code, out, err) == (0, "This note already exists. Nothing was changed.\n", "")

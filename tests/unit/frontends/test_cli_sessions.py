@@ -266,6 +266,6 @@ def test_an_export_replaces_a_file_only_with_force(run: Run, tmp_path: Path) -> 
     file.write_text("mine")
     code, _, err = run("sessions", "export", "ses_0", "-o", str(file))
     assert (code, file.read_text()) == (2, "mine")
-    assert f"{file} exists already. Name another file, or add --force to replace it." in err
+    assert f"{file} already exists. Name another file, or add --force to replace it." in err
     assert run("sessions", "export", "ses_0", "-o", str(file), "--force")[0] == 0
     assert file.read_text().startswith("# Kettles")

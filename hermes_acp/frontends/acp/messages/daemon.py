@@ -45,7 +45,7 @@ def other_flags(pid: int, flags: str) -> str:
 
 def restart_hint(flags: str) -> str:
     """Say how it is started with other flags."""
-    return f"`hermes-acp daemon restart {flags}` starts it anew."
+    return f"`hermes-acp daemon restart {flags}` restarts it that way."
 
 
 def started(pid: int, path: str) -> str:
@@ -95,12 +95,14 @@ def session_line(session_id: str, state: str, title: str, cwd: str, clients: str
 
 def works_alone(reason: str) -> str:
     """Say why the resident process does not serve this client."""
-    return f"This process works without the resident one. {reason}"
+    return f"This process works on its own, without the resident process. {reason}"
 
 
 def other_version(own: str, other: str) -> str:
     """Compare versions."""
-    return f"The resident process has version {own}, this one {other}: `hermes-acp daemon restart` renews it."
+    return (
+        f"The resident process has version {own}, this one {other}: `hermes-acp daemon restart` replaces it."
+    )
 
 
 def other_variables(names: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ ATTACH_SMALLER_HINT: Final = "Attach a smaller copy."
 PROMPT_CANCELLED: Final = "The prompt was cancelled before it was added to the conversation."
 INTERNAL_ERROR: Final = "internal error"
 
-BYPASS_NOT_ALLOWED: Final = "The mode 'bypass', which asks about nothing, is not allowed here."
+BYPASS_NOT_ALLOWED: Final = "The mode 'bypass', which never asks, is not allowed here."
 BYPASS_HINT: Final = "Start hermes-acp with --allow-bypass, but only where nothing can be lost."
 
 # Sessions

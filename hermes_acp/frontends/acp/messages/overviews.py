@@ -29,7 +29,9 @@ def no_such_server(name: str) -> str:
 
 def no_sign_in(name: str) -> str:
     """Say that a server has no sign-in."""
-    return f"There is no sign-in for {name[:80]!r}: it is a program, or config.yaml names who you are there."
+    return (
+        f"There is no sign-in for {name[:80]!r}: it is a local program, or config.yaml has its credentials."
+    )
 
 
 def not_yours(name: str) -> str:

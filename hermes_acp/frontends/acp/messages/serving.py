@@ -66,7 +66,7 @@ def epilog(variable: str) -> str:
 
 def listen_help(address: str) -> str:
     """Explain --listen."""
-    return f"default: {address}; port 0 takes a free one"
+    return f"default: {address}; port 0 picks a free port"
 
 
 def serving(url: str) -> str:
@@ -129,7 +129,9 @@ def wrong_path(path: str) -> str:
     return f"The endpoint is {path}."
 
 
-WEBHOOK_REFUSED = "The request is not signed as it must be, is too old, or its webhook does not exist."
+WEBHOOK_REFUSED = (
+    "The request's signature is missing or wrong, the request is too old, or the webhook does not exist."
+)
 WEBHOOK_FAILED = "The run could not be started."
 
 

@@ -16,23 +16,23 @@ LINK_HELP: Final = "say that a card blocks another one, has it as its parent, or
 UNLINK_HELP: Final = "remove a link"
 ANSWER_HELP: Final = "answer the question of a card; the work goes on from there"
 APPROVE_HELP: Final = "accept the result of a card in review: its branch is merged"
-SEND_BACK_HELP: Final = "have a card in review worked on again"
+SEND_BACK_HELP: Final = "send a card in review back to work"
 PARK_HELP: Final = "stop the work on a card until you move it to ready"
 REMOVE_HELP: Final = "take a card off the board"
-RESTORE_HELP: Final = "put a removed card back"
+RESTORE_HELP: Final = "restore a removed card"
 DIFF_HELP: Final = "print what a card's branch changes, as a patch"
 WATCH_HELP: Final = "print each change as it happens"
 LIMITS_HELP: Final = "show or set what all cards together may use, and how many run at the same time"
 BOARDS_HELP: Final = "list the boards"
 CREATE_HELP: Final = "create a board"
-DELETE_HELP: Final = "remove a board; its files are kept aside"
+DELETE_HELP: Final = "remove a board; its files are archived"
 BOARD_HELP: Final = "the board (default: {default})"
 NAME_HELP: Final = "the board's name: up to 40 letters, digits, - and _"
 CARD_HELP: Final = "the card's number"
 OTHER_HELP: Final = "the other card's number"
 TITLE_HELP: Final = "the title, one line"
 NEW_TITLE_HELP: Final = "the new title"
-TEXT_HELP: Final = "what is to be done; - reads standard input"
+TEXT_HELP: Final = "the task; - reads standard input"
 CWD_HELP: Final = "the folder to work in (default: the current one)"
 NEW_CWD_HELP: Final = "the folder to work in"
 READY_HELP: Final = "start as soon as possible (default: the card waits in the inbox)"
@@ -51,10 +51,10 @@ MAX_TOKENS_HELP: Final = "tokens of each attempt"
 MAX_COST_HELP: Final = "money of each attempt"
 TIMEOUT_HELP: Final = "seconds of each stretch of work"
 STATE_HELP: Final = "list cards in this state only; repeatable"
-ALL_HELP: Final = "list cards that are done, too"
+ALL_HELP: Final = "also list cards that are done"
 STATES_HELP: Final = "where to"
 REASON_HELP: Final = "why; shown on the card"
-WORDS_HELP: Final = "what is to be changed"
+WORDS_HELP: Final = "what to change"
 COMMENT_TEXT_HELP: Final = "the comment"
 ANSWER_WORDS_HELP: Final = (
     "allow, deny, or text: an answer to the agent's question, or what it should do instead"
@@ -66,10 +66,10 @@ BOARD_COST_HELP: Final = "money of all cards together; none: no limit"
 RUNNING_HELP: Final = "cards worked on at the same time; none: no limit"
 BOARD_PLACE_HELP: Final = "work on the board's cards only on workers of this place; none: anywhere"
 EMPTY: Final = 'No cards. Add one: hermes-acp board add "…"'
-NO_TEXT: Final = "Say what is to be changed: --title, --text, or an option."
+NO_TEXT: Final = "Say what to change: --title, --text, or an option."
 NO_BRANCH: Final = "This card has no branch of its own."
 NOBODY_WORKS: Final = (
-    "Nothing is running that would work on it. Start `hermes-acp worker`, or `hermes-acp daemon start`."
+    "No process is running that can work on it. Start `hermes-acp worker`, or `hermes-acp daemon start`."
 )
 QUEUED: Final = "queued"
 STATES: Final[Mapping[CardState, str]] = MappingProxyType(
@@ -132,12 +132,12 @@ def removed(card_id: str) -> str:
 
 def created(name: str, *, is_new: bool) -> str:
     """Confirm a new board."""
-    return f"Created the board {name!r}." if is_new else f"The board {name!r} exists already."
+    return f"Created the board {name!r}." if is_new else f"The board {name!r} already exists."
 
 
 def deleted(name: str) -> str:
     """Confirm that a board was removed."""
-    return f"Removed the board {name!r}. Its files are kept aside."
+    return f"Removed the board {name!r}. Its files are archived."
 
 
 def not_saved(problem: str) -> str:

@@ -46,7 +46,7 @@ COMMANDS: Final = MappingProxyType(
 JSON_HELP: Final = "print one JSON document"
 WORKSPACE_HELP: Final = "the workspace (default: the current folder)"
 FOLDER_HELP: Final = "the folder (default: the current folder)"
-FORCE_HELP: Final = "replace the file if it exists already"
+FORCE_HELP: Final = "replace the file if it already exists"
 FILE_EXISTS_HINT: Final = "Name another file, or add --force to replace it."
 UNTITLED: Final = "Untitled"
 NOTHING_FOUND: Final = "Nothing was found."
@@ -67,7 +67,7 @@ def not_a_positive_number(text: str) -> str:
 
 def file_exists(file: str) -> str:
     """Return the error of a file that would be replaced."""
-    return f"{file} exists already."
+    return f"{file} already exists."
 
 
 def start_menu(*, has_model: bool) -> str:

@@ -80,4 +80,4 @@ def not_json(line: int) -> str:
 
 def not_an_object(name: str) -> str:
     """Return why a setting cannot be added."""
-    return f"{name!r} belongs into an object, and something else is there"
+    return f"{name!r} must be in an object, but something else is there"

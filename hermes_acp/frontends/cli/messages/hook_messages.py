@@ -17,7 +17,7 @@ YOURS: Final = "yours"
 OF_THE_PROJECT: Final = "the project's, in the sandbox"
 OFF: Final = "off"
 NOT_TRUSTED: Final = "not trusted"
-NOTHING: Final = "succeeded, and said nothing"
+NOTHING: Final = "succeeded without output"
 NOT_APPLICABLE: Final = "does not apply to this call"
 
 

@@ -21,7 +21,7 @@ STORES: Final = MappingProxyType(
     {"workspace": "For this folder", "user": "About you", "memory": "For every folder"}
 )
 EXPORT_TITLE: Final = "Notes for later sessions"
-NOTED_ALREADY: Final = "This is noted already. Nothing was changed."
+NOTED_ALREADY: Final = "This note already exists. Nothing was changed."
 NO_NOTES: Final = "(no notes)"
 CHANGED: Final = MappingProxyType({"add": "Added", "replace": "Replaced", "remove": "Removed"})
 PENDING_HELP: Final = "show the notes that were proposed while nobody could be asked"

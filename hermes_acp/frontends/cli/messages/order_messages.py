@@ -7,7 +7,7 @@ from typing import Final
 from hermes_acp.core.ports.run_ports import RunState
 
 START_HELP: Final = "start a run; it goes on without a client"
-LIST_HELP: Final = "list runs, newest first; those that have ended too with --all"
+LIST_HELP: Final = "list runs, newest first; with --all, also those that have ended"
 SHOW_HELP: Final = "show a run and the whole question it waits with"
 WATCH_HELP: Final = "print each change of a run, or of all runs, as it happens"
 ANSWER_HELP: Final = "answer the question of a run; it goes on from there"
@@ -31,9 +31,11 @@ MAX_TOKENS_HELP: Final = "end after this many tokens"
 MAX_COST_HELP: Final = "end after this much money"
 TIMEOUT_HELP: Final = "end each stretch of work after this many seconds"
 PRIORITY_HELP: Final = "1 (first) to 5 (last); default: 3"
-WAIT_HELP: Final = "wait until the run rests, and print its answer; drive it here if nothing else does"
-HERE_HELP: Final = "drive the run in this process, whatever else is running"
-ALL_HELP: Final = "list runs that have ended, too"
+WAIT_HELP: Final = (
+    "wait until the run ends or asks, and print its answer; work on it here if no other process does"
+)
+HERE_HELP: Final = "work on the run in this process, even if another one could"
+ALL_HELP: Final = "also list runs that have ended"
 LIMIT_HELP: Final = "how many to list"
 ANSWER_WORDS_HELP: Final = (
     "allow, deny, or text: an answer to the agent's question, or what it should do instead"
@@ -43,10 +45,10 @@ CALL_HELP: Final = "the call, if several questions are open"
 NO_RUNS: Final = 'No runs. Start one: hermes-acp runs start "…"'
 NO_OPEN_RUNS: Final = "No runs are open. List those that have ended: hermes-acp runs list --all"
 EMPTY_PROMPT: Final = "The prompt is empty."
-FOLDER_HINT: Final = "Name the folder that the run is to work in."
+FOLDER_HINT: Final = "Name a folder for the run to work in."
 PROMPT_HINT: Final = 'Give it: hermes-acp runs start "…"'
 NOBODY_DRIVES: Final = (
-    "Nothing is running that would work on it. Start `hermes-acp daemon` or `serve`, or use --wait."
+    "No process is running that can work on it. Start `hermes-acp daemon` or `serve`, or use --wait."
 )
 STATES: Final[Mapping[RunState, str]] = MappingProxyType(
     {

@@ -3,7 +3,7 @@
 from types import MappingProxyType
 from typing import Final
 
-CHECK_HELP: Final = "check many commands, one JSON object a line"
+CHECK_HELP: Final = "check many commands, one JSON object per line"
 CHECK_EPILOG: Final = (
     'Input: {"id": …, "cmd": "…"}. Output: {"id", "decision": "allow" | "ask" | "deny", "effects", "why"}.'
 )

@@ -165,7 +165,7 @@ def bad_allow_because(entry: str, reason: str) -> str:
 def unknown_tool(tool: str, alike: Sequence[str]) -> str:
     """Return the error for a tool that does not exist."""
     meant = f" Did you mean {' or '.join(alike)}?" if alike else ""
-    return f"--allow names {tool!r}, which is no tool.{meant}"
+    return f"--allow names {tool!r}, which is not a tool.{meant}"
 
 
 def allow_names_no_command(entry: str) -> str:

@@ -28,10 +28,10 @@ LIMIT_HELP: Final = "how many lines to show"
 NONE: Final = 'No schedules. Add one: hermes-acp schedule add "0 7 * * 1-5" -p PROMPT'
 NO_TIME: Final = "No time is given."
 TIME_HINT: Final = 'Give a cron expression, such as "0 7 * * 1-5", or --at TIME.'
-TWO_TIMES: Final = "A cron expression and --at exclude each other."
+TWO_TIMES: Final = "Use a cron expression or --at, not both."
 NO_HISTORY: Final = "It has not been due yet."
 NOBODY_STARTS: Final = (
-    "Nothing is running that would start it. Start `hermes-acp daemon` or `hermes-acp serve`."
+    "No process is running that can start it. Start `hermes-acp daemon` or `hermes-acp serve`."
 )
 LIST_HINT: Final = "List them: hermes-acp schedule list"
 PAUSED: Final = "paused"

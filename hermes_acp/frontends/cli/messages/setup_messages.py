@@ -35,8 +35,8 @@ NOTHING_WRITTEN: Final = (
 AGAIN_HINT: Final = "Run `hermes-acp setup` to start again."
 NOTHING_TO_MEND: Final = "The settings can be used. Nothing was changed."
 ONLY_MENDED: Final = "The settings file was mended as you chose, and nothing else was changed."
-MODEL_SAVED: Final = "The model is set up. The settings of an editor were changed only if that is said above."
-EDITORS_LEFT: Final = "The settings of an editor were changed only if that is said above."
+MODEL_SAVED: Final = "The model is set up. Editor settings were changed only where it says so above."
+EDITORS_LEFT: Final = "Editor settings were changed only where it says so above."
 EDITORS_HINT: Final = "`hermes-acp setup --editor NAME` sets up an editor."
 NEXT_STEPS: Final = """
 What next?

@@ -42,7 +42,7 @@ Clean = Callable[[str], str]
 async def export_session(store: SessionStore, options: argparse.Namespace) -> int:
     """Write a session to standard output or a file; return the exit code.
 
-    Raises SessionNotFound, BadRequest for a file that exists already, StorageError.
+    Raises SessionNotFound, BadRequest for a file that already exists, StorageError.
     """
     path = StoredSessions(store).path(StoredSessions(store).find(options.id))
     try:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-BOARD_HELP: Final = "keep this board going, and no other; repeatable (default: all boards)"
+BOARD_HELP: Final = "work on this board only; repeatable (default: all boards)"
 SLOTS_HELP: Final = "how many runs to work on at the same time (default: {default})"
-PLACE_HELP: Final = "also work on what is meant for the workers of this place; repeatable"
-ONLY_PLACES_HELP: Final = "work on nothing but what is meant for these places"
+PLACE_HELP: Final = "also take work that is meant for workers of this place; repeatable"
+ONLY_PLACES_HELP: Final = "take only work that is meant for these places"
 DRAIN_HELP: Final = "seconds that running work may take to end after SIGTERM (default: {default:g})"
 ALLOW_BYPASS_HELP: Final = "allow runs in the mode that asks no questions"
 NO_PLACES: Final = "--only-places needs at least one --place."
