@@ -34,12 +34,12 @@ hermes_acp.frontends.acp.own_methods: board_add board_answer board_approve board
   schedules_history schedules_list sessions_search settings_change settings_list setup_check
   setup_save setup_status trust_approve trust_list trust_revoke usage_list waiting_list
 hermes_acp.frontends.acp.v1.methods: auth_status authenticate initialize logout mcp_message providers_disable
-  providers_list providers_set session_archive session_cancel session_close session_delete session_fork session_list
-  session_load session_new session_prompt session_resume session_set_config_option session_set_mode
-  session_set_title session_status session_unarchive
-hermes_acp.frontends.acp.v2.methods: auth_login auth_logout initialize mcp_message session_cancel session_close
-  session_delete session_list session_new session_prompt session_resume session_set_config_option
-  terminal_cancel tool_call_cancel
+  providers_list providers_set session_archive session_attach session_cancel session_close session_delete
+  session_detach session_fork session_list session_load session_new session_prompt session_resume
+  session_set_config_option session_set_mode session_set_title session_status session_unarchive
+hermes_acp.frontends.acp.v2.methods: auth_login auth_logout initialize mcp_message session_attach session_cancel
+  session_close session_delete session_detach session_list session_new session_prompt session_resume
+  session_set_config_option terminal_cancel tool_call_cancel
 hermes_acp.frontends.chat.commands: clear copy diff effort fork help mode model new options output quit rename resume
   review rewind sessions thoughts
 hermes_acp.frontends.lsp.actions: continue_writing explain fix refactor write_tests

@@ -90,7 +90,7 @@ class FakeEditor:
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
         plain = json.loads(bytes(params))
         self.told.append((method, plain))
-        if method == "session/update":
+        if method == "session/update" and "type" not in plain["update"]:
             self.updates.append((plain["sessionId"], plain["update"]))
         self._wake()
         return None

@@ -21,6 +21,8 @@ from tests.conversations.wire_laws import Json
 pytestmark = pytest.mark.anyio
 LEAVES: PluginFolder[Method] = PluginFolder("hermes_acp.frontends.acp.v1.methods", "METHOD")
 UNSTABLE = sorted(name for name, row in METHODS.items() if row.is_unstable and row.side == "agent")
+OF_RFDS = ("session_attach", "session_detach")
+"""Methods that no schema has yet."""
 APPEND: Json = {"mode": "append", "content": [{"type": "text", "text": "Speak like a pirate."}]}
 OVERRIDE: Json = {"mode": "override", "content": [{"type": "text", "text": "You are a parrot."}]}
 
@@ -56,6 +58,9 @@ async def shown_session(scene: Scene, *answers: str) -> AsyncGenerator[tuple[Fak
 
 def test_every_method_knows_its_own_stability() -> None:
     for key in LEAVES:
+        if key in OF_RFDS:
+            assert LEAVES.open(key).is_unstable
+            continue
         rows = (*METHODS.values(), *ALSO_NOTIFIED.values())
         (row,) = [row for row in rows if row.key == key and row.side == "agent"]
         assert LEAVES.open(key).is_unstable == row.is_unstable, key

@@ -38,6 +38,18 @@ OF_A_TURN = frozenset(
         "session_message_chunk",
     }
 )
+RFD_RESULTS: Mapping[str, set[str]] = {
+    "session/attach": {"sessionId", "clientId", "connectedClients"},
+    "session/detach": {"sessionId", "status"},
+}
+"""What the results of methods of open RFDs need; no schema has them yet."""
+PEER_UPDATES: Mapping[str, set[str]] = {
+    "permission_resolved": {"toolCallId", "chosenOptionId", "resolvedBy"},
+    "prompt_received": {"messageId", "prompt"},
+    "turn_complete": {"stopReason"},
+    "client_disconnected": {"client"},
+}
+REPLAYING = frozenset({"session/load", "session/resume", "session/attach"})
 STABLE_NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 NOT_FOUND = -32002
 Json = dict[str, Any]
@@ -77,6 +89,14 @@ def schema_faults(method: str, part: str, value: object, schema: str = STABLE) -
     """Say where a value does not fit the schema of a method's `params` or `result`."""
     if method.startswith("_hermes/"):
         yield from _own_faults(method, part, value)
+        return
+    if method in RFD_RESULTS:
+        if part == "result" and (missing := RFD_RESULTS[method] - cast(Json, value).keys()):
+            yield f"{method} result lacks {sorted(missing)}"
+        return
+    if method == "session/update" and (update := cast(Json, value)["update"]).get("type") in PEER_UPDATES:
+        if missing := PEER_UPDATES[update["type"]] - update.keys():
+            yield f"{update['type']} lacks {sorted(missing)}"
         return
     name = _definitions(schema).get((method, part))
     if name is None:
@@ -149,7 +169,7 @@ class WireLaws:
         if method == "session/request_permission" and not self._schema.startswith("v2"):
             for fault in self._calls.watch_question(params["sessionId"], params["toolCall"]):
                 self._fault(fault)
-        if method == "session/update":
+        if method == "session/update" and "type" not in params["update"]:
             if not self._schema.startswith("v2"):
                 for fault in self._calls.watch(params["sessionId"], params["update"]):
                     self._fault(fault)
@@ -175,7 +195,7 @@ class WireLaws:
         asked = {method for method, params in self._asked.values() if params.get("sessionId") == session_id}
         announced: Json = self.capabilities.get("session") or {}
         taken = self._schema.startswith("v2") or announced.get("compaction") is not None
-        is_replay = bool(asked & {"session/load", "session/resume"})
+        is_replay = bool(asked & REPLAYING)
         for fault in self._compactions.watch(session_id, update, is_taken=taken, is_replay=is_replay):
             self._fault(fault)
 
@@ -183,12 +203,10 @@ class WireLaws:
         kind = update["sessionUpdate"]
         asked_of = self._firsts.get(session_id, session_id)
         running = {m for m, p in self._asked.values() if p.get("sessionId") in (asked_of, session_id)}
-        if session_id not in self._sessions and not running & {"session/load", "session/resume"}:
+        if session_id not in self._sessions and not running & REPLAYING:
             self._fault(f"{kind} for {session_id} before its session was answered")
         is_beside = self._is_beside(session_id, update)
-        if kind in OF_A_TURN and not (
-            is_beside or running & {"session/prompt", "session/load", "session/resume"}
-        ):
+        if kind in OF_A_TURN and not (is_beside or running & {"session/prompt", *REPLAYING}):
             self._fault(f"{kind} for {session_id} while nothing of it was asked for")
         cards = self._cards.setdefault(session_id, {})
         if kind == "tool_call":

@@ -3,7 +3,7 @@
 Knows: states of a session, upserted cards and terminals. Does not know: any one conversation.
 """
 
-from tests.conversations.wire_laws import Json, WireLaws
+from tests.conversations.wire_laws import REPLAYING, Json, WireLaws
 
 ENDED = ("completed", "failed", "cancelled")
 OF_A_TURN = frozenset(
@@ -37,10 +37,10 @@ class DraftLaws(WireLaws):
     def _watch_update(self, session_id: str, update: Json) -> None:
         kind = update["sessionUpdate"]
         running = {m for m, p in self._asked.values() if p.get("sessionId") == session_id}
-        if session_id not in self._sessions and "session/resume" not in running:
+        if session_id not in self._sessions and not running & REPLAYING:
             self._fault(f"{kind} for {session_id} before its session was answered")
         state = self._states.get(session_id, "idle")
-        if kind in OF_A_TURN and state == "idle" and "session/resume" not in running:
+        if kind in OF_A_TURN and state == "idle" and not running & REPLAYING:
             self._fault(f"{kind} for {session_id} while it is idle")
         if kind in ("tool_call_update", "tool_call_content_chunk"):
             self._watch_card(self._cards.setdefault(session_id, {}), kind, update)

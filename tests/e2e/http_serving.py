@@ -177,7 +177,7 @@ class Client:
             for m in self.messages
             if m.get("method") == "session/update"
             and m["params"]["sessionId"] == session_id
-            and m["params"]["update"]["sessionUpdate"] == "agent_message_chunk"
+            and m["params"]["update"].get("sessionUpdate") == "agent_message_chunk"
         )
 
     async def hear(self, session_id: str, words: str) -> None:
@@ -222,7 +222,7 @@ class HttpClient(Client):
         """Post a message with the headers it needs, and more."""
         session_id = message.get("params", {}).get("sessionId") or self._asked.get(message.get("id", -1))
         named = {"acp-session-id": session_id} if session_id else {}
-        if message.get("method") == "session/load" and session_id not in self._scopes:
+        if message.get("method") in ("session/load", "session/attach") and session_id not in self._scopes:
             await self.listen(session_id)
         return await self.http.post(self.url, json=message, headers={**self.connection, **named, **headers})
 

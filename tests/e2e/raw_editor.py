@@ -140,7 +140,8 @@ class RawEditor:
         return [
             params["update"]
             for params in found
-            if params["update"]["sessionUpdate"].startswith(kind) and session_id in ("", params["sessionId"])
+            if params["update"].get("sessionUpdate", "").startswith(kind)
+            and session_id in ("", params["sessionId"])
         ]
 
     def said(self, session_id: str = "") -> str:

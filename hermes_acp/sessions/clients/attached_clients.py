@@ -48,6 +48,8 @@ class AttachedClient(Struct, frozen=True, eq=False):
     audience: Audience
     gate: ClientGate
     role: Role = "controller"
+    on_departure: Callable[[object], None] | None = None
+    """Called with the connection of each other client that leaves; never blocks or raises."""
 
 
 class AttachedClients:
@@ -111,6 +113,9 @@ class AttachedClients:
         """Detach a client; questions it was asked remain open for the others."""
         if client := self._forget(connection):
             self._ledger.dismiss(client.audience)
+            for other in self._clients:
+                if other.on_departure:
+                    other.on_departure(connection)
 
     def _forget(self, connection: object) -> AttachedClient | None:
         client = self.find(connection)
@@ -140,20 +145,25 @@ class AttachedClients:
         return any(author is connection for _, author in self._prompts)
 
     def is_author(self, connection: object, event: UserSaid | CommandAnswered) -> bool:
-        """Return whether a client sent the prompt that an event records.
+        """Return whether a client sent the prompt that an event records."""
+        return self.author_of(event) is connection
+
+    def author_of(self, event: UserSaid | CommandAnswered) -> object | None:
+        """Return the connection that sent the prompt that an event records, or None if it cannot be told.
 
         Secrets may be masked in the event, and what a template adds comes after the client's own parts.
         """
         if isinstance(event, UserSaid):
             for parts, author in self._prompts:
                 if parts and event.parts and parts[0] is event.parts[0]:
-                    return author is connection
+                    return author
         clean = self._ledger.redactor.clean
         said = words_in(event.parts) if isinstance(event, UserSaid) else clean(event.prompt)
         for parts, author in self._prompts:
             if clean(words_in(parts)) == said:
-                return author is connection
-        return bool(self._prompts) and all(author is connection for _, author in self._prompts)
+                return author
+        authors = [author for _, author in self._prompts]
+        return authors[0] if authors and all(author is authors[0] for author in authors) else None
 
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope

@@ -72,6 +72,8 @@ class ClientConnection:
         self.turns_of_others: dict[str, str] = {}
         """By session, the running turn that this client was told of without having begun it."""
         self.mcp_tunnel = McpTunnel(lambda: self.connection)
+        self.peer_id = ""
+        """What other clients of a session tell it from its namesakes by, once it is needed; it can choose its own."""
         self._tasks: TaskGroup | None = None
 
     def open(self, app: "App", connection: "Connection", tasks: "TaskGroup") -> None:

@@ -8,7 +8,12 @@ from hermes_acp.sessions.clients.attached_clients import Role
 
 def role_in(meta: object) -> Role:
     """Return the role, `controller` if none is asked for. Raise BadRequest for an unknown one."""
-    match own_meta(meta).get("role", "controller"):
+    return checked_role(own_meta(meta).get("role", "controller"))
+
+
+def checked_role(asked: object) -> Role:
+    """Return a role as such. Raise BadRequest for an unknown one."""
+    match asked:
         case "controller":
             return "controller"
         case "observer":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def extension_meta(
-    capabilities: "v1.ClientCapabilities | v2.ClientCapabilities | UnsetType | None",
+    capabilities: "v1.ClientCapabilities | v2.ClientCapabilities | UnsetType | None", *, unstable: bool
 ) -> dict[str, Any] | UnsetType:
     """Return the `_meta` of the agent's capabilities for a client with these capabilities."""
     meta = capabilities.meta if capabilities else UNSET
@@ -40,7 +40,7 @@ def extension_meta(
         "fileReading",
         "settings",
     )
-    return {"hermes": dict.fromkeys(names, True)}
+    return {"hermes": dict.fromkeys((*names, "sessionAttach") if unstable else names, True)}
 
 
 def own_meta(meta: object) -> Mapping[str, object]:

@@ -16,9 +16,11 @@ GREETING: Final = "\0greeting"
 """The route of the only reply sent as an HTTP response: no header can name it."""
 
 ANSWERED_ON_THE_CONNECTION: Final = frozenset(
-    {"session/new", "session/load", "session/resume", "session/fork"}
+    {"session/new", "session/load", "session/resume", "session/fork", "session/attach"}
 )
-CLOSES_ITS_SESSION: Final = frozenset({"session/close", "session/delete", "session/archive"})
+CLOSES_ITS_SESSION: Final = frozenset(
+    {"session/close", "session/delete", "session/archive", "session/detach"}
+)
 
 
 class _Outgoing(Struct):

@@ -34,6 +34,8 @@ EMPTY_SYSTEM_PROMPT: Final = "A system prompt must be text and must not be empty
 BUSY_ELSEWHERE_HINT: Final = "Close it there first."
 ATTACH_HINT: Final = "Load or resume it: then this client is attached to it as well."
 OBSERVERS_ONLY_WATCH: Final = "This client is attached as an observer, which only watches."
+HISTORY_POLICIES_HINT: Final = "Use `full`, `pending_only`, `none` or `after_message`."
+NO_AFTER_MESSAGE: Final = "`after_message` needs the ID of a message in `afterMessageId`."
 ROLES_HINT: Final = "Use `controller` or `observer`."
 OBSERVER_HINT: Final = "Load the session without the role `observer` to act in it."
 
@@ -92,6 +94,21 @@ def open_elsewhere(session_id: str) -> str:
 def unknown_role(role: str) -> str:
     """Refuse a role that a client asks for."""
     return f"There is no role {role[:MAX_QUOTED]!r}."
+
+
+def not_attachable(session_id: str) -> str:
+    """Refuse to attach to a session that is not open."""
+    return f"Session {session_id[:MAX_QUOTED]!r} is not open. `session/load` opens a stored one."
+
+
+def unknown_history_policy(policy: str) -> str:
+    """Refuse an unknown way to replay the past."""
+    return f"There is no history policy {policy[:MAX_QUOTED]!r}."
+
+
+def bad_client_id(longest: int) -> str:
+    """Refuse what a client calls itself."""
+    return f"`clientId` must have 1 to {longest} printable characters."
 
 
 def bad_archived_filter(value: str) -> str:

@@ -1,5 +1,7 @@
 """Attach a client to a session, in every version: it is shown what happens, and may be asked."""
 
+from collections.abc import Callable
+
 from hermes_acp.core.ports.record_ports import Audience
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.sessions.clients.attached_clients import AttachedClient, ClientGate, Role
@@ -7,10 +9,18 @@ from hermes_acp.sessions.session import Session
 
 
 def attach(
-    client: ClientConnection, session: Session, audience: Audience, gate: ClientGate, role: Role
+    client: ClientConnection,
+    session: Session,
+    audience: Audience,
+    gate: ClientGate,
+    role: Role,
+    on_departure: Callable[[object], None] | None = None,
 ) -> None:
-    """Attach a client; open questions reach it right after the answer to its current call."""
-    session.clients.attach(AttachedClient(client, client.name, audience, gate, role))
+    """Attach a client; open questions reach it right after the answer to its current call.
+
+    `on_departure` is called with the connection of each other client that leaves.
+    """
+    session.clients.attach(AttachedClient(client, client.name, audience, gate, role, on_departure))
     client.after_answer(lambda: session.clients.brief(client))
 
 

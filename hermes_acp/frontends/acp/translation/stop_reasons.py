@@ -35,6 +35,11 @@ STOP_REASONS: Final[Mapping[ExitReason, StopReason | None]] = MappingProxyType(
 )
 
 
+def stop_reason_of(end: TurnEnded) -> str:
+    """Return the stop reason of an end; `error` for a failure."""
+    return STOP_REASONS[end.reason] or "error"
+
+
 def failure_code(end: TurnEnded) -> int:
     """Return the error code of an end that has no stop reason."""
     return AUTH_REQUIRED if end.error_code == "model_auth_failed" else INTERNAL_ERROR

@@ -275,3 +275,8 @@ def _user_chunks(event: UserSaid) -> tuple[v1.UserMessageChunk, ...]:
     return tuple(
         v1.UserMessageChunk(content=part_to_block(part), message_id=event.message_id) for part in event.parts
     )
+
+
+def prompt_blocks(event: UserSaid) -> list[v1.ContentBlock]:
+    """Return a prompt as content blocks."""
+    return [part_to_block(part) for part in event.parts]

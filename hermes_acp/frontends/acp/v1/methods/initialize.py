@@ -34,7 +34,7 @@ def initialize(client: ClientConnection, params: v1.InitializeRequest) -> v1.Ini
                 status=v1.AuthStatusCapabilities() if unstable else v1.UNSET,
             ),
             providers=v1.ProvidersCapabilities() if unstable else v1.UNSET,
-            meta=extension_meta(params.client_capabilities),
+            meta=extension_meta(params.client_capabilities, unstable=unstable),
         ),
         auth_methods=auth_methods(client.capabilities),
     )

@@ -33,7 +33,7 @@ def initialize(client: ClientConnection, params: v2.InitializeRequest) -> v2.Ini
                 additional_directories=v2.SessionAdditionalDirectoriesCapabilities(),
             ),
             auth=v2.AgentAuthCapabilities(),
-            meta=extension_meta(params.capabilities),
+            meta=extension_meta(params.capabilities, unstable=client.offers_unstable),
         ),
         auth_methods=auth_methods(params.capabilities),
     )

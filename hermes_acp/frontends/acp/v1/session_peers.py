@@ -1,0 +1,58 @@
+"""How a client of version 1 takes part in a session that it attached to with `session/attach`."""
+
+from hermes_acp.core.events import Event, UserSaid
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.extensions.peer_updates import PeerUpdates
+from hermes_acp.frontends.acp.session_setup.attachment import attach
+from hermes_acp.frontends.acp.translation.stop_reasons import stop_reason_of
+from hermes_acp.frontends.acp.v1.audience import EditorAudience
+from hermes_acp.frontends.acp.v1.gate import editor_gate
+from hermes_acp.frontends.acp.v1.session_opening import workspace_opener
+from hermes_acp.frontends.acp.v1.updates import prompt_blocks
+from hermes_acp.sessions.clients.attached_clients import Role
+from hermes_acp.sessions.session import Session
+from hermes_acp.sessions.session_manager import OpenWorkspace
+
+
+class PeerAudience(EditorAudience):
+    """A session's updates on one connection, with those about its other clients.
+
+    A prompt of another client is shown once, as the RFD has it.
+    """
+
+    def __init__(self, client: ClientConnection, session: Session) -> None:
+        super().__init__(client, session)
+        self.peers = PeerUpdates(client, session, stop_reason_of)
+
+    def show(self, event: Event) -> None:
+        """Queue the event's updates."""
+        if isinstance(event, UserSaid) and self.peers.sent_by_another(event):
+            self.peers.tell_of_prompt(event, prompt_blocks(event))
+            self.tell_of_turn()
+            return
+        super().show(event)
+        self.peers.show(event)
+
+    def replay_event(self, event: Event) -> None:
+        """Queue the updates of a past event."""
+        super().replay_event(event)
+        self.peers.show_past(event)
+
+
+class Joining:
+    """Joins a session in version 1."""
+
+    def audience(self, client: ClientConnection, session: Session) -> PeerAudience:
+        """Return who shows the session's events to the client."""
+        return PeerAudience(client, session)
+
+    def join(self, client: ClientConnection, session: Session, role: Role) -> None:
+        """Attach the client; open questions reach it after the answer."""
+        audience = self.audience(client, session)
+        departures = audience.peers.tell_of_departure
+        attach(client, session, audience, editor_gate(client, session.id), role, departures)
+        audience.tell_of_turn()
+
+    def workspace_opener(self, client: ClientConnection) -> OpenWorkspace:
+        """Return a function that opens a workspace with this editor's files and terminals."""
+        return workspace_opener(client)

@@ -1,0 +1,18 @@
+"""session/attach: take part in a session that is open already."""
+
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.extensions.session_attach import (
+    AttachRequest,
+    AttachResult,
+    attach_to_session,
+)
+from hermes_acp.frontends.acp.v2.session_peers import Joining
+
+
+async def attach_session(client: ClientConnection, params: AttachRequest) -> AttachResult:
+    """Replay as asked for, then answer. Raise PeerError unless the session is open, BadRequest."""
+    return await attach_to_session(client, params, Joining())
+
+
+METHOD = Method(AttachRequest, attach_session, is_unstable=True, access="any")

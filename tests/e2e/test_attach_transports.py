@@ -1,0 +1,77 @@
+"""`session/attach` over pipes, WebSocket and HTTP: several clients at one session, one of them answers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from tests.e2e.agent_process import WAIT_S, agent_environment, run_command
+from tests.e2e.http_serving import TOKEN, Client, Message, http_client, serving, socket_client
+from tests.e2e.raw_editor import RawEditor, editor, permit
+from tests.model_server import Reply, ToolCall, serve
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="sockets are POSIX")]
+WRITE = ToolCall("write_file", {"path": "made.txt", "content": "made\n"})
+ASK = "session/request_permission"
+
+
+def told(client: Client | RawEditor, kind: str) -> list[Message]:
+    """Return the updates of a kind that a client got about its peers."""
+    updates = [m["params"]["update"] for m in client.messages if m.get("method") == "session/update"]
+    return [update for update in updates if update.get("type") == kind]
+
+
+@asynccontextmanager
+async def is_resident(environment: Mapping[str, str], cwd: Path) -> AsyncGenerator[None]:
+    """Wait until editors' processes find the server: it listens to the network a little earlier."""
+    with anyio.fail_after(WAIT_S):
+        while (await run_command("status", environment=environment, cwd=cwd)).code != 0:
+            await anyio.lowlevel.checkpoint()
+    yield
+
+
+async def test_clients_of_every_transport_attach_and_learn_who_answered(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    async with serve([Reply("I write.", tool_calls=(WRITE,)), Reply("Written.")]) as model:
+        environment = agent_environment(tmp_path, model) | {
+            "HERMES_ACP_UNSTABLE": "1",
+            "HERMES_SERVE_TOKEN": TOKEN,
+        }
+        async with (
+            serving(environment, tmp_path) as server,
+            is_resident(environment, tmp_path),
+            editor(environment, workspace) as desk,
+            editor(environment, workspace) as second,
+            socket_client(server.url, {ASK: permit("allow_once")}) as phone,
+            http_client(server.url) as watch,
+            anyio.create_task_group() as tasks,
+        ):
+            info = {"clientInfo": {"name": "phone", "version": "1"}}
+            await phone.call("initialize", {"protocolVersion": 1, **info})
+            session_id = await desk.open_session(workspace)
+            tasks.start_soon(desk.prompt, session_id, "write")
+            await desk.wait_for(lambda m: m.get("method") == ASK)
+            for client, policy in ((second, "full"), (watch, "pending_only")):
+                params: Message = {"sessionId": session_id, "historyPolicy": policy}
+                answer = await client.call("session/attach", params)
+                assert "result" in answer, (answer, desk.errors, second.errors)
+                assert answer["result"]["history"][-1]["status"] == "pending"
+                await client.wait_for(lambda m: m.get("method") == ASK)
+            await phone.call("session/attach", {"sessionId": session_id, "clientId": "phone-1"})
+            for client in (second, watch):
+                await client.wait_for(lambda _, client=client: bool(told(client, "turn_complete")))
+                (resolved,) = told(client, "permission_resolved")
+                assert resolved["resolvedBy"] == {"clientId": "phone-1", "name": "phone", "version": "1"}
+                assert resolved["chosenOptionId"] == "allow_once"
+            assert second.said() == "I write.Written."
+            detached = await watch.call("session/detach", {"sessionId": session_id})
+            assert detached["result"] == {"sessionId": session_id, "status": "detached"}
+            await second.wait_for(lambda _: bool(told(second, "client_disconnected")))
+        assert (workspace / "made.txt").read_text() == "made\n"
