@@ -8,10 +8,11 @@ BIN := $(VENV)/bin
 # Three processes read the tests: each would compile all of them anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test test-all programs all-programs warm-unit warm-rest check lint types docs web fast clean
+.PHONY: help demo fleet-demo test test-all programs all-programs warm-unit warm-rest check lint types docs web fast clean
 
 help:
 	@echo "make demo   start the server and run real turns with it"
+	@echo "make fleet-demo   start Postgres, Temporal and two workers, kill one, and see a board get done"
 	@echo "make test   install what the tests need and run them"
 	@echo "make test-all   the same with real browsers, editors, containers and long runs"
 	@echo "make fast   unit, architecture and conversation tests only"
@@ -43,6 +44,13 @@ $(VENV)/.develop: $(VENV)/.product
 
 demo: $(VENV)/.product
 	@$(BIN)/python examples/demo
+
+$(VENV)/.fleet: $(VENV)/.product
+	$(call install,--group fleet-demo)
+	@touch $@
+
+fleet-demo: $(VENV)/.fleet
+	@$(BIN)/python examples/fleet_demo
 
 # One worker more than processors: many tests wait for a process, an editor or a timer.
 WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))

@@ -134,12 +134,14 @@ def prepare() -> None:
 
 @contextmanager
 def surroundings(**variables: str) -> Generator[tuple[dict[str, str], str]]:
-    """Yield an environment with a fresh home, and a workspace."""
+    """Yield an environment with a fresh home, and a workspace; the code of another checkout stays in use."""
+    code = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as workspace:
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": home,
             "HERMES_HOME": f"{home}/.hermes",
+            **code,
             **variables,
         }
         yield environment, workspace

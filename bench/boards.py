@@ -14,6 +14,7 @@ from pathlib import Path
 import anyio
 
 from hermes_acp.clock import SystemClock
+from hermes_acp.config.environment import environment_of
 from hermes_acp.core.ports.boards.card_actions import MoveCard
 from hermes_acp.core.ports.boards.card_events import CardAdded, CardMoved, Draft
 from hermes_acp.core.ports.boards.cards import Actor, CardWork
@@ -28,7 +29,13 @@ ROUNDS = 7
 
 
 def service_of(home: Path) -> BoardService:
-    runs = RunService(home, SystemClock(), RandomIds(), cannot_drive, lambda _: home / "none")
+    runs = RunService(
+        environment_of({"HERMES_HOME": str(home)}),
+        SystemClock(),
+        RandomIds(),
+        cannot_drive,
+        lambda _: home / "none",
+    )
     folder = home / "boards"
     return BoardService(FileBoardLogs(folder), runs, SystemClock(), lambda name: folder / name / "snapshot")
 

@@ -36,7 +36,7 @@ def main(counts: Sequence[int]) -> None:
     first_p95 = 0.0
     with model_server(SCRIPT) as url:
         for count in counts:
-            p50, p95, row = _measure(url, count)
+            p50, p95, row = measure(url, count)
             first_p95 = first_p95 or p95
             print(
                 f"{count:4} folders  prompt p50 {p50:6.1f} ms  p95 {p95:6.1f} ms (x{p95 / first_p95:4.2f})  {row}",
@@ -63,7 +63,7 @@ def _begin(url: str, environment: dict[str, str]) -> Agent:
     return agent
 
 
-def _measure(url: str, count: int) -> tuple[float, float, str]:
+def measure(url: str, count: int) -> tuple[float, float, str]:
     with surroundings() as (environment, _), tempfile.TemporaryDirectory() as place:
         agent = _begin(url, environment)
         sessions: list[str] = []

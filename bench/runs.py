@@ -14,6 +14,7 @@ import anyio
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.clock import SystemClock
+from hermes_acp.config.environment import environment_of
 from hermes_acp.core.ports.run_ports import Done, DriveOutcome, Lease, RunFilter, RunOrder, WorkScope
 from hermes_acp.runs.engine_choice import open_engine
 
@@ -36,7 +37,10 @@ def order(number: int) -> RunOrder:
 async def measure(home: Path, runs: int, idle_s: float) -> None:
     """Print the figures. The runs are started through a view of their own, as another process would."""
     driver = NotingDriver()
-    client, worker = open_engine(home, SystemClock()), open_engine(home, SystemClock())
+    client, worker = (
+        open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock()),
+        open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock()),
+    )
 
     async def work() -> None:
         await worker.work(driver, WorkScope())

@@ -21,6 +21,7 @@ from anyio.from_thread import start_blocking_portal
 from bench.agents import OURS, prepare, surroundings
 from bench.resident_crash import SETTINGS
 from hermes_acp.clock import SystemClock
+from hermes_acp.config.environment import environment_of
 from hermes_acp.core.ports.run_ports import ENDED, RunFilter
 from hermes_acp.runs.engine_choice import open_engine
 from tests.model_server import Recorded, Reply, Script, ToolCall, serve
@@ -77,7 +78,7 @@ def start(env: dict[str, str], cwd: str, speed: int) -> subprocess.Popen[bytes]:
 
 async def account(home: Path) -> Counter[str]:
     """Count what became of the due times, and of the runs."""
-    engine, counts = open_engine(home, SystemClock()), Counter[str]()
+    engine, counts = open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock()), Counter[str]()
     for view in await engine.schedules.list():
         for occurrence in await engine.schedules.history(view.schedule.id, 100_000):
             counts[occurrence.fate] += occurrence.count

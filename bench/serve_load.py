@@ -1,6 +1,8 @@
 """`hermes-acp serve` under load: many connected sessions that rest, and many that stream at once.
 
-Run: python -m bench.serve_load [--idle SESSIONS] [--streaming SESSIONS] [--seconds S] [--profile FILE]
+Run: python -m bench.serve_load [--idle SESSIONS] [--streaming SESSIONS [--late SESSIONS]] [--seconds S]
+     [--profile FILE]
+Late sessions prompt one after another while the others stream: how long each waits for its first word.
 The clients, the model and the server are processes of their own; memory and processor time of the server are read from
 /proc. The floor is a bare asyncio relay that sends the same deltas through the same sockets. Every text is compared.
 """
@@ -17,6 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from bench.agents import ROOT, prepare, surroundings
 from bench.serving.steady_model import words
 from hermes_acp.storage.descriptor_limit import raise_limit
@@ -25,6 +29,16 @@ TOKEN = "a-token-of-the-benchmark"
 DELTAS_PER_S = 50
 SETTLE_S = 4.0
 GOAL_IDLE_MIB, GOAL_IDLE_CPU, GOAL_STREAM_CPU = 450, 0.01, 0.70
+GOAL_LATE_MS = 150.0
+
+
+class Load(Struct):
+    """How many sessions stream, how many deltas each is sent, how long they are watched, and how many come late."""
+
+    sessions: int
+    deltas: int
+    seconds: float
+    late: int
 
 
 class Watched:
@@ -150,8 +164,8 @@ def clients(watched: Watched) -> Generator[Clients]:
             yield Clients(process)
 
 
-def measure_idle(watched: Watched, sessions: int, seconds: float, name: str) -> None:
-    """Connect sessions that do nothing."""
+def measure_idle(watched: Watched, sessions: int, seconds: float, name: str) -> tuple[float, float]:
+    """Connect sessions that do nothing; return the memory of the server in MiB, and its share of a core."""
     before_mib = watched.rss_mib()
     with clients(watched) as driver:
         wall_s = driver.order(f"open {sessions}")["wall_s"]
@@ -162,14 +176,14 @@ def measure_idle(watched: Watched, sessions: int, seconds: float, name: str) -> 
             f"{name:8} {sessions:5} idle sessions: RSS {mib:6.1f} MiB (before them {before_mib:.1f}; "
             f"{(mib - before_mib) * 1024 / sessions:.0f} KiB each)  CPU {share:6.2%} of a core  "
             f"descriptors {watched.descriptors()}  opened in {wall_s:.1f} s",
-            flush=True,
+            file=sys.stderr,
         )
+        return mib, share
 
 
-def measure_streaming(
-    watched: Watched, speaker: Model, sessions: int, deltas: int, seconds: float, name: str
-) -> float:
+def measure_streaming(watched: Watched, speaker: Model, load: Load, name: str) -> float:
     """Let sessions stream at once; return the processor time a delta, in seconds."""
+    sessions, deltas = load.sessions, load.deltas
     with clients(watched) as driver:
         driver.order(f"open {sessions}")
         speaker.order("wait")
@@ -177,10 +191,14 @@ def measure_streaming(
         speaker.order("go")
         time.sleep(SETTLE_S / 2)
         before, started_s = driver.order("count"), time.perf_counter()
-        share = watched.share_of_core(seconds)
+        share = watched.share_of_core(load.seconds)
         after, ended_s = driver.order("count"), time.perf_counter()
+        if load.late:
+            show_late(driver.order(f"late {load.late}")["waits_s"], name)
         seen = driver.order("finish")
-    expected = {str(n): "".join(words(n, place) for place in range(deltas)) for n in range(sessions)}
+    expected = {
+        str(n): "".join(words(n, place) for place in range(deltas)) for n in range(sessions + load.late)
+    }
     if seen["stops"] != ["end_turn"] or seen["said"] != expected:
         wrong = sum(seen["said"].get(n) != text for n, text in expected.items())
         raise RuntimeError(f"{wrong} texts arrived changed; ends: {seen['stops']}")
@@ -191,21 +209,33 @@ def measure_streaming(
         f"{name:8} {sessions:5} sessions: {rate:6.0f} of {sessions * DELTAS_PER_S} deltas/s arrived  "
         f"CPU {share:6.1%} of a core, {a_delta_s * 1e6:5.1f} µs a delta  RSS {watched.rss_mib():.1f} MiB  "
         f"{(after['frames'] - before['frames']) / (ended_s - started_s) / sessions:.1f} frames/s a session",
-        flush=True,
+        file=sys.stderr,
     )
     return a_delta_s
+
+
+def show_late(waits_s: list[float], name: str) -> None:
+    """Print how long late sessions waited for their first word."""
+    ordered = sorted(wait_s * 1000 for wait_s in waits_s)
+    p50, p95 = ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, len(ordered) * 95 // 100)]
+    print(
+        f"{name:8} {len(ordered):5} late sessions: first word p50 {p50:.0f} ms, p95 {p95:.0f} ms "
+        f"(goal {GOAL_LATE_MS:.0f})",
+        file=sys.stderr,
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--idle", type=int, default=1000)
     parser.add_argument("--streaming", type=int, default=300)
+    parser.add_argument("--late", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--profile", metavar="FILE")
     options = parser.parse_args()
     raise_limit()
     prepare()
-    deltas = round((options.seconds + SETTLE_S + 4) * DELTAS_PER_S)
+    deltas = round((options.seconds + SETTLE_S + 4 + options.late / 5) * DELTAS_PER_S)
     print(
         f"goals: idle ≤ {GOAL_IDLE_MIB} MiB, ≤ {GOAL_IDLE_CPU:.0%}; streaming ≤ {GOAL_STREAM_CPU:.0%} of a core"
     )
@@ -214,12 +244,11 @@ def main() -> None:
             with server(speaker.port, options.profile) as watched:
                 measure_idle(watched, options.idle, options.seconds, "ours")
         if options.streaming:
+            load = Load(options.streaming, deltas, options.seconds, options.late)
             with relay(speaker.port) as watched:
-                floor = measure_streaming(
-                    watched, speaker, options.streaming, deltas, options.seconds, "floor"
-                )
+                floor = measure_streaming(watched, speaker, load, "floor")
             with server(speaker.port, options.profile) as watched:
-                ours = measure_streaming(watched, speaker, options.streaming, deltas, options.seconds, "ours")
+                ours = measure_streaming(watched, speaker, load, "ours")
             print(f"streaming, CPU a delta: ours/floor {ours / floor:.2f}")
 
 

@@ -73,7 +73,7 @@ def _write_history(home: Path, cwd: str, size_mb: float) -> None:
     transcript.close()
 
 
-def _measure(size_mb: float) -> tuple[float, float]:
+def measure(size_mb: float) -> tuple[float, float]:
     """Return our processor time of a step and that of the bare sending, in seconds."""
     with scripted_surroundings(_script()) as (environment, cwd):
         home = Path(environment["HERMES_HOME"])
@@ -119,7 +119,7 @@ def main(sizes_mb: tuple[float, ...]) -> None:
     prepare()
     print(f"processor time of a step, mean of {STEPS + 1}; goal {GOAL_MS} ms + {GOAL_MS_PER_MB} ms per MB")
     for size_mb in sizes_mb:
-        ours_s, bare_s = _measure(size_mb)
+        ours_s, bare_s = measure(size_mb)
         goal_ms = GOAL_MS + GOAL_MS_PER_MB * size_mb
         ratio = ours_s * 1e3 / goal_ms
         print(

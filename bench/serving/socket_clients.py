@@ -2,8 +2,9 @@
 
 Knows: the frames of RFC 6455, as little as a load driver needs. Orders come on standard input, one a line; what was
 seen goes to standard output as one JSON object an order. Usage: socket_clients.py PORT TOKEN FOLDER
-Orders: `open N`, `prompt` (answers once every answer has begun), `count` (the deltas so far), `finish` (answers once
-every turn has ended).
+Orders: `open N`, `prompt` (answers once every answer has begun), `late N` (opens further sessions that prompt one after
+another, and tells how long each waited for its first word), `count` (the deltas so far), `finish` (answers once every
+turn has ended).
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 AT_ONCE = 20
+BETWEEN_S = 0.05
 UPDATE = b'"session/update"'
 DELTA = b"~"
 
@@ -158,14 +160,29 @@ class Driver:
 
     async def prompt(self) -> dict[str, object]:
         for session in self._sessions:
-            session.texts.clear()
-            session.begun.clear()
-            prompt = [{"type": "text", "text": f"speak {session.number}."}]
-            params = {"sessionId": session.id, "prompt": prompt}
-            self._turns.append(asyncio.create_task(session.call("session/prompt", params)))
+            self._start_turn(session)
         for session in self._sessions:
             await session.begun.wait()
         return {"begun": len(self._sessions)}
+
+    def _start_turn(self, session: Session) -> None:
+        session.texts.clear()
+        session.begun.clear()
+        prompt = [{"type": "text", "text": f"speak {session.number}."}]
+        params = {"sessionId": session.id, "prompt": prompt}
+        self._turns.append(asyncio.create_task(session.call("session/prompt", params)))
+
+    async def late(self, count: int) -> dict[str, object]:
+        first = len(self._sessions)
+        await self.open(count)
+        waits_s: list[float] = []
+        for session in self._sessions[first:]:
+            await asyncio.sleep(BETWEEN_S)
+            started_s = time.perf_counter()
+            self._start_turn(session)
+            await session.begun.wait()
+            waits_s.append(time.perf_counter() - started_s)
+        return {"waits_s": waits_s}
 
     def count(self) -> dict[str, object]:
         frames = sum(len(session.texts) for session in self._sessions)
@@ -193,6 +210,8 @@ async def main(port: int, token: str, folder: str) -> None:
                 seen = await driver.open(int(arguments[0]))
             case "prompt":
                 seen = await driver.prompt()
+            case "late":
+                seen = await driver.late(int(arguments[0]))
             case "count":
                 seen = driver.count()
             case _:

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.ports.embedding_ports import Embedder
+    from hermes_acp.core.ports.schedule_ports import Prompts
     from hermes_acp.hooks.hook_catalog import HookCatalog, ListedHook
     from hermes_acp.mcp.server_definitions import ServerProcessRegistry
     from hermes_acp.notifications.notification_service import NotificationService
     from hermes_acp.policy.workspace_trust import WorkspaceTrust
     from hermes_acp.runs.board.board_coordinator import BoardCoordinator
     from hermes_acp.runs.board.board_service import BoardService
-    from hermes_acp.runs.prompt_store import PromptStore
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
     from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
@@ -77,7 +77,7 @@ def build_run_service(
     """Return the runs of a home, driven in the sessions of this process; those of cards in their worktrees."""
     clock, ids = services
 
-    def make_driver(prompts: "PromptStore") -> Driver:
+    def make_driver(prompts: "Prompts") -> Driver:
         from hermes_acp.runs.board.card_driver import CardDriver
         from hermes_acp.runs.session_driver import SessionDriver
 
@@ -87,7 +87,7 @@ def build_run_service(
         driver = SessionDriver(sessions, configuration, prompts, open_workspace, report)
         return CardDriver(driver, *boards())
 
-    return RunService(environment.home, clock, ids, make_driver, store.path_of)
+    return RunService(environment, clock, ids, make_driver, store.path_of)
 
 
 def build_board_service(home: Path, clock: Clock, runs: RunService) -> "BoardService":

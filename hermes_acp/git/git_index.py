@@ -16,9 +16,10 @@ from hermes_acp.git.work_tree import find_work_tree
 MAX_BYTES: Final = 64 << 20
 MAX_SHARED_INDEXES: Final = 20
 _HEAD: Final = struct.Struct(">4sII")
-_ENTRY: Final = struct.Struct(">8xII20xI20sH")
+_ENTRY_BYTES: Final = 62
 _EXTENDED: Final = 0x4000
 _NAME_LENGTH: Final = 0xFFF
+_SPLIT: Final = b"link"
 
 
 class IndexEntry(Struct, frozen=True):
@@ -27,6 +28,44 @@ class IndexEntry(Struct, frozen=True):
     path: str
     modified_ns: int
     size_bytes: int
+
+
+class RawEntry(Struct, frozen=True):
+    """An index entry: its path from the top, its flags, and the 60 bytes with its file's state and object name."""
+
+    path: bytes
+    raw: bytes
+    flags: int
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is neither in conflict nor assumed unchanged, skipped or only intended to be added."""
+        return not self.flags & ~_NAME_LENGTH
+
+    @property
+    def mode(self) -> int:
+        """The mode of its file."""
+        return int.from_bytes(self.raw[24:28], "big")
+
+    @property
+    def oid(self) -> bytes:
+        """The object name of its content."""
+        return self.raw[40:60]
+
+    @property
+    def modified_ns(self) -> int:
+        """When its file was last changed."""
+        return int.from_bytes(self.raw[8:12], "big") * 10**9 + int.from_bytes(self.raw[12:16], "big")
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of its file, modulo 2**32."""
+        return int.from_bytes(self.raw[36:40], "big")
+
+    @property
+    def inode(self) -> int:
+        """The inode of its file, modulo 2**32."""
+        return int.from_bytes(self.raw[20:24], "big")
 
 
 class GitIndex(Struct, frozen=True):
@@ -80,26 +119,40 @@ def read_index(cwd: str) -> GitIndex | None:
 
 
 def _entries(content: bytes, top: str) -> Iterator[IndexEntry]:
+    for entry in _parsed(content)[0]:
+        yield IndexEntry(os.path.join(top, os.fsdecode(entry.path)), entry.modified_ns, entry.size_bytes)
+
+
+def read_raw_entries(content: bytes) -> list[RawEntry]:
+    """Return the entries of an index, or none if it is split."""
+    entries, end = _parsed(content)
+    return [] if content[end : end + 4] == _SPLIT else entries
+
+
+def _parsed(content: bytes) -> tuple[list[RawEntry], int]:
+    """Return the entries, as far as they can be read, and where they end."""
+    entries: list[RawEntry] = []
     if len(content) < _HEAD.size:
-        return
+        return entries, 0
     mark, version, count = _HEAD.unpack_from(content)
     if mark != b"DIRC" or version not in (2, 3, 4):
-        return
+        return entries, 0
     at, name = _HEAD.size, b""
     for _ in range(count):
-        if at + _ENTRY.size > len(content):
-            return
-        seconds, nanoseconds, size, _, flags = _ENTRY.unpack_from(content, at)
-        begin = at + _ENTRY.size + (2 if flags & _EXTENDED else 0)
+        if at + _ENTRY_BYTES > len(content):
+            break
+        flags = int.from_bytes(content[at + 60 : at + 62], "big")
+        begin = at + _ENTRY_BYTES + (2 if flags & _EXTENDED else 0)
         if version == 4:
             cut, begin = _variable(content, begin)
             name = name[: len(name) - cut]
         end = content.find(b"\0", begin)
         if end < 0:
-            return
+            break
         name = (name if version == 4 else b"") + content[begin:end]
-        yield IndexEntry(os.path.join(top, os.fsdecode(name)), seconds * 10**9 + nanoseconds, size)
+        entries.append(RawEntry(name, content[at : at + 60], flags))
         at = end + 1 if version == 4 else at + ((end - at) // 8 + 1) * 8
+    return entries, at
 
 
 def _variable(content: bytes, at: int) -> tuple[int, int]:
@@ -119,7 +172,7 @@ def object_name_in(index: bytes, path: str) -> bytes:
     if index[:4] != b"DIRC" or index[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
         return b""
     name = os.fsencode(path)
-    at = index.find(name + b"\0", _ENTRY.size)
+    at = index.find(name + b"\0", _ENTRY_BYTES)
     while at >= 0:
         flags = int.from_bytes(index[at - 2 : at], "big")
         if not flags & _EXTENDED and flags & _NAME_LENGTH == min(len(name), _NAME_LENGTH):

@@ -17,11 +17,11 @@ PROTECTED_FOLDERS: Final = frozenset(
         # Repositories, their hooks, and what other tools run from them
         ".git", ".githooks", ".git-hooks", ".husky", ".lefthook", ".lefthook-local", ".github", ".gitlab", ".gitea",
         ".forgejo", ".circleci", ".buildkite", ".woodpecker", ".semaphore", ".tekton", ".teamcity", ".harness",
-        ".azure-pipelines", ".azuredevops",
+        ".azure-pipelines", ".azuredevops", ".builds",
         # Editors and environments
         ".vscode", ".vscode-insiders", ".vscode-server", ".idea", ".fleet", ".zed", ".nova", ".vs", ".helix", ".vim",
         ".nvim", ".kak", ".emacs.d", ".devcontainer", ".direnv", ".mise", ".rtx", ".cargo", ".ssh", ".gnupg", ".idx",
-        ".codesandbox", ".ctags.d",
+        ".codesandbox", ".ctags.d", ".theia", ".settings", ".shadowenv.d", ".ipython", ".jupyter",
         # Agents
         ".agent", ".agents", ".hermes", ".claude", ".cursor", ".codex", ".gemini", ".qwen", ".roo", ".kilocode",
         ".cline", ".clinerules", ".windsurf", ".codeium", ".kiro", ".continue", ".opencode", ".crush", ".goose",
@@ -46,18 +46,22 @@ PROTECTED_FILES: Final = frozenset(
         ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc", ".pam_environment", ".xinitrc", ".xprofile",
         ".xsession", ".xsessionrc", ".tmux.conf", ".screenrc", ".wezterm.lua", ".curlrc", ".wgetrc", ".ripgreprc",
         ".ackrc", ".netrc", ".lesskey", ".mailcap", ".psqlrc", ".sqliterc", ".gdbinit", ".lldbinit",
-        ".ghci", ".ocamlinit", ".octaverc", ".iex.exs", ".erlang", ".latexmkrc", "ansible.cfg",
+        ".ghci", ".ocamlinit", ".octaverc", "startup.m", ".iex.exs", ".erlang", ".latexmkrc", "latexmkrc", ".perldb",
+        ".psysh.php", "ansible.cfg", "jupyter_server_config.py", "jupyter_server_config.json",
+        "jupyter_notebook_config.py", "jupyter_notebook_config.json",
         "authorized_keys",
         # Editors
         ".devcontainer.json", "devcontainer.json", ".gitpod.yml", ".replit", ".vimrc", "_vimrc", ".gvimrc",
         ".ideavimrc", ".exrc", ".lvimrc", ".nvim.lua", ".nvimrc", ".localrc", ".ycm_extra_conf.py", ".luarc.json",
-        ".luarc.jsonc", ".emacs", ".dir-locals.el", ".dir-locals-2.el",
+        ".luarc.jsonc", ".vimrc.local", ".local.vimrc", ".pylintrc", "pylintrc", ".project", ".phpactor.json",
+        ".phpactor.yml", "replit.nix", ".emacs", ".dir-locals.el", ".dir-locals-2.el",
         # Toolchains and package managers
         ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".rtx.toml", ".tool-versions",
         "rust-toolchain", "rust-toolchain.toml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs",
         ".corepack.env", ".pypirc", "pip.conf", ".pythonrc", ".pdbrc", "sitecustomize.py", "usercustomize.py",
         "bunfig.toml", ".bazelrc", ".bazeliskrc", ".terraformrc", ".rprofile", ".renviron", ".irbrc", ".pryrc",
         ".rspec", ".pnp.cjs", ".pnp.loader.mjs",
+        ".sbtopts", ".jvmopts", ".yardopts", "nuget.config", "gradle-wrapper.properties", "gradle-wrapper.jar",
         ".gemrc", "jvm.config", "maven.config", "extensions.xml",
         # Agents
         "agent.md", "agents.md", "agents.override.md", "agents.local.md", "claude.md", "claude.local.md", "codex.md",
@@ -161,6 +165,8 @@ def _consecutive_parts(places: Iterable[str]) -> re.Pattern[str]:
 
 
 _PROTECTED_NAME: Final = _any_of(PROTECTED_PATTERNS)
+# The names that the sandbox gives to files which it sets aside: no program looks for them.
+_SET_ASIDE: Final = re.compile(r".+\.unapproved\d*")
 _PROTECTED_PLACE: Final = _consecutive_parts(PROTECTED_PLACES)
 _SECRET_NAMES: Final = frozenset(name for name in SECRET_FILES if "*" not in name)
 _SECRET_NAME: Final = _any_of(name for name in SECRET_FILES if "*" in name)
@@ -196,6 +202,8 @@ def is_protected(path: str) -> bool:
         return False
     if not PROTECTED_FOLDERS.isdisjoint(parts) or parts[-1] in PROTECTED_FILES:
         return True
+    if _SET_ASIDE.fullmatch(parts[-1]):
+        return False
     return bool(_PROTECTED_NAME.fullmatch(parts[-1]) or _PROTECTED_PLACE.search("/".join(parts)))
 
 

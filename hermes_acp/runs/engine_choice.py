@@ -1,21 +1,29 @@
-"""The engine that keeps the runs of a home, by its name in the plugin folder."""
+"""The engine that keeps the runs of a profile, by its name in the plugin folder."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
+from hermes_acp.config.environment import Environment
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.ports.schedule_ports import Engine
 from hermes_acp.runs.engine_settings import EngineSettings
+from hermes_acp.runs.fleet.fleet_access import fleet_database
 
-OpenEngine = Callable[[Path, Clock, EngineSettings], Engine]
-DEFAULT_ENGINE: Final = "embedded"
+OpenEngine = Callable[[Environment, Clock, EngineSettings], Engine]
+EMBEDDED: Final = "embedded"
+FLEET: Final = "temporal"
+
+
+def engine_name(environment: Environment) -> str:
+    """Return which engine keeps the runs of a profile: the fleet's, if its database is named. Blocks."""
+    return FLEET if fleet_database(environment) else EMBEDDED
 
 
 def open_engine(
-    home: Path, clock: Clock, settings: EngineSettings | None = None, name: str = DEFAULT_ENGINE
+    environment: Environment, clock: Clock, settings: EngineSettings | None = None, name: str = ""
 ) -> Engine:
-    """Return an engine; nothing is opened before its first use. Raises KeyError for an unknown name."""
+    """Return an engine; nothing is opened before its first use. Raises ConfigError; KeyError for an unknown name."""
     engines: PluginFolder[OpenEngine] = PluginFolder("hermes_acp.runs.engines", "ENGINE")
-    return engines.open(name)(home, clock, settings or EngineSettings())
+    open_runs = engines.open(name or engine_name(environment))
+    return open_runs(environment, clock, settings or EngineSettings())

@@ -1,4 +1,4 @@
-"""The prompts of runs, one private file each, named after its content: an engine gets only the name."""
+"""The prompts of a home's runs, one private file each, named after its content."""
 
 import os
 from collections.abc import Collection, Sequence
@@ -17,8 +17,16 @@ NAME_CHARACTERS: Final = 32
 SOURCES: Final = ".sources"
 
 
-class PromptStore:
-    """The prompts of one home."""
+def named_prompt(text: str, sources: Sequence[str]) -> tuple[str, str, str]:
+    """Return a prompt's name, its text with secrets masked, and its sources as lines."""
+    clean = Redactor(()).clean(text)
+    listed = "".join(f"{source}\n" for source in sources)
+    content = f"{clean}\0{listed}" if listed else clean
+    return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:NAME_CHARACTERS], clean, listed
+
+
+class FilePrompts:
+    """The prompts of one home, one private file each; implements `Prompts`."""
 
     def __init__(self, home: Path) -> None:
         """Prepare; nothing is created yet."""
@@ -51,10 +59,7 @@ class PromptStore:
                     path.with_suffix(SOURCES).unlink(missing_ok=True)
 
     def _put(self, text: str, sources: Sequence[str]) -> str:
-        clean = Redactor(()).clean(text)
-        listed = "".join(f"{source}\n" for source in sources)
-        content = f"{clean}\0{listed}" if listed else clean
-        name = sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:NAME_CHARACTERS]
+        name, clean, listed = named_prompt(text, sources)
         path = self._path(name)
         try:
             os.utime(path)  # it is wanted again, so it is not old

@@ -1,11 +1,12 @@
 """The runs of a home, as frontends and tools use them: started, shown with their questions, answered and driven."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.ports.gate_ports import PermissionResponse
@@ -24,6 +25,7 @@ from hermes_acp.core.ports.schedule_ports import (
     Engine,
     LatePolicy,
     Overlap,
+    Prompts,
     RunTemplate,
     Schedule,
     ScheduleView,
@@ -31,9 +33,6 @@ from hermes_acp.core.ports.schedule_ports import (
 )
 from hermes_acp.runs.engine_choice import open_engine
 from hermes_acp.runs.run_records import RunRecords
-
-if TYPE_CHECKING:
-    from hermes_acp.runs.prompt_store import PromptStore
 
 MAX_SEARCHED = 10_000
 MAX_NAMED = 5
@@ -43,7 +42,7 @@ ANSWER_HINT = 'Answer with text: hermes-acp runs answer {run} "…"'
 UNKNOWN_CALL = "Run {run!r} has no open question about {call!r}."
 
 
-def cannot_drive(prompts: "PromptStore") -> Driver:
+def cannot_drive(prompts: Prompts) -> Driver:
     """Stand in for a driver in processes that drive no runs. Raises BadRequest."""
     raise BadRequest("This process drives no runs.")
 
@@ -74,21 +73,25 @@ class RunService:
 
     def __init__(
         self,
-        home: Path,
+        environment: Environment,
         clock: Clock,
         ids: Ids,
-        make_driver: "Callable[[PromptStore], Driver]",
+        make_driver: Callable[[Prompts], Driver],
         record_path: Callable[[str], Path],
     ) -> None:
         """Prepare; nothing is imported or opened yet. `record_path` returns where a session's record is."""
         self._clock = clock
         self._ids = ids
-        self._home = home
+        self._environment = environment
         self._make_driver = make_driver
         self.records = RunRecords(record_path)
         self.is_resident = False
         """Whether this process stays and drives runs."""
-        self.engine: Engine = open_engine(home, clock)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What keeps the runs. Raises ConfigError for settings of a fleet that cannot be meant."""
+        return open_engine(self._environment, self._clock)
 
     def now(self) -> float:
         """Return the time, in seconds since the epoch."""
@@ -108,7 +111,7 @@ class RunService:
             RunOrder(
                 run_id,
                 wish.session_id or self._ids.fresh("ses"),
-                await self._prompts().put(wish.prompt, sources),
+                await self.engine.prompts.put(wish.prompt, sources),
                 wish.cwd,
                 mode=wish.mode,
                 backend=wish.backend,
@@ -134,7 +137,7 @@ class RunService:
         if not wish.prompt.strip():
             raise BadRequest("The prompt of a run is empty.")
         template = RunTemplate(
-            await self._prompts().put(wish.prompt),
+            await self.engine.prompts.put(wish.prompt),
             wish.cwd,
             wish.mode,
             wish.backend,
@@ -155,7 +158,7 @@ class RunService:
 
     async def prompt_by_name(self, prompt_ref: str) -> str:
         """Return a stored prompt. Raises StorageError."""
-        return await self._prompts().get(prompt_ref)
+        return await self.engine.prompts.get(prompt_ref)
 
     async def known(self, run_id: str) -> RunView:
         """Return a run by its ID, or by the beginning of one if only one begins so. Raises BadRequest."""
@@ -176,7 +179,7 @@ class RunService:
 
     async def prompt_of(self, run: RunView) -> str:
         """Return what a run was asked to do. Raises StorageError."""
-        return await self._prompts().get(run.order.prompt_ref)
+        return await self.engine.prompts.get(run.order.prompt_ref)
 
     async def answer(
         self, run_id: str, answer: PermissionAnswer, text: str = "", *, by: str, call_id: str = ""
@@ -212,7 +215,7 @@ class RunService:
 
     def driver(self) -> Driver:
         """Return a driver for the sessions of this process."""
-        return self._make_driver(self._prompts())
+        return self._make_driver(self.engine.prompts)
 
     async def work(self, *, only: str = "") -> None:
         """Drive runs until it is cancelled; with `only`, one run up to its next rest."""
@@ -226,14 +229,10 @@ class RunService:
         if len(runs) < MAX_SEARCHED:  # otherwise not all prompts in use are known
             templates = [each.schedule.template for each in await self.engine.schedules.list()]
             named = {run.order.prompt_ref for run in runs} | {each.prompt_ref for each in templates}
-            await self._prompts().prune(named, before)
+            await self.engine.prompts.prune(named, before)
         return number
 
     async def aclose(self) -> None:
-        """Close the engine."""
-        await self.engine.aclose()
-
-    def _prompts(self) -> "PromptStore":
-        from hermes_acp.runs.prompt_store import PromptStore
-
-        return PromptStore(self._home)
+        """Close the engine, if it was used."""
+        if "engine" in self.__dict__:
+            await self.engine.aclose()

@@ -29,7 +29,7 @@ from hermes_acp.core.ports.run_ports import (
     Lease,
     RunOrder,
 )
-from hermes_acp.runs.prompt_store import PromptStore
+from hermes_acp.core.ports.schedule_ports import Prompts
 from hermes_acp.runs.record_gate import RecordGate
 from hermes_acp.runs.run_history import RunHistory, history_of
 from hermes_acp.sessions.session import Session
@@ -64,7 +64,7 @@ class SessionDriver:
         self,
         sessions: SessionManager,
         configuration: Configuration,
-        prompts: PromptStore,
+        prompts: Prompts,
         open_workspace: OpenWorkspace,
         report_bug: Callable[[Exception], None],
     ) -> None:

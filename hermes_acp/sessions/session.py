@@ -48,6 +48,8 @@ from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
 
 T = TypeVar("T")
+RESTING_S: Final = 3.0
+"""How long closing a session waits for a turn to rest, before it is stopped."""
 STEERS_NOTICE: Final = "Handed to the running turn; it is read before its next step."
 BYPASS_ENDED_NOTICE: Final = "The mode `bypass` is not allowed in this process. The mode is now `{mode}`."
 QUEUED_NOTICE: Final = "Waiting for the running turn; this message comes next."
@@ -374,8 +376,15 @@ class Session:
         if options != self.record.options:
             self.ledger.emit(OptionsChanged(options))
 
-    async def close(self) -> None:
-        """Stop what runs, wait for its end, and release the record."""
+    async def close(self, *, keeps_questions: bool = False) -> None:
+        """Stop what runs, wait for its end, and release the record.
+
+        If `keeps_questions`, a turn that waits for its user rests instead, so that it can ask again later.
+        """
+        if keeps_questions and len(self._scopes) == 1 and self.clients.suspend():
+            with anyio.move_on_after(RESTING_S):
+                async with self._turns:
+                    pass
         self.cancel()
         with anyio.CancelScope(shield=True):
             async with self._turns:

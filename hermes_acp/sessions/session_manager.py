@@ -130,13 +130,16 @@ class SessionManager:
         open_workspace: OpenWorkspace,
         more_roots: Sequence[str] | None = None,
         watch: OnOpened | None = None,
+        *,
+        keeps_questions: bool = False,
     ) -> tuple[Session, SessionHistory]:
         """Open a stored session and return it with its past.
 
         `cwd` and `more_roots` are the folders its editor uses now; None keeps the recorded ones. A session that is
-        already open keeps its working directory; one that became read-only is reopened; what a killed process left open
-        is closed. `watch` is called where the past ends, so a watcher that starts there misses nothing and sees nothing
-        twice. Raises SessionNotFound, Busy, BadRequest, StorageError.
+        already open keeps its working directory; one that became read-only is reopened. What a killed process left open
+        is closed, except for a turn that waits for its user if `keeps_questions`. `watch` is called where the past
+        ends, so a watcher that starts there misses nothing and sees nothing twice. Raises SessionNotFound, Busy,
+        BadRequest, StorageError.
         """
         if (session := self._open.get(session_id)) and session.is_stuck:
             await self.close(session_id)  # the obstacle may be gone by now
@@ -155,7 +158,9 @@ class SessionManager:
             if is_child(session_id):
                 transcript.seal(read_only(session_id))
             try:
-                session, ends = await self._revive(transcript, events, cwd, open_workspace, more_roots)
+                session, ends = await self._revive(
+                    transcript, events, cwd, open_workspace, more_roots, keeps_questions=keeps_questions
+                )
             except BaseException:
                 transcript.close()
                 raise
@@ -181,13 +186,16 @@ class SessionManager:
         cwd: str | None,
         open_workspace: OpenWorkspace,
         more_roots: Sequence[str] | None,
+        *,
+        keeps_questions: bool,
     ) -> tuple[Session, list[Event]]:
         """Open a stored session, and return the events its record lacks; nothing can fail once it is open."""
         record = await anyio.to_thread.run_sync(fold_events, events)
         place = record.cwd if cwd is None else cwd
         more = record.roots[1:] if more_roots is None else more_roots
         roots = await anyio.to_thread.run_sync(self._creator.checked_roots, place, more)
-        close = partial(events_to_close, keeps_questions=record.session_id in self.continued)
+        keeps_questions = keeps_questions or record.session_id in self.continued
+        close = partial(events_to_close, keeps_questions=keeps_questions)
         ends = await anyio.to_thread.run_sync(close, record, transcript.path)
         workspace = open_workspace(record.session_id, place, roots)
         return Session(transcript, record, workspace, self._services), ends
@@ -211,12 +219,12 @@ class SessionManager:
         await self.listing.try_to_settle()
         return await self._store.page(cwd, after, archived)
 
-    async def close(self, session_id: str) -> None:
-        """Close one session; it can be loaded again."""
+    async def close(self, session_id: str, *, keeps_questions: bool = False) -> None:
+        """Close one session; it can be loaded again, and then asks what it asked if `keeps_questions`."""
         if session := self._open.pop(session_id, None):
             is_closed = self._moving[session_id] = anyio.Event()
             try:
-                await session.close()
+                await session.close(keeps_questions=keeps_questions)
             finally:
                 del self._moving[session_id]
                 is_closed.set()

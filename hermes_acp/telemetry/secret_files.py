@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from hermes_acp.telemetry.private_keys import is_private_key
-from hermes_acp.telemetry.secret_scan import KnownSecrets, scan
+from hermes_acp.telemetry.secret_scan import KnownSecrets, may_hold_secrets, scan
 
 MAX_BYTES: Final = 64 * 1024
 """Key files are small; larger files are not checked."""
@@ -41,7 +41,7 @@ def secret_in(content: bytes) -> str:
     if _ANNOUNCEMENT in content and _is_key(content.decode("utf-8", "replace")):
         return "a private key"
     head = content[:4096].decode("utf-8", "replace").splitlines()[: SAMPLE_LINES + 1]
-    if not _are_settings(head[:SAMPLE_LINES]):
+    if not _are_settings(head[:SAMPLE_LINES]) or not may_hold_secrets(content):
         return ""
     text = content.decode("utf-8", "replace")
     if not _are_settings(text.splitlines()):
@@ -61,7 +61,13 @@ def _is_key(text: str) -> bool:
 
 def _are_settings(lines: list[str]) -> bool:
     """Return whether these lines contain little but names with values."""
-    told = [line for line in lines if not _EMPTY.match(line)]
-    if any(len(line) > MAX_LINE for line in told):
-        return False
-    return bool(told) and sum(bool(_SETTING.match(line)) for line in told) >= MIN_SETTINGS * len(told)
+    max_others = len(lines) - MIN_SETTINGS * len(lines)
+    told = others = 0
+    for line in lines:
+        if _EMPTY.match(line):
+            continue
+        told += 1
+        others += not _SETTING.match(line)
+        if others > max_others or len(line) > MAX_LINE:
+            return False
+    return bool(told) and told - others >= MIN_SETTINGS * told

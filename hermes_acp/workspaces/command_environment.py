@@ -10,6 +10,7 @@ from typing import Final
 
 from hermes_acp.git.program_settings import COMMAND_SETTINGS
 from hermes_acp.git.safe_git import settings_variables
+from hermes_acp.git.setting_secrets import without_key_settings
 from hermes_acp.telemetry.redaction import is_secret
 
 HIJACK_VARIABLES: Final = frozenset(
@@ -20,6 +21,8 @@ HIJACK_VARIABLES: Final = frozenset(
     }
 )  # fmt: skip
 FUNCTION_PREFIX: Final = "BASH_FUNC_"
+GIT_SETTING: Final = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
+"""Variables that git needs all of, or none: those with keys are replaced, not left out."""
 NON_INTERACTIVE: Final = MappingProxyType(
     {
         "PAGER": "cat",
@@ -36,10 +39,10 @@ def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables commands may see: no secrets, nothing that loads code, no pagers or prompts."""
     kept = {
         name: value
-        for name, value in environment.items()
+        for name, value in without_key_settings(environment).items()
         if name not in HIJACK_VARIABLES
         and not name.startswith(FUNCTION_PREFIX)
-        and not is_secret(name, value)
+        and (name.startswith(GIT_SETTING) or not is_secret(name, value))
     }
     return {**kept, **NON_INTERACTIVE, **settings_variables(COMMAND_SETTINGS, kept)}
 

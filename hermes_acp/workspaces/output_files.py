@@ -79,6 +79,12 @@ class OutputFolder:
                 os.unlink(oldest)
         return OutputFile(path, file, MAX_BYTES)
 
+    def folder(self, name: str) -> str:
+        """Return a private folder with this name next to the outputs. Raises OSError."""
+        path = os.path.join(self._made(), name)
+        os.makedirs(path, mode=stat.S_IRWXU, exist_ok=True)
+        return path
+
     def _made(self) -> str:
         if not self.path:
             with suppress(OSError):

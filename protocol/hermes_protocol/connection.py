@@ -182,13 +182,13 @@ class Connection:
                 self.notify(CANCEL_REQUEST, {"requestId": call_id})
         return _unpack(method, call.outcome, result_type)
 
-    def notify(self, method: str, params: object) -> None:
-        """Queue a notification; never blocks.
+    def notify(self, method: str, params: object, *, frame: bytes = b"") -> None:
+        """Queue a notification; never blocks. `frame` is its encoding, if it is known already.
 
         It is dropped if the peer is gone. Streams must also await `drained`.
         """
         if not self._writer.is_lost:
-            self._enqueue(envelope.encode_notification(method, params))
+            self._enqueue(frame or envelope.encode_notification(method, params))
 
     async def drained(self) -> None:
         """Return at once below the high-water mark, otherwise once the output is down to the low-water mark."""

@@ -49,7 +49,7 @@ hermes_acp.frontends.lsp.features: initialize initialized text_document_code_act
 hermes_acp.memory.services: honcho mem0
 hermes_acp.models.providers: anthropic bedrock gemini openai_compatible openai_responses
 hermes_acp.notifications.services: apprise desktop
-hermes_acp.runs.engines: embedded
+hermes_acp.runs.engines: embedded temporal
 hermes_acp.sessions.commands: answer board compact config context cost export init mcp memory park permissions redo
   shell skills status take trust undo
 hermes_acp.tools.builtin: apply_patch ask_user board browser card delegate diagnostics edit_file execute_code

@@ -70,6 +70,10 @@ def test_nothing_heavy_on_the_way_to_initialize(name: str) -> None:
     assert name not in loaded_by(GREETING)
 
 
+def test_nothing_of_a_fleet_is_imported_without_one() -> None:
+    assert not loaded_by(CONVERSATION) & {"psycopg", "temporalio", "hermes_acp.runs.fleet.postgres_database"}
+
+
 def test_a_chat_starts_its_agent_before_it_imports_what_draws() -> None:
     assert not loaded_by(CHAT) & {
         "rich",

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.proposals import Confinement
+from hermes_acp.core.proposals import Confinement, Runs
+from hermes_acp.policy.policy_engine import Policy
 from tests.attacks.sandboxes import WAYS, Sandboxed, sandboxed
 
 pytestmark = pytest.mark.anyio
@@ -123,3 +124,25 @@ async def test_ordinary_work_goes_on_beside_hidden_files(tmp_path: Path) -> None
         assert "True" in end.output
         assert git(box.folder, "show", "--stat", "--format=%s").split()[0] == "x"
         assert (box.folder / ".env").read_text() == "secret-bytes"
+
+
+async def test_a_folder_is_secret_only_if_what_lies_in_it_is(box: Sandboxed) -> None:
+    for name in (".env/bin/activate", "src/secrets.json/notes", "src/.env.d/notes"):
+        write(box.folder, name, "plain-bytes")
+    for name in (".env/.env", ".ssh/notes", "src/.aws/notes", ".env/lib/server.key"):
+        write(box.folder, name, "secret-bytes")
+    end = await box.run("grep -rs -e plain -e secret .", confinement="read_only")
+    assert end.output.count("plain-bytes") == 3
+    assert "secret-bytes" not in end.output
+    policy = Policy("/home/me/.hermes", "/home/me", ("/usr/bin", "/bin"))
+    here = str(box.folder)
+    for line, decision in (
+        ("ls .env", "allow"),
+        ("cat .env/bin/activate", "allow"),
+        ("grep -r plain .env", "allow"),
+        ("cat .env/.env", "ask"),
+        ("ls .ssh", "ask"),
+        ("cat src/.aws/notes", "ask"),
+        ("cat .env/lib/server.key", "ask"),
+    ):
+        assert policy.judge([Runs(line, here, (here,), confined=True)], "ask", ()).decision == decision, line

@@ -3,12 +3,16 @@
 import os
 import socket
 import subprocess
+import tty
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+import anyio
 import pytest
 
+from hermes_acp.core.ports.workspace_ports import Command
+from hermes_acp.core.proposals import Confinement
 from hermes_acp.workspaces.command_environment import command_environment
 from hermes_acp.workspaces.processes.process_spawn import ShellCommand, start
 from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
@@ -94,3 +98,95 @@ def test_a_link_put_in_place_of_a_folder_just_before_the_start_opens_nothing(tmp
     assert "done" in said
     assert "canary-bytes" not in said
     assert os.listdir(outside) == ["canary"]
+
+
+@contextmanager
+def terminal() -> Generator[tuple[int, str]]:
+    """Open a terminal as a person has one; yield what they see of it, and its path."""
+    seen, theirs = os.openpty()
+    os.set_blocking(seen, False)
+    tty.setraw(theirs)
+    try:
+        yield seen, os.ttyname(theirs)
+    finally:
+        os.close(seen)
+        os.close(theirs)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("confinement", ["must", "read_only"])
+async def test_nothing_is_written_to_or_read_from_the_terminals_of_the_machine(
+    tmp_path: Path, way: SandboxMechanism, confinement: Confinement
+) -> None:
+    async with sandboxed(tmp_path, way) as box:
+        with terminal() as (seen, path):
+            os.write(seen, b"typed-canary\n")
+            lines = (
+                f"timeout 2 cat {path}; timeout 2 head -c 5 < {path}",
+                f"echo seen > {path}; printf '\\033]52;c;eA==\\a' >> {path}; stty -F {path} -echo",
+                f"{PYTHON} -c \"import fcntl, os; fcntl.ioctl(os.open('{path}', 2), 0x5412, b'x')\"",
+                f'{PYTHON} -c "import os; os.setsid()"; timeout 2 setsid sh -c "cat < {path}; cat < /dev/tty"',
+            )
+            for line in lines:
+                end = await box.run(line, confinement=confinement)
+                assert "typed" not in end.output
+            with pytest.raises(BlockingIOError):
+                os.read(seen, 100)
+
+
+async def test_a_command_in_a_terminal_of_its_own_can_open_it(tmp_path: Path) -> None:
+    async with sandboxed(tmp_path, "landlock") as box:
+        line = "echo to the terminal > /dev/tty; sh -c 'read -r word < /dev/tty; echo got $word'"
+        process = await box.workspace.launch(Command(line, str(box.folder), 60, "must"), in_terminal=True)
+        await process.write("hello\n")
+        said = ""
+        with anyio.fail_after(60):
+            while not (found := await process.read(5)).end:
+                said += found.output
+        said += found.output
+        assert "to the terminal" in said
+        assert "got hello" in said
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_no_priority_is_set_for_processes_of_the_machine(tmp_path: Path, way: SandboxMechanism) -> None:
+    async with sandboxed(tmp_path, way) as box:
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
+            before = os.getpriority(os.PRIO_PROCESS, other.pid)
+            await box.run(
+                f"renice 19 -p {other.pid}; renice 19 -u $(id -u); ionice -c3 -p {other.pid}; "
+                f"chrt -i -p 0 {other.pid}; taskset -p 1 {other.pid}"
+            )
+            assert os.getpriority(os.PRIO_PROCESS, other.pid) == before
+            assert os.sched_getscheduler(other.pid) == os.SCHED_OTHER
+            assert os.sched_getaffinity(other.pid) == os.sched_getaffinity(0)
+        assert (await box.run("nice -n 5 nice")).output == "5\n"
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_nothing_is_scheduled_to_run_later(tmp_path: Path, way: SandboxMechanism) -> None:
+    """Whether there is a program for it or not: where its lists are is closed, and so is its socket."""
+    places = (
+        "/var/spool/cron",
+        "/var/spool/cron/crontabs",
+        "/var/spool/at",
+        "/etc/cron.d",
+        "/etc/cron.daily",
+    )
+    places += (
+        "/etc/systemd/system",
+        "/run/systemd/system",
+        "/run/systemd/transient",
+        "/etc/init.d",
+        "/etc/profile.d",
+    )
+    async with sandboxed(tmp_path, way) as box:
+        line = "; ".join(f"mkdir -p {each}; echo x > {each}/hermes-escape" for each in places)
+        await box.run(line)
+        assert not any(Path(each, "hermes-escape").exists() for each in places)
+        end = await box.run(
+            "systemd-run --user true && echo reached; systemd-run true && echo reached; "
+            "busctl --user list && echo reached; echo true | at now && echo reached; "
+            "echo '* * * * * true' | crontab - && echo reached"
+        )
+        assert "reached" not in end.output

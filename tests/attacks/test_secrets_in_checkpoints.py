@@ -91,6 +91,7 @@ def test_files_of_keys_that_the_repository_tracks_are_kept_in_no_checkpoint(tmp_
     git(workshop.root, "commit", "-qm", "all of it")
     workshop.write(".gitignore", ".env\n")
     workshop.turn(lambda: workshop.write("main.py", "print('kept', 2)\n"))
+    workshop.store.copy_borrowed(workshop.roots)
     check(workshop)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import anyio
 
 from hermes_acp.clock import SystemClock
+from hermes_acp.config.environment import environment_of
 from hermes_acp.core.ports.boards.card_actions import AddCard, CommentOnCard
 from hermes_acp.core.ports.boards.cards import Actor
 from hermes_acp.ids import RandomIds
@@ -16,7 +17,13 @@ from hermes_acp.runs.run_service import RunService, cannot_drive
 
 def service_in(home: Path) -> BoardService:
     """Return the boards of a home."""
-    runs = RunService(home, SystemClock(), RandomIds(), cannot_drive, lambda session_id: home / session_id)
+    runs = RunService(
+        environment_of({"HERMES_HOME": str(home)}),
+        SystemClock(),
+        RandomIds(),
+        cannot_drive,
+        lambda session_id: home / session_id,
+    )
     return BoardService(
         FileBoardLogs(home / "boards"), runs, SystemClock(), lambda name: home / "boards" / name / "snapshot"
     )

@@ -3,6 +3,7 @@
 Started as a program, it is a worker process: `python -m tests.contract.run_drivers ENGINE HOME JOURNAL`.
 """
 
+import os
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import anyio
 
 from hermes_acp.clock import SystemClock
+from hermes_acp.config.environment import environment_of
 from hermes_acp.core.ports.run_ports import (
     Crashed,
     Done,
@@ -90,7 +92,9 @@ class ScriptedDriver:
 async def _work(name: str, home: Path, journal: Path) -> None:
     driver = ScriptedDriver(journal)
     driver.note("ready")
-    await open_engine(home, SystemClock(), QUICK, name).work(driver, WorkScope())
+    await open_engine(
+        environment_of({**os.environ, "HERMES_HOME": str(home)}), SystemClock(), QUICK, name
+    ).work(driver, WorkScope())
 
 
 if __name__ == "__main__":

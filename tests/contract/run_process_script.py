@@ -14,6 +14,7 @@ from pathlib import Path
 import anyio
 
 from hermes_acp.clock import SystemClock
+from hermes_acp.config.environment import environment_of
 from hermes_acp.core.ports.run_ports import Done, DriveOutcome, Driver, Lease, RunOrder, WorkScope
 from hermes_acp.runs.engine_choice import open_engine
 from hermes_acp.runs.processes.process_driver import ProcessDriver
@@ -50,7 +51,9 @@ async def scripted(journal: Path) -> AsyncGenerator[Driver]:
 
 
 async def _work(journal: Path, home: Path) -> None:
-    await open_engine(home, SystemClock(), QUICK).work(ProcessDriver(command_for(journal), home), WorkScope())
+    await open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock(), QUICK).work(
+        ProcessDriver(command_for(journal), home), WorkScope()
+    )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The processes of the tests of engines of runs."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import anyio
 import msgspec
 
 from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.config.environment import environment_of
 from hermes_acp.core.ports.run_ports import RunOrder, Runs, RunState, RunView, WorkScope
 from hermes_acp.core.ports.schedule_ports import Engine
 from hermes_acp.runs.engine_settings import EngineSettings
@@ -42,6 +44,7 @@ class Stage(ABC):
         self.engine = engine
         self.home = home
         self.clock = JumpingClock()
+        self.environment = environment_of({**os.environ, "HERMES_HOME": str(home)})
 
     @abstractmethod
     def open(self, settings: EngineSettings = QUICK) -> Engine:
@@ -82,7 +85,9 @@ class WorkerProcess:
         self.journal.touch()
         command = [sys.executable, "-m", "tests.contract.run_drivers"]
         self._process = subprocess.Popen(
-            [*command, stage.engine, str(stage.home), str(self.journal)], cwd=ROOT
+            [*command, stage.engine, str(stage.home), str(self.journal)],
+            cwd=ROOT,
+            env=dict(stage.environment.variables),
         )
 
     def lines(self) -> list[str]:

@@ -16,7 +16,7 @@ from tests.contract.run_drivers import QUICK, ScriptedDriver
 from tests.contract.run_lease_suite import LeaseSuite
 from tests.contract.run_order_suite import OrderSuite
 from tests.contract.run_schedule_suite import ScheduleSuite
-from tests.contract.run_stage import Stage, order, reached, told
+from tests.contract.run_stage import JumpingClock, Stage, order, reached, told
 
 pytestmark = pytest.mark.anyio
 
@@ -25,7 +25,7 @@ class EmbeddedStage(Stage):
     """Processes that share a home."""
 
     def open(self, settings: EngineSettings = QUICK) -> Engine:
-        return ENGINE(self.home, self.clock, settings)
+        return ENGINE(self.environment, self.clock, settings)
 
 
 @pytest.fixture
@@ -46,13 +46,33 @@ async def test_a_file_of_before_places_still_loads(tmp_path: Path) -> None:
     )
     await before.aclose()
     stage, driver = EmbeddedStage("embedded", tmp_path), ScriptedDriver()
-    runs = ENGINE(tmp_path, clock, QUICK)
+    runs = ENGINE(stage.environment, clock, QUICK)
     await runs.work(driver, WorkScope("old"))
     assert driver.driven == [("old", 1)]
     await runs.start(order("new"))
     async with stage.worker() as worker:
         await reached(runs, "new", "done")
     assert told(worker.driven) == ["new"]
+
+
+class StridingClock(JumpingClock):
+    """A clock that goes on by a second whenever somebody looks at it."""
+
+    def now(self) -> float:
+        self.offset_s += 1
+        return super().now()
+
+
+@pytest.mark.parametrize("seconds", range(2, 10))
+async def test_a_run_that_falls_due_between_two_looks_at_the_clock_is_driven(
+    tmp_path: Path, seconds: int
+) -> None:
+    stage = EmbeddedStage("embedded", tmp_path)
+    runs = stage.open()
+    stage.clock = StridingClock()
+    await runs.start(order("a", not_before=stage.clock.now() + seconds))
+    async with stage.worker():
+        await reached(runs, "a", "done")
 
 
 class TestOrders(OrderSuite):

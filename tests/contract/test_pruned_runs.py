@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.config.environment import environment_of
 from hermes_acp.core.ports.schedule_ports import Timing
 from hermes_acp.ids import RandomIds
-from hermes_acp.runs.prompt_store import PromptStore
+from hermes_acp.runs.prompt_store import FilePrompts
 from hermes_acp.runs.run_service import RunService, RunWish, cannot_drive
 from hermes_acp.runs.schedule_decisions import Decision
 from hermes_acp.runs.tables.run_pruning import KEPT_OF_EACH_SCHEDULE
@@ -27,7 +28,13 @@ def clock() -> JumpingClock:
 
 @pytest.fixture
 def service(tmp_path: Path, clock: JumpingClock) -> RunService:
-    return RunService(tmp_path, clock, RandomIds(), cannot_drive, lambda session_id: tmp_path / session_id)
+    return RunService(
+        environment_of({"HERMES_HOME": str(tmp_path)}),
+        clock,
+        RandomIds(),
+        cannot_drive,
+        lambda session_id: tmp_path / session_id,
+    )
 
 
 def prompts_in(home: Path) -> set[str]:
@@ -58,7 +65,7 @@ async def test_runs_that_ended_long_ago_are_forgotten_with_their_prompts(
 
 
 async def test_a_prompt_that_is_wanted_again_is_not_old(tmp_path: Path) -> None:
-    prompts = PromptStore(tmp_path)
+    prompts = FilePrompts(tmp_path)
     name = await prompts.put("the same")
     os.utime(tmp_path / "runs" / "prompts" / f"{name}.txt", (0, 0))
     await prompts.put("the same")

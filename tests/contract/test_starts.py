@@ -34,7 +34,7 @@ def run(line: str, gate: SandboxEntry, folder: Path) -> str:
 def test_the_thread_that_gave_up_its_rights_is_gone_before_the_command_acts(tmp_path: Path) -> None:
     tasks: list[int] = []
 
-    def give_up() -> None:
+    def give_up(_: str) -> None:
         tasks.append(threading.get_native_id())
 
     for _ in range(20):
@@ -59,7 +59,7 @@ def test_a_command_is_received_before_it_goes_on(tmp_path: Path) -> None:
 
 
 def test_nothing_is_started_where_rights_cannot_be_given_up(tmp_path: Path) -> None:
-    def give_up() -> None:
+    def give_up(_: str) -> None:
         raise OSError(errno.ENOSYS, "not here")
 
     with pytest.raises(OSError, match="not here"):
@@ -72,7 +72,7 @@ def test_what_a_thread_gives_up_is_kept_by_all_others(tmp_path: Path) -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
     said = run(
         "nice",
-        SandboxEntry(WAIT, lambda pid: None, lambda: os.setpriority(os.PRIO_PROCESS, 0, own + 3)),
+        SandboxEntry(WAIT, lambda pid: None, lambda _: os.setpriority(os.PRIO_PROCESS, 0, own + 3)),
         tmp_path,
     )
     assert int(said) == own + 3

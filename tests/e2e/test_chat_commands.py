@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.e2e.agent_process import agent_environment, run_command
 from tests.e2e.chat_environment import Place
 from tests.e2e.chat_terminal import CTRL_D, ENTER
 from tests.model_server import Reply, ToolCall, serve
@@ -78,6 +79,9 @@ async def test_the_last_session_with_words_is_continued(place: Place) -> None:
             assert await terminal.end() == 0
         async with place.chat(server, "--continue") as terminal:
             await terminal.see("❯ remember me")
+        environment = agent_environment(place.home, server)
+        listed = await run_command("sessions", "list", environment=environment, cwd=place.project)
+        assert listed.output.count("ses_") == 1, "a session without words is listed nowhere"
 
 
 async def test_a_persons_own_command_is_asked_about_and_shown_to_the_model(place: Place) -> None:

@@ -114,6 +114,23 @@ async def test_hunks_of_a_proposal_are_chosen_in_the_pane(place: Place) -> None:
     assert (place.project / "a.txt").read_text() == BEFORE.replace("ten", "TEN")
 
 
+async def test_the_pane_of_changes_answers_a_waiting_proposal(place: Place) -> None:
+    async with serve(EDITING) as server, full_chat(place, server) as stage:
+        await stage.say("change it\r")
+        await stage.asked()
+        await stage.press("f3")
+        await stage.see("+ ONE", "changes-view")
+        await stage.press("e")
+        await stage.until(lambda: "EDITOR" in stage.label("status"), "which variable names the editor")
+        await stage.press("escape")
+        await stage.asked()
+        await stage.press("f3")
+        await stage.see("+ ONE", "changes-view")
+        await stage.press("y", "s")
+        await stage.see("All done.")
+    assert (place.project / "a.txt").read_text() == BEFORE.replace("one", "ONE")
+
+
 async def test_edits_made_without_asking_are_reverted_in_the_pane(place: Place) -> None:
     async with serve(REWRITING) as server, full_chat(place, server, mode="accept_edits") as stage:
         await stage.until(lambda: "accept_edits" in stage.label("status"), "the mode")

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX"),
 ]
 CTRL_G = "\x07"
-F2, F4, F6 = "\x1bOQ", "\x1bOS", "\x1b[17~"
+F2, F3, F4, F6 = "\x1bOQ", "\x1bOR", "\x1bOS", "\x1b[17~"
 COLOURS = re.compile(rb"\x1b\[[0-9;]*\b(3[0-7]|9[0-7]|4[0-7]|38|48)\b[0-9;]*m")
 WITHOUT_TEXTUAL = """
 import sys
@@ -108,6 +108,30 @@ async def test_the_prompt_is_written_in_the_persons_editor_while_an_answer_strea
         terminal.type(f"!{ENTER}")
         await terminal.see("Got it.")
         assert "a final text!" in str(server.requests[-1].body)
+
+
+async def test_a_hunk_is_edited_in_the_pane_and_what_was_written_is_what_counts(
+    place: Place, tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\ncase "$1" in */a.txt) sed -i "s/ONE/Uno/" "$1";; *) exit 1;; esac\n')
+    editor.chmod(0o755)
+    async with (
+        serve(REWRITING) as server,
+        place.chat(server, "--full", EDITOR=str(editor)) as terminal,
+    ):
+        await terminal.see("scripted-large · ask")
+        terminal.type(f"change it{ENTER}")
+        await terminal.see("F2 answers the question")
+        terminal.type(F3)
+        await terminal.see("Waiting for your approval")
+        terminal.type("e")
+        await terminal.see("+ Uno")
+        terminal.type("jns")
+        await terminal.see("All done.")
+        terminal.type(CTRL_D)
+    assert (place.project / "a.txt").read_text() == BEFORE.replace("one", "Uno")
+    assert "now contain what they want" in str(server.requests[-1].body)
 
 
 async def test_the_input_has_the_focus_after_a_question(place: Place) -> None:

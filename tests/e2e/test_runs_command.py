@@ -52,7 +52,7 @@ async def test_a_question_outlives_the_process_and_its_answer_goes_on_in_the_nex
             done = await state_of(run, environment, workspace, "done")
             assert done["answer"] == "Written."
             assert (await command("show", run, environment=environment, cwd=workspace)).endswith(
-                "\nAnswer\nWritten.\n"
+                "\nThe agent's last words\nWritten.\n"
             )
     assert (workspace / "made.txt").read_text() == "made\n"
     assert len(server.requests) == 2

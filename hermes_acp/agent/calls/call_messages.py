@@ -42,7 +42,7 @@ UNANSWERED: Final = CallNote(
     "This is not a refusal.",
 )
 UNAVAILABLE: Final = CallNote(
-    "Not run: this needs approval ({why}), and nobody could be asked, or the answer was not valid.",
+    "Not run: this needs approval ({why}), and nobody answered.",
     "This is not a refusal.",
 )
 

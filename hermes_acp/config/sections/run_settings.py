@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from hermes_acp.config.sections.fleet_settings import FleetSettings
 from hermes_acp.config.settings_section import Positive, Section
 
 
@@ -30,3 +31,4 @@ class ResidentSettings(Section):
 
     runs: RunSettings = RunSettings.defaults()
     boards: BoardsSettings = BoardsSettings.defaults()
+    fleet: FleetSettings = FleetSettings.defaults()

@@ -1,6 +1,6 @@
 """Schedules: when runs are started by the clock, and what became of each time they were due."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -104,8 +104,36 @@ class Schedules(Protocol):
         ...
 
 
+class Prompts(Protocol):
+    """The prompts of runs, each named after its content: an engine's queues get only the name."""
+
+    async def put(self, text: str, sources: Sequence[str] = ()) -> str:
+        """Store a prompt with secrets masked, and return its name; `sources` name what others than the user wrote.
+
+        Raises StorageError.
+        """
+        ...
+
+    async def get(self, name: str) -> str:
+        """Return a prompt. Raises StorageError."""
+        ...
+
+    async def sources(self, name: str) -> tuple[str, ...]:
+        """Return what of a prompt others than the user wrote. Raises StorageError."""
+        ...
+
+    async def prune(self, named: Collection[str], before: float) -> None:
+        """Remove prompts that are not among the named ones and were last stored before a time."""
+        ...
+
+
 class Engine(Runs, Protocol):
-    """An engine with its schedules."""
+    """An engine with its schedules and prompts."""
+
+    @property
+    def prompts(self) -> Prompts:
+        """What its runs are asked to do."""
+        ...
 
     @property
     def schedules(self) -> Schedules:

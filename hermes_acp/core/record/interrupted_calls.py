@@ -36,12 +36,17 @@ def may_rest(calls: OpenCalls, call: ToolCall) -> bool:
 
 
 def calls_closed(
-    calls: OpenCalls, accounts: Mapping[str, ChildOutcome], lost: str, *, keeps_questions: bool = False
+    calls: OpenCalls,
+    accounts: Mapping[str, ChildOutcome],
+    lost: str,
+    *,
+    keeps_questions: bool = False,
+    keeps_resting: bool = True,
 ) -> list[Event]:
     """List the events that close the open calls of a killed process.
 
     `accounts` are the outcomes in the children's own records, by child ID. `lost` is the text for a child without one.
-    If `keeps_questions`, calls that may rest stay open.
+    If `keeps_questions`, calls that may rest stay open; if `keeps_resting`, those that rest already do.
     """
     ends: list[Event] = [
         resolve_child_end(child, accounts.get(child.child_id), lost) for child in calls.unended_children()
@@ -49,7 +54,7 @@ def calls_closed(
     for card in calls.inner.values():
         outcome = _lost_outcome(calls, card.call_id, accounts)
         ends.append(CallEnded(card.call_id, card.name, "failed", outcome, within=card.within))
-    resting = calls.resting()
+    resting = calls.resting() if keeps_resting else ()
     for call in calls.of_model():
         if call in resting or (keeps_questions and may_rest(calls, call)):
             continue

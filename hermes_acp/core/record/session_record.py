@@ -101,6 +101,7 @@ class Record:
         self._informed: dict[str, tuple[Grant, ...]] = {}
         self.calls = OpenCalls()
         self.last_end: TurnEnded | None = None
+        self._is_of_run = False
         self._unanswered: list[UserMessage] = []
         self._words: list[str] = []
         self._turn_began_at = 0
@@ -255,6 +256,7 @@ class Record:
 
     def _open_turn(self, event: TurnStarted) -> None:
         self.open_turn = event.turn_id
+        self._is_of_run = bool(event.run_id)
         self._turn_began_at = len(self.messages)
         self._was_answered = False
         self._mode_told_before = self.mode_told
@@ -292,6 +294,12 @@ class Record:
         return bool(has_begun and self.last_end and self.last_end.reason != "done" and not self.open_turn)
 
     @property
+    def waits_for_client(self) -> bool:
+        """Whether the last turn rests until a client of the session answers its question. Runs ask elsewhere."""
+        rests = self.last_end is not None and self.last_end.reason == "input_required"
+        return rests and not self._is_of_run and not self.open_turn and bool(self.calls.resting())
+
+    @property
     def was_interrupted(self) -> bool:
         """Whether the process ended before any answer to the last prompt."""
         return bool(self._unanswered and self.last_end and self.last_end.error_code == CUT_OFF)
@@ -302,13 +310,17 @@ class Record:
         """List the events that close what a killed process left open; apply and record them in order.
 
         `accounts` are the outcomes in the records of child agents, by child ID. If `keeps_questions`, a turn whose
-        question was open rests with it, and asks again when it is resumed.
+        question was open rests with it, and asks again when it is resumed. Otherwise, a question that only a client of
+        the session could be asked again is lost too.
         """
         rests = keeps_questions and waits_for_user(self.calls)
         ends: list[Event] = []
         if self.open_compaction:
             ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
-        ends += calls_closed(self.calls, accounts or {}, LOST, keeps_questions=rests)
+        keeps_resting = keeps_questions or not self.waits_for_client
+        ends += calls_closed(
+            self.calls, accounts or {}, LOST, keeps_questions=rests, keeps_resting=keeps_resting
+        )
         if self.open_turn:
             if not self.title and (title := title_from_prompt(self.messages)):
                 ends.append(TitleChanged(title))

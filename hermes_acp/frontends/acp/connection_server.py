@@ -26,6 +26,7 @@ async def serve(
     try:
         async with background_tasks(app.run):
             await attend(connection, app, client, greeting)
+            await app.departures.close_all()
     finally:
         with anyio.CancelScope(shield=True):
             await app.aclose()

@@ -14,7 +14,8 @@ from hermes_acp.frontends.cli.messages import command_messages, profile_messages
 
 def add_profiles(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    parser.set_defaults(action="list", json=False)
     listing = actions.add_parser("list", help=profile_messages.LIST_HELP)
     show = actions.add_parser("show", help=profile_messages.SHOW_HELP)
     show.add_argument("name", nargs="?", metavar="NAME", help=profile_messages.SHOWN_HELP)

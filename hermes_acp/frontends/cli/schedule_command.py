@@ -31,7 +31,8 @@ CLOCK: Final = re.compile(r"\d{1,2}:\d{2}")
 
 def add_schedule(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    parser.set_defaults(action="list", json=False)
     add = actions.add_parser("add", help=schedule_messages.ADD_HELP)
     add.add_argument("cron", nargs="?", default="", metavar="CRON", help=schedule_messages.CRON_HELP)
     add.add_argument("--at", default="", metavar="TIME", help=schedule_messages.AT_HELP)

@@ -16,7 +16,7 @@ def check_read(path: str, case: PolicyContext, secret: str = "") -> Verdict:
     if _is_own(path, case):
         return Verdict("deny", f"{path} belongs to the agent itself")
     verdict = ALLOWED
-    if is_sensitive(path) and case.mode != "bypass":
+    if case.mode != "bypass" and is_sensitive(path) and not _is_harmless_folder(path, case):
         verdict = Verdict("ask", f"{path} usually contains secrets")
     elif secret and case.mode != "bypass":
         verdict = Verdict("ask", f"{path} holds {secret}")
@@ -77,6 +77,11 @@ def write_protection(path: str) -> int | None:
         about.st_mode & 0o222 and os.access(path, os.W_OK)
     )
     return stat.S_IMODE(about.st_mode) if is_protected_file else None
+
+
+def _is_harmless_folder(path: str, case: PolicyContext) -> bool:
+    """Return whether a path is a folder that is only named like a secret file, as `.env` may be. Blocks."""
+    return not case.is_remote and not is_sensitive(f"{path}/x") and os.path.isdir(path)
 
 
 def _is_own(path: str, case: PolicyContext) -> bool:

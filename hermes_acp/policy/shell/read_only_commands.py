@@ -10,9 +10,11 @@ from hermes_acp.policy.shell.command_arguments import ParsedArguments, parse_arg
 from hermes_acp.policy.shell.command_operands import count_mistake, read_operands
 from hermes_acp.policy.shell.command_paths import (
     ShellEnvironment,
+    is_inside,
     paths_of,
     workspace_program,
 )
+from hermes_acp.policy.shell.history_secrets import HistoryError, secrets_in_history
 from hermes_acp.policy.shell.parsing.shell_words import Word
 from hermes_acp.policy.shell.parsing.simple_command import Command
 from hermes_acp.policy.shell.program_tables import ProgramSpec, flags_of, load_tables
@@ -116,8 +118,23 @@ def _read_subcommand(
     else:
         reading = read_program_words(name, inner, rest, cwds)
     tracked = tracked_secrets_shown(name, rest, cwds, environment.roots)
-    unnamed = secrets_shown(name, rest, cwds, environment.roots) if tracked and not reading.why_not else ()
+    unnamed: tuple[str, ...] = ()
+    if tracked and not reading.why_not:
+        unnamed = secrets_shown(name, rest, cwds, environment.roots)
+        try:
+            unnamed += _secrets_in_history(name, rest, cwds, environment)
+        except HistoryError:
+            return ReadAccess(f"which files {name} would show of the history is not known")
+        unnamed = tuple(dict.fromkeys(unnamed))
     return structs.replace(reading, paths=(*read, *reading.paths), tracked=tracked, unnamed=unnamed)
+
+
+def _secrets_in_history(
+    name: str, words: tuple[Word, ...], cwds: tuple[str, ...], environment: ShellEnvironment
+) -> tuple[str, ...]:
+    texts = [word.text or "" for word in words]
+    search_path = [each for each in environment.search_path if not is_inside(each, environment)]
+    return tuple(path for cwd in cwds for path in secrets_in_history(name, texts, cwd, search_path))
 
 
 def _skip_flags(

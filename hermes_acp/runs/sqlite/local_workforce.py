@@ -13,9 +13,9 @@ from anyio.to_thread import run_sync
 from hermes_acp.core.ports.run_ports import Driver, WorkScope
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.engine_settings import EngineSettings
+from hermes_acp.runs.leases.worker_presence import WorkerPresence, presence_of, wake_workers, workers_in
 from hermes_acp.runs.sqlite.run_database import ChangeProbe, RunDatabase
 from hermes_acp.runs.sqlite.run_worker import RunWorker
-from hermes_acp.runs.sqlite.worker_presence import WorkerPresence, presence_of, wake_workers, workers_in
 from hermes_acp.runs.tables.table_connection import TableConnection
 
 FOREGROUND: Final = "only"

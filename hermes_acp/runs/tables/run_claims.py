@@ -27,11 +27,13 @@ from hermes_acp.runs.tables.table_connection import TableConnection
 BUSY_WAIT_S: Final = 1.0
 MAX_BUSY_WAIT_S: Final = 60.0
 PARKED_SENTENCE: Final = "The process that worked on this run was killed {crashes} times."
-DUE: Final = """SELECT seq, id, spec, epoch FROM runs AS due WHERE state = 'queued' AND not_before <= :now AND {which}
+IS_DUE: Final = """state = 'queued' AND not_before <= :now
     AND NOT EXISTS (SELECT 1 FROM runs AS earlier WHERE earlier.chain = due.chain AND earlier.seq < due.seq
         AND (earlier.state IN ('running', 'input_required')
              OR earlier.state = 'queued' AND earlier.not_before <= :now))
-    AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.session_id = due.session_id AND other.state = 'running')
+    AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.session_id = due.session_id AND other.state = 'running')"""
+"""Whether a row of `runs AS due` may be claimed at the time `:now`."""
+DUE: Final = f"""SELECT seq, id, spec, epoch FROM runs AS due WHERE {{which}} AND {IS_DUE}
     ORDER BY priority, seq LIMIT 1"""
 
 
@@ -53,8 +55,14 @@ class HeldRun(Struct, frozen=True):
     beat: int
 
 
-def claim_next(connection: TableConnection, holder: str, now: float, scope: WorkScope) -> Claim | None:
-    """Claim the run that is due next, if there is one."""
+def claim_next(
+    connection: TableConnection, holder: str, now: float, scope: WorkScope, *, max_running: int = 0
+) -> Claim | None:
+    """Claim the run that is due next, if there is one. With `max_running`, no more are driven at once."""
+    if max_running:
+        (running,) = connection.execute("SELECT count(*) FROM runs WHERE state = 'running'").fetchone()
+        if running >= max_running:
+            return None
     places = {f"place{number}": place for number, place in enumerate(scope.places)}
     listed = ", ".join(f":{name}" for name in places)
     which = "id = :only" if scope.only else f"place IN ({listed})"

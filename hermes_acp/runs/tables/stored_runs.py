@@ -20,6 +20,7 @@ from hermes_acp.core.ports.run_ports import (
     WorkScope,
 )
 from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.core.ports.schedule_ports import Prompts
 from hermes_acp.runs.tables.run_pruning import prune
 from hermes_acp.runs.tables.run_tables import (
     insert_message,
@@ -71,8 +72,9 @@ class Workforce(Protocol):
 class StoredRuns:
     """The runs of one home in a database, driven by a workforce; implements `Engine`."""
 
-    def __init__(self, database: TableDatabase, clock: Clock, workforce: Workforce) -> None:
+    def __init__(self, database: TableDatabase, clock: Clock, workforce: Workforce, prompts: Prompts) -> None:
         """Prepare; nothing is opened yet."""
+        self.prompts = prompts
         self._database = database
         self._clock = clock
         self._workforce = workforce

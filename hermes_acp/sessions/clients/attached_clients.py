@@ -4,12 +4,14 @@ All clients are shown the same events in the same order. A question goes to ever
 counts, and the question is withdrawn from the others. Losing a client never ends a turn.
 """
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from typing import Any, Literal, Protocol, TypeVar
 
 import anyio
+from anyio.abc import TaskGroup
 from msgspec import Struct, structs
 
 from hermes_acp.agent.turn.ledger import Ledger
@@ -17,9 +19,10 @@ from hermes_acp.agent.turn.turn_limits import Unattended
 from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import CallProposed, CommandAnswered, Event, UserSaid
 from hermes_acp.core.messages import Part, words_in
-from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, PermissionScope
+from hermes_acp.core.ports.gate_ports import AnswerAwaited, Gate, PermissionResponse, PermissionScope
 from hermes_acp.core.ports.record_ports import Audience
 from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.core.record.interrupted_calls import may_rest
 from hermes_acp.sessions.clients.open_questions import AskedGate, OpenQuestion
 
 T = TypeVar("T")
@@ -58,7 +61,8 @@ class AttachedClients:
         """What every client is shown after it was attached, although it is in no record."""
         self._ledger = ledger
         self._clients: tuple[AttachedClient, ...] = ()
-        self._questions: list[OpenQuestion[Any]] = []
+        self._questions: dict[OpenQuestion[Any], str] = {}
+        """The open questions with the IDs of the calls that they are about."""
         self._prompts: list[tuple[tuple[Part, ...], object]] = []
 
     def __len__(self) -> int:
@@ -140,10 +144,6 @@ class AttachedClients:
         """Return whether a client waits for the end of a prompt it sent."""
         return any(author is connection for _, author in self._prompts)
 
-    def is_author(self, connection: object, event: UserSaid | CommandAnswered) -> bool:
-        """Return whether a client sent the prompt that an event records."""
-        return self.author_of(event) is connection
-
     def author_of(self, event: UserSaid | CommandAnswered) -> object | None:
         """Return the connection that sent the prompt that an event records, or None if it cannot be told.
 
@@ -164,41 +164,62 @@ class AttachedClients:
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope
     ) -> PermissionAnswer | PermissionResponse:
-        """Ask every controller about one call; return the first answer, with the name of the client it came from."""
+        """Ask every controller about one call; return the first answer, with the name of the client it came from.
+
+        Raises AnswerAwaited if the question is suspended.
+        """
 
         async def put(gate: Gate) -> PermissionResponse:
             answer = await gate.ask(call, permission_scope=permission_scope)
             return answer if isinstance(answer, PermissionResponse) else PermissionResponse(answer)
 
-        answer, name = await self._put(put, _is_decision, PermissionResponse("unavailable"), call.title)
+        question = partial(OpenQuestion, put=put, decides=_is_decision, words=call.title)
+        answer, name = await self._put(question, call.call_id, PermissionResponse("unavailable"))
         return structs.replace(answer, by=name)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Ask every controller a call's question; return the first reply."""
+        """Ask every controller a call's question; return the first reply. Raises AnswerAwaited if it is suspended."""
 
         async def put(gate: Gate) -> tuple[Reply | None]:
             return (await gate.inquire(call_id, question),)
 
-        (reply,), name = await self._put(put, _is_reply, (None,), question.text)
+        opened = partial(OpenQuestion, put=put, decides=_is_reply, words=question.text)
+        (reply,), name = await self._put(opened, call_id, (None,))
         return reply and structs.replace(reply, by=name)
 
     async def _put(
-        self, put: Callable[[Gate], Awaitable[T]], decides: Callable[[T], bool], unanswered: T, words: str
+        self, open_question: Callable[[TaskGroup], OpenQuestion[T]], call_id: str, unanswered: T
     ) -> tuple[T, str]:
         """Put a question to all controllers, those that come later included, until it has an outcome."""
+        outcome: tuple[T, str] | None = None
         async with anyio.create_task_group() as tasks:
-            question = OpenQuestion(tasks, put, decides, words)
-            self._questions.append(question)
+            question = open_question(tasks)
+            self._questions[question] = call_id
             try:
                 for client in self.controllers:
                     question.put_to(client.gate, client.name)
-                return await question.outcome(
+                outcome = await question.outcome(
                     without_clients=lambda: unanswered if self.unattended == "continue" else None
                 )
             finally:
-                self._questions.remove(question)
+                del self._questions[question]
                 tasks.cancel_scope.cancel()
-        raise AssertionError("the block returns or raises")
+        if outcome is None:
+            raise AnswerAwaited
+        return outcome
+
+    def suspend(self) -> bool:
+        """Leave the open questions to a later process; return whether there are any and all of them can be asked again.
+
+        Only questions about the model's own calls can, and none may end because its clients have left.
+        """
+        calls = self._ledger.record.calls
+        own = {call.id for call in calls.of_model() if may_rest(calls, call)}
+        if self.unattended != "wait" or not self._questions or not own.issuperset(self._questions.values()):
+            return False
+        for question in self._questions:
+            question.suspend()
+        return True
 
     def _unique(self, name: str) -> str:
         """Return a name that no other client of the session has."""

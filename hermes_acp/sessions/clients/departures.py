@@ -1,6 +1,9 @@
 """What becomes of sessions whose clients leave: turns go on, and what nobody needs any more is closed."""
 
 from collections.abc import Callable
+from functools import partial
+
+import anyio
 
 from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_manager import SessionManager
@@ -36,6 +39,12 @@ class Departures:
                     else:
                         self.on_unattended(session.id)
                 await self.close_if_unattended(session)
+
+    async def close_all(self) -> None:
+        """Close all sessions at the end of the process; turns that wait for their user rest."""
+        async with anyio.create_task_group() as tasks:
+            for session in self._sessions.opened:
+                tasks.start_soon(partial(self._sessions.close, session.id, keeps_questions=True))
 
     async def close_if_unattended(self, session: Session) -> None:
         """Close a session that no client is attached to and in which nothing runs."""

@@ -43,6 +43,7 @@ class OpenQuestion(Generic[T]):
         self._asked: dict[AskedGate, anyio.CancelScope] = {}
         self._undecided: dict[AskedGate, T] = {}
         self._outcome: tuple[T, str] | None = None
+        self._is_suspended = False
         self._changed = anyio.Event()
 
     def put_to(self, gate: AskedGate, name: str) -> None:
@@ -58,12 +59,19 @@ class OpenQuestion(Generic[T]):
             scope.cancel()
         self._note_change()
 
-    async def outcome(self, *, without_clients: Callable[[], T | None]) -> tuple[T, str]:
-        """Wait for the outcome; return it with the name of the client it came from.
+    def suspend(self) -> None:
+        """End the wait without an answer: the question is asked again later."""
+        self._is_suspended = True
+        self._note_change()
+
+    async def outcome(self, *, without_clients: Callable[[], T | None]) -> tuple[T, str] | None:
+        """Wait for the outcome; return it with the name of the client it came from, or None once suspended.
 
         `without_clients` returns the outcome for a question that nobody is there to answer, or None to wait.
         """
         while self._outcome is None:
+            if self._is_suspended:
+                return None
             if not self._asked and self._undecided:
                 return tuple(self._undecided.values())[-1], ""
             if not self._asked and (missing := without_clients()) is not None:

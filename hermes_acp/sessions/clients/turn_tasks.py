@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from hermes_acp.core.errors import Busy, StorageError
+from hermes_acp.core.errors import BadRequest, Busy, StorageError
 from hermes_acp.core.events import TurnEnded
 from hermes_acp.sessions.clients.departures import Departures
 from hermes_acp.sessions.clients.unfinished_turns import UnfinishedTurns
@@ -57,6 +57,16 @@ class TurnTasks:
                 self._on_bug(error, os.urandom(6).hex())
 
         self._start(run)
+
+    def ask_again(self, session: Session) -> None:
+        """Continue a turn that rests with its own question: the session's clients are asked."""
+
+        async def go_on() -> None:
+            with suppress(BadRequest):  # another client was faster, with a prompt
+                await session.go_on(session.clients)
+
+        if session.record.waits_for_client and not session.has_work:
+            self.start(session, go_on)
 
     async def wait_for(
         self,

@@ -38,6 +38,11 @@ class _OpenCheckpoint:
         self._note = note
         self._lock = Lock()
 
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The folders it stores."""
+        return tuple(place.root for place in self._note.places)
+
     def use(self, store: "CheckpointStore", work: "Callable[[CheckpointRecord], T]") -> T:
         """Do something with the record while no other thread does. Raises CheckpointError if it was cancelled."""
         with self._lock:
@@ -66,6 +71,7 @@ class CheckpointManager:
         self._memories: dict[str, ShadowMemory] = {}
         self._open: dict[str, _OpenCheckpoint] = {}
         self._expected: list[tuple[str, ...]] = []
+        self._borrowing: list[tuple[str, ...]] = []
         self._has_work = anyio.Event()
         self._wants_sweep = False
         self._has_swept = False
@@ -84,6 +90,11 @@ class CheckpointManager:
                 roots = self._expected.pop()
                 with suppress(CheckpointError):  # reported when a checkpoint is needed
                     await self._do(lambda store, roots=roots: store.prepare(roots))
+                self._borrowing.append(roots)
+            while self._borrowing and not self._expected:
+                roots = self._borrowing.pop()
+                with suppress(CheckpointError):  # tried again after the next snapshot
+                    await self._do(lambda store, roots=roots: store.copy_borrowed(roots))
             if self._wants_sweep and not self._has_swept:
                 self._has_swept = True
                 with suppress(CheckpointError):
@@ -123,7 +134,14 @@ class CheckpointManager:
             lambda store: store.begin(note_id, "turn", occasion, now, touched, is_whole=is_whole)
         )
         self._open[note_id] = _OpenCheckpoint(note)
+        if is_whole:
+            self._return_later(occasion.roots)
         return note_id
+
+    def _return_later(self, roots: Sequence[str]) -> None:
+        """Schedule the copying of what a first snapshot borrowed."""
+        self._borrowing.append(tuple(roots))
+        self._has_work.set()
 
     async def add(self, checkpoint_id: str, touched: Sequence[str], *, is_whole: bool = False) -> None:
         """Add further files that are about to change; with `is_whole`, everything else too."""
@@ -131,6 +149,8 @@ class CheckpointManager:
         await self._do(
             lambda store: opened.use(store, lambda note: store.amend(note, touched, is_whole=is_whole))
         )
+        if is_whole:
+            self._return_later(opened.roots)
 
     async def close(self, checkpoint_id: str, touched: Sequence[str]) -> tuple[FileChange, ...]:
         """Store the state after the turn and return its changes."""

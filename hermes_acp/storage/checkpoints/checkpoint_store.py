@@ -22,6 +22,7 @@ from hermes_acp.core.ports.checkpoint_ports import (
     UndoConflict,
 )
 from hermes_acp.git.work_tree import find_work_tree
+from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointIndex, CheckpointRecord, FolderSnapshot
 from hermes_acp.storage.checkpoints.gc_refs import GcRefs, objects_in_use
 from hermes_acp.storage.checkpoints.git_trees import Difference, State
@@ -32,6 +33,7 @@ from hermes_acp.storage.checkpoints.named_files import (
     with_files_after,
     with_files_before,
 )
+from hermes_acp.storage.checkpoints.objects.borrowed_objects import BorrowedObjects
 from hermes_acp.storage.checkpoints.patch_text import make_patch
 from hermes_acp.storage.checkpoints.shadow_git import find_git
 from hermes_acp.storage.checkpoints.shadow_repository import Shadow, ShadowMemory
@@ -91,6 +93,15 @@ class CheckpointStore:
         """Read the folders in advance, so that the first checkpoint is fast."""
         for root in widest(roots):
             self.shadow(root).take()
+
+    def copy_borrowed(self, roots: Sequence[str]) -> None:
+        """Copy what the first snapshots of these folders took from their repositories."""
+        for root in widest(roots):
+            shadow = self.shadow(root)
+            try:
+                BorrowedObjects(shadow.git).copy_all(shadow.held)
+            except OSError as error:
+                raise checkpoint_io_error(shadow.place, error) from error
 
     def begin(
         self,

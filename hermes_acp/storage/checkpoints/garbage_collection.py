@@ -20,7 +20,10 @@ from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord
 from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore
 from hermes_acp.storage.checkpoints.gc_refs import USED, GcRefs, no_objects_in_use
-from hermes_acp.storage.checkpoints.shadow_git import ShadowGit, find_git
+from hermes_acp.storage.checkpoints.objects.borrowed_objects import BorrowedObjects, remove_borrowed
+from hermes_acp.storage.checkpoints.objects.index_seed import UNFINISHED
+from hermes_acp.storage.checkpoints.objects.unfinished_packs import packing
+from hermes_acp.storage.checkpoints.shadow_git import BORROWED, ShadowGit, find_git
 
 DAY_S: Final = 86_400.0
 UNREACHABLE_EXPIRY: Final = "3.hours.ago"
@@ -102,6 +105,7 @@ def _tidy(
         if not held and not is_too_much:
             _remove_unused(place, now)
             return
+        _copy_borrowed(store, place, held)
         if is_too_much or _needs_packing(place):
             _pack(store, place, "now" if is_too_much else UNREACHABLE_EXPIRY)
         if not is_too_much or not held or size_bytes(place, store.stop) <= terms.largest_store_bytes:
@@ -120,6 +124,13 @@ def _protect_records(place: Path, held: list[CheckpointRecord]) -> None:
                 GcRefs(place).protect_also(note.id, "after", each.after)
 
 
+def _copy_borrowed(store: CheckpointStore, place: Path, held: list[CheckpointRecord]) -> None:
+    roots = {each.root for note in held for each in note.places if each.shadow == place.name}
+    if (place / BORROWED).is_dir():
+        with suppress(CheckpointError):  # then the next snapshot's process tries again
+            store.copy_borrowed(tuple(root for root in roots if store.shadow(root).place == place))
+
+
 def _remove_unused(place: Path, now: float) -> None:
     """Empty a shadow that stores nothing and was unused for a day; its next use fills it again."""
     with suppress(OSError), open(place / "lock", "ab") as lock, no_objects_in_use(place):
@@ -127,8 +138,9 @@ def _remove_unused(place: Path, now: float) -> None:
         used = [path.stat().st_mtime for name in ("index", USED) if (path := place / name).is_file()]
         if now - max(used) < DAY_S:
             return
-        for name in ("index", "modes"):
+        for name in ("index", "modes", UNFINISHED):
             (place / name).unlink(missing_ok=True)
+        remove_borrowed(place)
         for part in sorted((place / "objects").iterdir()):
             if part.name != "info":
                 shutil.rmtree(part, ignore_errors=True)
@@ -143,7 +155,10 @@ def _needs_packing(place: Path) -> bool:
 def _pack(store: CheckpointStore, place: Path, expire: str) -> None:
     git = ShadowGit(find_git(store.setup.variables, ()), place, str(place), str(place))
     git.stop = store.stop
-    with suppress(CheckpointError):  # objects that cannot be packed stay loose
+    if BorrowedObjects(git).exist:  # they are copied first
+        return
+    with suppress(CheckpointError, OSError), packing(place) as lock:  # what cannot be packed stays loose
+        git.lock = (lock,)
         git.run("-c", "pack.threads=1", "repack", "-A", "-d", "-l", "-q", f"--unpack-unreachable={expire}")
         with suppress(OSError), no_objects_in_use(place):
             git.run("prune", f"--expire={expire}")
@@ -152,9 +167,11 @@ def _pack(store: CheckpointStore, place: Path, expire: str) -> None:
 def size_bytes(place: Path, stop: Event) -> int:
     """Return the size of a folder on disk, or of the part read before `stop` was set."""
     total = 0
-    for folder, _, files in os.walk(place):
+    for folder, folders, files in os.walk(place):
         if stop.is_set():
             break
+        if BORROWED in folders:  # the user's own files
+            folders.remove(BORROWED)
         for name in files:
             with suppress(OSError):
                 total += os.lstat(os.path.join(folder, name)).st_size

@@ -16,7 +16,7 @@ from msgspec import Struct, field, structs
 from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error
 from hermes_acp.storage.checkpoints.checkpoint_index import FolderSnapshot
 from hermes_acp.storage.checkpoints.git_trees import LINK, PLAIN, PROGRAM, USUAL_FOLDER, State, parents_of
-from hermes_acp.storage.checkpoints.loose_objects import LooseObjects
+from hermes_acp.storage.checkpoints.objects.loose_objects import LooseObjects
 from hermes_acp.storage.checkpoints.repository_scan import Walk
 from hermes_acp.storage.checkpoints.shadow_repository import Shadow, Snapshot
 from hermes_acp.storage.checkpoints.snapshot_filter import filter_paths

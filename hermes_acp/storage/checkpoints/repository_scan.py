@@ -34,6 +34,8 @@ MAX_ARGUMENT_BYTES: Final = 100_000
 MAX_NESTED_REPOSITORIES: Final = 200
 MAX_EMPTY_FOLDERS: Final = 2_000
 MAX_LOOKUPS: Final = 20_000
+KNOWN_CHANGED: Final = ("ls-files", "-z", "-t", "-m", "-d")
+UNKNOWN: Final = ("ls-files", "-z", "-t", "-o", "--directory", "--exclude-standard")
 ANYTHING_ELSE: Final = ("ls-files", "-z", "-o", "--exclude-standard")
 
 
@@ -49,6 +51,14 @@ class ScanResult(Struct):
     was_expanded: bool = False
 
 
+def too_many_files(root: str, max_files: int) -> CheckpointError:
+    """Return the error about a folder that is too large for a snapshot."""
+    return CheckpointError(
+        f"{root} has more than {max_files:,} files.",
+        hint="What commands change here cannot be undone; an ignore file would help.",
+    )
+
+
 class Walk:
     """A walk through a workspace."""
 
@@ -62,8 +72,9 @@ class Walk:
 
     def compare(self) -> Listed:
         """Return git's comparison of the folder with the index."""
-        output = self._git.run("ls-files", "-z", "-t", "-o", "-m", "-d", "--directory", "--exclude-standard")
-        listed = read_listing(output)
+        # One looks at every file, the other at every folder, each for about half as long as `git status`.
+        known, others = self._git.run_together(KNOWN_CHANGED, UNKNOWN)
+        listed = read_listing(known + others)
         if b"." in listed.folders:  # git knows nothing yet in a folder inside a nested repository
             with os.scandir(self._root) as entries:
                 folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -83,10 +94,7 @@ class Walk:
         fresh |= dict.fromkeys(expanded)
         fresh |= dict.fromkeys(path for path in also if self.takes(path))
         if len(fresh) > self._max_files:
-            raise CheckpointError(
-                f"{os.fsdecode(self._root)} has more than {self._max_files:,} files.",
-                hint="What commands change here cannot be undone; an ignore file would help.",
-            )
+            raise too_many_files(os.fsdecode(self._root), self._max_files)
         return ScanResult(listed.changed, list(fresh), listed.folders, was_expanded=bool(expanded))
 
     def may_hold(self, path: bytes) -> bool:

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -54,6 +55,10 @@ VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
         "GIT_ICASE_PATHSPECS": "0",
     }
 )
+BORROWED: Final = "borrowed"
+"""The folder with objects of the user's repository that are not copied yet; see `borrowed_objects`."""
+WRITING: Final = frozenset({"mktree", "read-tree", "update-index", "write-tree"})
+"""Commands that store everything that they write, whatever is borrowed."""
 TIMEOUT_S: Final = 300.0
 POLL_INTERVAL_S: Final = 0.1
 MAX_STDERR_CHARACTERS: Final = 300
@@ -108,16 +113,23 @@ class ShadowGit:
         index: str = "",
         work_tree: str = "",
         fine: Sequence[int] = (0,),
+        borrows: bool = True,
     ) -> bytes:
         """Run a command to the end and return its output. Raises GitCommandError.
 
-        `index` replaces the shadow's index file, and `work_tree` the workspace folder.
+        `index` replaces the shadow's index file, and `work_tree` the workspace folder. Unless it `borrows`, a command
+        sees no borrowed objects.
         """
+        if arguments[0] == "write-tree" and self._borrowed:
+            arguments = ("write-tree", "--missing-ok", *arguments[1:])
         with TemporaryFile() as source:
             # From a file, since a full pipe would have to be fed while the output is read.
             source.write(given or b"")
             source.seek(0)
-            with self._started(arguments, source, index=index, work_tree=work_tree) as process:
+            variables = self._variables(index, work_tree or self._work_tree)
+            if borrows and _named(arguments) not in WRITING:
+                variables |= self._borrowed
+            with self._started(arguments, source, variables, work_tree) as process:
                 output, errors = _wait_for_exit(process, self.stop)
         if process.returncode not in fine:
             told = errors.decode("utf-8", "replace").strip()[:MAX_STDERR_CHARACTERS]
@@ -126,11 +138,23 @@ class ShadowGit:
             )
         return output
 
+    def run_together(self, *commands: Sequence[str]) -> list[bytes]:
+        """Run commands that only read, at the same time; return their outputs. Raises GitCommandError."""
+
+        def run(command: Sequence[str]) -> bytes:
+            return self.run(*command)
+
+        with ThreadPoolExecutor(len(commands)) as threads:
+            return list(threads.map(run, commands))
+
     @contextmanager
     def _started(
-        self, arguments: Sequence[str], source: IO[bytes] | int, index: str = "", work_tree: str = ""
+        self,
+        arguments: Sequence[str],
+        source: IO[bytes] | int,
+        variables: Mapping[str, str],
+        work_tree: str = "",
     ) -> "Generator[subprocess.Popen[bytes]]":
-        variables = self._variables(index, work_tree or self._work_tree)
         try:
             process = self._program.start(arguments, work_tree or self.root, variables, source, self.lock)
         except (OSError, ValueError) as error:
@@ -156,9 +180,15 @@ class ShadowGit:
             "GIT_OBJECT_DIRECTORY": f"{place}/objects",
         }
 
+    @property
+    def _borrowed(self) -> dict[str, str]:
+        borrowed = self.place / BORROWED
+        return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(borrowed)} if borrowed.is_dir() else {}
+
     def blobs(self, oids: Sequence[str], max_bytes: int = sys.maxsize) -> Generator[bytes | None]:
         """Yield the content of each object, in order; None if it is missing or exceeds `max_bytes`."""
-        with self._started(("cat-file", "--batch"), subprocess.PIPE) as process:
+        variables = self._variables("", self._work_tree) | self._borrowed
+        with self._started(("cat-file", "--batch"), subprocess.PIPE, variables) as process:
             assert process.stdin, "a process started with pipes has them"
             assert process.stdout, "a process started with pipes has them"
             for oid in oids:

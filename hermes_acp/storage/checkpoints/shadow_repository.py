@@ -9,7 +9,7 @@ import fcntl
 import hashlib
 import os
 import stat
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,8 @@ from hermes_acp.storage.checkpoints.git_trees import (
     read_entries,
 )
 from hermes_acp.storage.checkpoints.ignored_files import ignored, ignored_within
+from hermes_acp.storage.checkpoints.objects.index_seed import fill_index
+from hermes_acp.storage.checkpoints.objects.unfinished_packs import remove_unfinished_packs
 from hermes_acp.storage.checkpoints.repository_scan import Walk
 from hermes_acp.storage.checkpoints.shadow_git import GitCommandError, ShadowGit
 from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits, filter_paths
@@ -147,6 +149,7 @@ class Shadow:
             self.make()
             try:  # its creator is dead: we hold the lock
                 (self.place / "index.lock").unlink(missing_ok=True)
+                remove_unfinished_packs(self.place)
             except OSError as error:
                 raise checkpoint_io_error(self.place, error) from error
             yield
@@ -203,6 +206,8 @@ class Shadow:
     def _take(self, touched: Sequence[bytes]) -> Snapshot:
         self._forget_keys()
         walk = Walk(self.git, self.root, self.own_home, self.bounds.max_files)
+        if not (self.place / "index").exists():
+            self._note_modes(fill_index(self.git, self._base, walk, self.bounds))
         found = walk.look((*touched, *self._tracked_though_ignored()))
         filtered = filter_paths(self.root, found.changed, found.fresh, self.bounds)
         if filtered.forget:
@@ -329,7 +334,7 @@ class Shadow:
         except (OSError, msgspec.MsgspecError):
             return {}
 
-    def _note_modes(self, seen: dict[bytes, int]) -> None:
+    def _note_modes(self, seen: Mapping[bytes, int]) -> None:
         modes = self.modes()
         unusual = {path: mode for path, mode in seen.items() if mode not in USUAL_MODES}
         merged = {path: mode for path, mode in modes.items() if path not in seen} | unusual

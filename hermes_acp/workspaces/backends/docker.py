@@ -3,6 +3,8 @@
 import os
 from collections.abc import Mapping, Sequence
 
+from msgspec import structs
+
 from hermes_acp.config.sections.backend_settings import DockerSettings
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.workspaces.command_environment import command_environment, temporary_folder
@@ -10,7 +12,7 @@ from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
 from hermes_acp.workspaces.containers.container_engine import DockerEngine
 from hermes_acp.workspaces.containers.engine_options import Limits, plan_mounts
 from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
-from hermes_acp.workspaces.containers.mounted_workspace import open_mounted
+from hermes_acp.workspaces.containers.mounted_workspace import Engines, open_mounted
 from hermes_acp.workspaces.ripgrep import find_program
 from hermes_acp.workspaces.workspace_folders import resolve_folders
 
@@ -44,10 +46,16 @@ class DockerBackend:
         _refuse_far_engine(environment)
         about = os.stat(place)
         owner = (about.st_uid, about.st_gid)
-        engine = DockerEngine(program, _limits(settings), mounts, owner, variables)
+        limits = _limits(settings)
+        confined = structs.replace(limits, network="none")
+        engines = Engines(
+            DockerEngine(program, limits, mounts, owner, variables),
+            mounts,
+            lambda view: DockerEngine(program, confined, view, owner, variables),
+        )
         scratch = temporary_folder(environment)
         return open_mounted(
-            engine, place, within, variables, private=private, scratch=scratch, restrictions=restrictions
+            engines, place, within, variables, private=private, scratch=scratch, restrictions=restrictions
         )
 
 

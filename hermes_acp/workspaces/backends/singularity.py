@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import structs
+
 from hermes_acp.config.sections.backend_settings import SingularitySettings
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.workspaces.command_environment import command_environment, temporary_folder
@@ -9,7 +11,7 @@ from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
 from hermes_acp.workspaces.containers.apptainer_engine import ApptainerEngine, ApptainerLimits
 from hermes_acp.workspaces.containers.engine_options import plan_mounts
 from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
-from hermes_acp.workspaces.containers.mounted_workspace import open_mounted
+from hermes_acp.workspaces.containers.mounted_workspace import Engines, open_mounted
 from hermes_acp.workspaces.ripgrep import find_program
 from hermes_acp.workspaces.workspace_folders import resolve_folders
 
@@ -60,10 +62,15 @@ class SingularityBackend:
             pids=settings.pids,
             start_s=settings.start_timeout_s,
         )
-        engine = ApptainerEngine(program, limits, mounts, variables)
+        confined = structs.replace(limits, has_network=False)
+        engines = Engines(
+            ApptainerEngine(program, limits, mounts, variables),
+            mounts,
+            lambda view: ApptainerEngine(program, confined, view, variables),
+        )
         scratch = temporary_folder(environment)
         return open_mounted(
-            engine, place, within, variables, private=private, scratch=scratch, restrictions=restrictions
+            engines, place, within, variables, private=private, scratch=scratch, restrictions=restrictions
         )
 
 

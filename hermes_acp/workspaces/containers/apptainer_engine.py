@@ -43,18 +43,19 @@ def start_options(limits: ApptainerLimits, mounts: Mounts) -> list[str]:
         *([f"--memory={limits.memory_mb}M"] if limits.memory_mb else []),
         *([f"--cpus={limits.cpus:g}"] if limits.cpus else []),
         *([f"--pids-limit={limits.pids}"] if limits.pids else []),
-        *(_bind(path, "") for path in mounts.roots),
+        *(_bind(path, ":ro" if mounts.is_read_only else "") for path in (*mounts.roots, *mounts.pinned)),
         *(_bind(path, ":ro") for path in mounts.fixed),
+        *(_bind(path, ":ro", source) for path, source in mounts.replaced),
     ]
 
 
-def _bind(path: str, manner: str) -> str:
+def _bind(path: str, manner: str, source: str = "") -> str:
     if any(character in path for character in ',:\\"\n\r'):
         raise BadRequest(
             f"{path!r} cannot be mounted in a container.",
             hint="Rename it without commas, colons and quotation marks.",
         )
-    return f"--bind={path}:{path}{manner}"
+    return f"--bind={source or path}:{path}{manner}"
 
 
 class ApptainerEngine:

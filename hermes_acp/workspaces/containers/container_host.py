@@ -56,7 +56,7 @@ class ContainerHost:
     @property
     def folder(self) -> str:
         """Return the folder for the agent's own files."""
-        return f"{FOLDER}/.{self._called}"
+        return f"{FOLDER}/.hermes-acp"
 
     async def open(self, script: str) -> Channel:
         """Start a script in the container. Raises WorkspaceError if no container is available."""

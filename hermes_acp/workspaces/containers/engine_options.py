@@ -49,17 +49,28 @@ class Limits(Struct, frozen=True):
 class Mounts(Struct, frozen=True):
     """The folders that a container sees, at the same paths as outside.
 
-    `fixed` paths cannot be changed from inside; a `hidden` path is an empty folder there.
+    `fixed` paths cannot be changed from inside, `pinned` folders not moved; a `hidden` path is an empty folder
+    there. `replaced` are paths, each with the path of what is shown in its place. If it `is_read_only`,
+    nothing can be changed.
     """
 
     roots: tuple[str, ...]
     fixed: tuple[str, ...] = ()
     hidden: str = ""
+    pinned: tuple[str, ...] = ()
+    replaced: tuple[tuple[str, str], ...] = ()
+    is_read_only: bool = False
 
     def options(self) -> list[str]:
         """Return the engine's mount options."""
-        writable = [_mount(f"type=bind,source={root},target={root}", root) for root in self.roots]
+        ending = ",readonly" if self.is_read_only else ""
+        opened = (*self.roots, *self.pinned)
+        writable = [_mount(f"type=bind,source={path},target={path}{ending}", path) for path in opened]
         fixed = [_mount(f"type=bind,source={path},target={path},readonly", path) for path in self.fixed]
+        fixed += (
+            _mount(f"type=bind,source={source},target={path},readonly", path)
+            for path, source in self.replaced
+        )
         hidden = (
             [_mount(f"type=tmpfs,target={self.hidden},tmpfs-size=4096", self.hidden)] if self.hidden else []
         )
@@ -152,3 +163,8 @@ def _mount(option: str, path: str) -> str:
             hint="Rename it without commas and quotation marks.",
         )
     return f"--mount={option}"
+
+
+def is_mountable(path: str) -> bool:
+    """Return whether a path can be written into the options of every engine."""
+    return not any(character in path for character in ',:\\"\n\r')

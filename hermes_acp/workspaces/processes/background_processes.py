@@ -268,7 +268,7 @@ def _start_in_terminal(shell: ShellCommand) -> tuple[Process, Pipes]:
 def _adopting(shell: ShellCommand, terminal: str) -> ShellCommand:
     shown = {"TERM": "xterm-256color", "LINES": str(ROWS), "COLUMNS": str(COLUMNS)}
     argv = ("/bin/sh", "-c", ADOPT_TERMINAL, "sh", terminal, *shell.argv)
-    return structs.replace(shell, argv=argv, environment={**shell.environment, **shown})
+    return structs.replace(shell, argv=argv, environment={**shell.environment, **shown}, terminal=terminal)
 
 
 def _without_blocking(pipes: Pipes) -> Pipes:

@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from threading import Event, get_native_id
 from typing import Final
 
@@ -29,21 +30,21 @@ class SandboxEntry(Struct, frozen=True):
     """How a command enters its sandbox.
 
     `words` start a shell that waits until its standard error closes, redirects it to its output, and
-    becomes the command that follows. `give_up` is called in the starting thread to drop its rights;
-    `receive` gets the process ID before the shell continues; `descriptors` are passed on under the same
-    numbers.
+    becomes the command that follows. `give_up` is called in the starting thread to drop its rights, except
+    on the command's own terminal, if it has one; `receive` gets the process ID before the shell continues;
+    `descriptors` are passed on under the same numbers.
     """
 
     words: tuple[str, ...]
     receive: Callable[[int], None]
-    give_up: Callable[[], None] | None = None
+    give_up: Callable[[str], None] | None = None
     descriptors: tuple[int, ...] = ()
 
 
 class ShellCommand(Struct, frozen=True):
     """A command line ready to run: program and arguments, folder, variables, mark, timeout and sandbox entry.
 
-    `descriptors` are passed on under the same numbers.
+    `descriptors` are passed on under the same numbers; `terminal` is the path of its own terminal.
     """
 
     argv: tuple[str, ...]
@@ -53,6 +54,7 @@ class ShellCommand(Struct, frozen=True):
     timeout_s: float
     gate: SandboxEntry | None = None
     descriptors: tuple[int, ...] = ()
+    terminal: str = ""
 
     def variables(self) -> dict[str, str]:
         """Return its variables, including its mark."""
@@ -70,7 +72,8 @@ def start(shell: ShellCommand, reading: int, writing: int) -> Process:
     waiting, opening = os.pipe()
     try:
         argv = (*gate.words, *shell.argv)
-        process = _in_own_thread(gate.give_up, lambda: _spawn(shell, argv, reading, writing, waiting))
+        give_up = partial(gate.give_up, shell.terminal) if gate.give_up else None
+        process = _in_own_thread(give_up, lambda: _spawn(shell, argv, reading, writing, waiting))
         restore_limit(process.pid)  # here, because the thread that started it may have dropped that right
         gate.receive(process.pid)
     finally:

@@ -61,7 +61,7 @@ class RemoteCommands:
 
     `locate` resolves their folders; `outputs` stores long outputs in full. On a host that remembers the
     working directory, `on_move` receives each new one and returns what to say about the change. `mark` is
-    the prefix of its processes' marks.
+    the prefix of its processes' marks. `live` holds the launched processes, which several hosts can share.
     """
 
     def __init__(
@@ -72,6 +72,7 @@ class RemoteCommands:
         outputs: OutputFolder | None = None,
         on_move: Callable[[str], str] | None = None,
         mark: str = "",
+        live: dict[str, RemoteProcess] | None = None,
     ) -> None:
         self._host = host
         self._locate = locate
@@ -80,13 +81,20 @@ class RemoteCommands:
         self._on_move = on_move
         self._mark = mark or token_hex(12)
         self._count = 0
-        self._live: dict[str, RemoteProcess] = {}
+        self._live: dict[str, RemoteProcess] = {} if live is None else live
+        self._left_running = False
+        self._own: list[RemoteProcess] = []
         self._was_used = False
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
         """Return the launched processes by their short names."""
         return self._live
+
+    @property
+    def has_running(self) -> bool:
+        """Whether something that a command started here may still be running."""
+        return self._left_running or any(not each.has_ended for each in self._own)
 
     def confines(self, command: Command) -> bool:
         """Return whether the host is a sandbox, in which case every command runs in it."""
@@ -110,7 +118,7 @@ class RemoteCommands:
         self, script: str, token: str, mark: str, timeout_s: float, progress: Progress
     ) -> "tuple[_Run, bool]":
         """Run a script to its end, and return whether it timed out."""
-        outputs, name = self._outputs, f"run{self._count}"
+        outputs, name = self._outputs, f"run{self._count}-{self._mark[:8]}"
         output = BoundedOutput(keep=(lambda: outputs.fresh(name)) if outputs else None)
         channel = await self._host.open(script)
         run = _Run(channel, NoticeReader(token), output, progress)
@@ -161,6 +169,7 @@ class RemoteCommands:
         if telling.stands and telling.stands != cwd and self._on_move:
             text += self._on_move(telling.stands)
         if telling.left_running:
+            self._left_running = True
             text += BACKGROUND
         return CommandResult(text, telling.code, left_running=telling.left_running)
 
@@ -180,6 +189,7 @@ class RemoteCommands:
             is_confined=command.must_be_confined,
         )
         self._live[name] = process
+        self._own.append(process)
         self._was_used = True
         script = launch_script(self._host.folder, name, command.line, cwd, variables, in_terminal=in_terminal)
         done = await self._start(script)
@@ -203,14 +213,19 @@ class RemoteCommands:
             done.append(await self._host.call(script))
         return done[0]
 
-    async def close(self) -> None:
-        """Kill everything that this workspace's commands left running, and leave the host."""
+    async def leave(self) -> None:
+        """Kill everything that commands left running here, and leave the host; the outputs stay."""
         with CancelScope(shield=True):
             if self._was_used:
                 with move_on_after(KILL_TIMEOUT_S):
                     await self._try_strike(self._mark, 0)
             await self._host.close()
-            if self._outputs:
+
+    async def close(self) -> None:
+        """Kill everything that this workspace's commands left running, leave the host, and remove the outputs."""
+        await self.leave()
+        if self._outputs:
+            with CancelScope(shield=True):
                 await run_sync(self._outputs.remove)
 
     async def _strike(self, mark: str, leader: int) -> None:

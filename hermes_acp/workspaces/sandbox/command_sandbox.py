@@ -22,6 +22,7 @@ from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.processes.rlimit_tags import tag_of
 from hermes_acp.workspaces.sandbox.cgroups import Cgroup, create_cgroup
 from hermes_acp.workspaces.sandbox.egress_proxy import Proxy
+from hermes_acp.workspaces.sandbox.git_settings import SYSTEM_SETTINGS
 from hermes_acp.workspaces.sandbox.git_use import KEEPING, git_variables
 from hermes_acp.workspaces.sandbox.mechanisms.bubblewrap import SandboxResources, bubblewrap_args
 from hermes_acp.workspaces.sandbox.mechanisms.landlock import landlock_rights
@@ -186,7 +187,8 @@ class Sandbox:
         tree = self._index.look() if mode.is_read_only else self._index.tree()
         with self._setting_up:
             secrets = self._tracked.unknown(tree.secrets, tree.repositories)
-        tree = structs.replace(tree, secrets=tuple(secrets))
+        repositories = tree.repositories if mode.is_read_only else self._quarantine.repositories
+        tree = structs.replace(tree, secrets=tuple(secrets), repositories=tuple(repositories))
         if self.found.way == "landlock":  # it could not protect a name without blocking new entries
             tree = structs.replace(tree, guarded=())
         mounts = plan_sandbox_mounts(
@@ -195,7 +197,7 @@ class Sandbox:
             self._environment,
             hidden,
             self._placeholders.held(),
-            structs.replace(tree, repositories=self._quarantine.repositories),
+            tree,
             opens_git=mode.opens_git,
         )
         return self._enter(self._closed(mounts), shell, registry, mode)
@@ -210,6 +212,10 @@ class Sandbox:
         counted = process_count_limit(self.bounds.max_processes, has_namespace=self.found.mounts)
         if not self.found.mounts:
             environment |= {"TMPDIR": f"{self._folder}/tmp", "HOME": f"{self._folder}/home"}
+            if any(
+                each.path == SYSTEM_SETTINGS for each in mounts.masked
+            ):  # git stops at a file it cannot read
+                environment |= {"GIT_CONFIG_NOSYSTEM": "1"}
         if self.found.way == "seatbelt":
             words = build_profile(self._with_outputs(mounts), resources).arguments(self.found.program)
             return self._confined(shell, (*words, *counted), environment, mode)
@@ -270,7 +276,7 @@ class Sandbox:
         mode: CommandMode,
         *,
         path_handles: PathHandles | None = None,
-        give_up: Callable[[], None] | None = None,
+        give_up: Callable[[str], None] | None = None,
     ) -> SandboxedCommand:
         def receive(pid: int) -> None:
             if self._group:

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 from hermes_acp.git.git_entries import directories, unexpected_entries
 from hermes_acp.git.small_files import read_small_text
 from hermes_acp.workspaces.path_confinement import is_within
+from hermes_acp.workspaces.sandbox.git_settings import MaskedFile, masked_git_settings
 from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex, WorkspaceTree
 
@@ -98,7 +99,8 @@ class SandboxMounts(Struct, frozen=True):
     """What a sandbox shows: `read_only` and `writable` paths, and `kept` ones, read-only within writable ones.
 
     `pinned` folders cannot be moved, `hidden` paths appear empty, and `placeholders` must exist beforehand
-    and are protected as well. If it `is_read_only`, nothing is writable.
+    and are protected as well. If it `is_read_only`, nothing is writable. `masked` files are shown without
+    the keys in them.
     """
 
     system: tuple[str, ...]
@@ -109,10 +111,15 @@ class SandboxMounts(Struct, frozen=True):
     hidden: tuple[str, ...]
     placeholders: tuple[Placeholder, ...]
     is_read_only: bool = False
+    masked: tuple[MaskedFile, ...] = ()
 
     def read_only_view(self) -> "SandboxMounts":
         """Return the same mounts with nothing writable, so that nothing inside them needs a guard."""
         return structs.replace(self, pinned=(), kept=(), placeholders=(), is_read_only=True)
+
+    def hiding_masked(self) -> "SandboxMounts":
+        """Return the same mounts with masked files hidden, for mechanisms that cannot show anything else."""
+        return structs.replace(self, hidden=(*self.hidden, *(each.path for each in self.masked)), masked=())
 
 
 def plan_sandbox_mounts(
@@ -136,6 +143,8 @@ def plan_sandbox_mounts(
     home, path_variable = environment.get("HOME", ""), environment.get("PATH", "")
     toolchains = _toolchains(home)
     programs = [path for path in path_variable.split(":") if _is_foreign(path, roots)]
+    shown = [*(path for path in toolchains if not _is_in(path, roots)), *programs]
+    shown += (path for path in bounds.readable if os.path.exists(path))
     kept: list[str] = [path for path in toolchains if _is_in(path, roots)]
     if home in roots:
         kept += (path for name in LAUNCHER_FOLDERS if os.path.lexists(path := os.path.join(home, name)))
@@ -158,22 +167,19 @@ def plan_sandbox_mounts(
     foreign = (*SYSTEM_SECRETS, *(os.path.join(home, name) for name in TOOLCHAIN_SECRETS))
     hidden = [path for path in (*foreign, *hidden) if _shows_something(path)]
     writable = _once([*roots, *(path for path in bounds.writable if os.path.isdir(path))])
-    pinned += (above for path in hidden for above in _folders_above(path, writable))
+    trees = [path for root in roots if (path := _work_tree_of(root))]
+    masked = masked_git_settings((*tree.repositories, *trees), environment)
+    apart = (*hidden, *(each.path for each in masked))
+    pinned += (above for path in apart for above in _folders_above(path, writable))
     return SandboxMounts(
         system=tuple(path for path in SYSTEM if os.path.islink(path) or _names(path)),
-        read_only=_outermost(
-            [
-                *(path for path in toolchains if not _is_in(path, roots)),
-                *programs,
-                *(path for path in bounds.readable if os.path.exists(path)),
-                *(path for root in roots if (path := _work_tree_of(root))),
-            ]
-        ),
+        read_only=_outermost([*shown, *trees]),
         writable=writable,
         pinned=_once([path for path in pinned if path not in writable]),
         kept=_once([path for path in kept if not os.path.islink(path)]),
-        hidden=_once([*hidden, *secrets]),
+        hidden=_once([*hidden, *secrets, *(each.path for each in masked if each.content is None)]),
         placeholders=tuple(placeholders),
+        masked=tuple(each for each in masked if each.content is not None),
     )
 
 

@@ -33,6 +33,9 @@ MAX_PLACE: Final = 4
 """The number of path components that identify a place."""
 BARE_REPOSITORY_NAMES: Final = frozenset({"HEAD", "objects", "refs"})
 
+ANY_NAME: Final = "x"
+"""The name of a file that is secret only if the folder around it is."""
+
 Kind = Literal["secret", "socket", "guarded"]
 
 
@@ -213,6 +216,8 @@ class TreeIndex:
         if place and not (is_protected and is_secret):
             is_protected = is_protected or self._guarded.protects(f"{place}/{entry.name}")
             is_secret = is_secret or self._guarded.is_secret(f"{place}/{entry.name}")
+        if is_secret and entry.is_dir(follow_symlinks=False):  # `.env` may be a virtual environment
+            is_secret = self._guarded.is_secret(f"{place}/{entry.name}/{ANY_NAME}".lstrip("/"))
         if is_secret and not entry.is_symlink():
             yield TreeEntry(entry.path, "secret")
         if is_protected and not folder.is_guarded:

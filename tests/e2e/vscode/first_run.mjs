@@ -155,8 +155,19 @@ async function ticksTheWalkthrough() {
   await scene.shot("first-run-walkthrough");
 }
 
+async function turnsOnWhatHelpsWhileTyping() {
+  const step = page.locator(".getting-started-step").filter({ hasText: "Get help while you type" });
+  await step.click();
+  await step.getByRole("button", { name: "Turn on suggestions" }).click();
+  await step.locator(".codicon-getting-started-step-checked").first().waitFor({ state: "attached" });
+  await window.openFile("ghost.py");
+  await page.keyboard.type('colours = ["red", ');
+  await page.locator(".view-lines .ghost-text, .view-lines [class*=ghost-text]").filter({ hasText: "green" }).first().waitFor();
+  await scene.shot("first-run-suggestion");
+}
+
 try {
-  for (const step of [saysThatTheServerIsMissing, setsUpAModel, asksFirst, showsThePages, showsTheBoard, ticksTheWalkthrough]) {
+  for (const step of [saysThatTheServerIsMissing, setsUpAModel, asksFirst, showsThePages, showsTheBoard, ticksTheWalkthrough, turnsOnWhatHelpsWhileTyping]) {
     const began = Date.now();
     let error = "";
     try {

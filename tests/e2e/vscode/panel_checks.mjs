@@ -213,7 +213,21 @@ async function countsTheTimeThatPasses(stage) {
   expect((await shown()).at(-1), "1 min 16 s", "what the turn took");
 }
 
+async function showsAFailedSideJobAsARemark(stage) {
+  const page = await stage.open();
+  const items = [
+    callOf({ id: "r", title: "Reviewing this turn", kind: "other", role: "review", status: "failed" }),
+    callOf({ id: "f", title: "make", kind: "execute", status: "failed" }),
+  ];
+  await stage.show({ items });
+  const lookOf = (title) => page.locator(".row").filter({ hasText: title }).evaluate((row) => row.innerHTML.includes("codicon-error") || row.querySelector(".failed") !== null);
+  await page.getByText("make").first().waitFor();
+  expect(await lookOf("make"), true, "whether a failed call is red");
+  expect(await lookOf("Reviewing this turn"), false, "whether a failed side job is");
+}
+
 export const CHECKS = [
+  showsAFailedSideJobAsARemark,
   countsTheTimeThatPasses,
   beginsAMentionWithItsKind,
   letsWhatIsListedBeTrusted,

@@ -15,6 +15,7 @@ import {
   tellsWhyATurnFailed,
 } from "./failures.mjs";
 import { attachesWhatIsChosen, attachesWhatIsDropped, bringsAlongWhatIsOpen, mentionsTerminalsPagesAndSessions, writesACommitMessage } from "./composing.mjs";
+import { reviewsHunksWithAutoSave, showsHowLongATurnTakes } from "./automatic.mjs";
 import { keepsFilesWholeWhateverIsUndone } from "./undoing.mjs";
 import {
   followsLinksToLines,
@@ -515,6 +516,8 @@ export const SCENARIOS = [
   showsWhatChildrenDo,
   tellsWhyATurnFailed,
   stopsATurn,
+  showsHowLongATurnTakes,
+  reviewsHunksWithAutoSave,
   queuesWhatIsSentMeanwhile,
   followsLinksToLines,
   usesCodeOfAnAnswer,

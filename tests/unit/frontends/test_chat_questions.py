@@ -78,6 +78,12 @@ async def test_a_question_says_why_it_is_asked_and_warns_of_what_cannot_be_undon
     assert ("⚠ Asked" in screen.written) is is_warning
 
 
+async def test_the_choices_stay_below_a_diff_that_is_shown_in_full() -> None:
+    _, screen = await judge("v", "n")
+    assert screen.written.count("1 Allow once") == 2
+    assert screen.written.rindex("1 Allow once") > screen.written.rindex("+ eighteen")
+
+
 async def test_a_hunk_that_is_left_out_is_told() -> None:
     answer, _ = await judge("h", "y", "n")
     assert answer.permission is not None

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.sections.backend_settings import DockerSettings, SshSettings
-from hermes_acp.core.errors import BadRequest, ConfigError
+from hermes_acp.core.errors import BadRequest, ConfigError, WorkspaceError
 from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.policy.policy_engine import Policy
@@ -17,9 +17,11 @@ from hermes_acp.tools.builtin.terminal import Arguments
 from hermes_acp.workspaces.backends.docker import BACKEND
 from hermes_acp.workspaces.backends.local import BACKEND as LOCAL
 from hermes_acp.workspaces.backends.singularity import BACKEND as SINGULARITY
+from hermes_acp.workspaces.containers.apptainer_engine import ApptainerLimits, start_options
+from hermes_acp.workspaces.containers.confined_mounts import ConfinedMounts, ContainerMode
 from hermes_acp.workspaces.containers.engine_options import Limits, cpu_limit_in, plan_mounts, run_options
-from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
 from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames
+from hermes_acp.workspaces.sandbox.tree_index import WorkspaceTree
 
 WALLS = {
     "--rm",
@@ -84,24 +86,42 @@ def test_what_steers_agents_and_tools_is_fixed_too(tmp_path: Path) -> None:
     assert set(fixed) == {str(tmp_path / name) for name in ("AGENTS.md", ".envrc", ".github")}
 
 
-def test_where_rules_shut_files_nothing_runs_unasked_in_a_container(tmp_path: Path) -> None:
-    place = tmp_path / "project"
+def test_what_rules_deny_is_hidden_from_unapproved_commands(tmp_path: Path) -> None:
+    place = tmp_path.resolve() / "project"
+    (place / "vault").mkdir(parents=True)
+    (place / "vault/x").write_text("x")
+    (place / "a.key").write_text("x")
+    mounts = ConfinedMounts(plan_mounts([str(place)]), lambda: str(tmp_path))
+
+    def hidden(rule: Rule, *, is_read_only: bool) -> list[str]:
+        denied = Policy("/home/me/.hermes", "/home/me", (), (rule,)).denied_paths(str(place), ("terminal",))
+        planned = mounts.plan(WorkspaceTree(), denied, ContainerMode(is_read_only=is_read_only))
+        return [path for path, _ in planned.replaced]
+
+    for is_read_only in (True, False):
+        assert hidden(Rule("ask", path="**/*.key"), is_read_only=is_read_only) == [f"{place}/a.key"]
+        assert hidden(Rule("deny", path="/elsewhere/**"), is_read_only=is_read_only) == []
+        assert hidden(Rule("deny", path="vault/**"), is_read_only=is_read_only) == [f"{place}/vault/x"]
+    missing = Rule("deny", path=f"{place}/missing.txt")
+    assert hidden(missing, is_read_only=True) == []
+    with pytest.raises(WorkspaceError, match="do not exist yet"):
+        hidden(missing, is_read_only=False)
+
+
+def test_an_instance_shows_what_stands_for_secrets_and_writes_to_nothing(tmp_path: Path) -> None:
+    place = tmp_path.resolve() / "project"
     place.mkdir()
-    (tmp_path / "docker").touch(mode=0o755)
-    variables = {"PATH": str(tmp_path)}
-    for rule, is_sandbox in (
-        (Rule("deny", path="vault/**"), False),
-        (Rule("ask", path="**/*.key"), False),
-        (Rule("deny", path="/elsewhere/**"), True),
-    ):
-        policy = Policy("/home/me/.hermes", "/home/me", (), (rule,))
-        restrictions = MountRestrictions(
-            denied_paths=lambda policy=policy: policy.denied_paths(str(place), ("terminal",))
-        )
-        workspace = BACKEND.open(
-            str(place), (str(place),), variables, "", DockerSettings(image="x"), restrictions
-        )
-        assert workspace.confines(Command("true", str(place), 5, confinement="must")) is is_sandbox
+    (place / ".env").write_text("KEY=1")
+    (tmp_path / "shown").mkdir()
+    mounts = ConfinedMounts(plan_mounts([str(place)]), lambda: str(tmp_path / "shown"))
+    tree = WorkspaceTree(secrets=(f"{place}/.env",))
+    for is_read_only, ending in ((True, ":ro"), (False, "")):
+        planned = mounts.plan(tree, (), ContainerMode(is_read_only=is_read_only))
+        options = start_options(ApptainerLimits("image"), planned)
+        assert f"--bind={place}:{place}{ending}" in options
+        assert f"--bind={tmp_path}/shown/nothing:{place}/.env:ro" in options
+        assert "--network=none" in options
+    assert (tmp_path / "shown/nothing").stat().st_mode & 0o777 == 0
 
 
 def test_a_link_is_no_way_to_mount_something_else(tmp_path: Path) -> None:
@@ -202,6 +222,7 @@ def test_a_container_with_a_network_is_no_sandbox(tmp_path: Path) -> None:
         settings = DockerSettings(image="x", network=network)
         workspace = BACKEND.open(str(place), (str(place),), {"PATH": str(tmp_path)}, "", settings)
         assert workspace.confines(Command("true", str(place), 5)) is is_sandbox
+        assert workspace.confines(Command("true", str(place), 5, "must"))
 
 
 def test_an_engine_of_another_machine_has_not_these_folders(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import type * as acp from "@agentclientprotocol/sdk/unstable";
 
 import { OPEN_FOLDER_FIRST } from "../messages/errors";
 import type { Attachment, EndItem, Item, Rewound } from "../state/terms";
-import type { SessionEvent } from "../state/events";
+import { WAITING, type SessionEvent } from "../state/events";
 import { asSeen } from "../state/calls";
 import { reduce } from "../state/reduce";
 import { emptySession, findItem, type Session } from "../state/session";
@@ -164,7 +164,9 @@ export class Conversations {
         title: session.title || (before?.title ?? ""),
       };
       const last = before?.items.at(-1);
-      const isLost = last?.type === "end" && last.reason === "lost" && session.turns.length === 0;
+      const told = session.items.at(-1);
+      const isAskedAgain = told?.type === "end" && told.reason === WAITING;
+      const isLost = last?.type === "end" && last.reason === "lost" && session.turns.length === 0 && !isAskedAgain;
       // In one go: what stands at the end is never gone for a moment, somebody may be about to click on it.
       this.store.dispatch(id, { type: "replaced", session: isLost ? withLost(whole, last) : whole });
     } finally {

@@ -6,7 +6,7 @@
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
-import { UNNAMED, type CallNews, type SessionEvent } from "../state/events";
+import { UNNAMED, WAITING, type CallNews, type SessionEvent } from "../state/events";
 import type {
   AnswerElsewhere,
   Attachment,
@@ -77,13 +77,13 @@ function endIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
   const hermes = _meta?.["hermes"] as Readonly<Record<string, Readonly<Record<string, unknown>>>> | null | undefined;
   const began = hermes?.["turnBegan"]?.["turnId"];
   if (typeof began === "string") return [{ type: "begun", id: began }];
-  const { turnId, reason, text, isCutOff } = hermes?.["turnEnded"] ?? {};
+  const { turnId, reason, text, isCutOff, isWaiting } = hermes?.["turnEnded"] ?? {};
   if (typeof turnId !== "string" || typeof reason !== "string") return [];
   return [
     {
       type: "ended",
       id: turnId,
-      reason: isCutOff === true ? "lost" : reason,
+      reason: isWaiting === true ? WAITING : isCutOff === true ? "lost" : reason,
       text: typeof text === "string" ? text : "",
     },
   ];

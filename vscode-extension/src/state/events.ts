@@ -27,6 +27,8 @@ import type {
   Verdict,
 } from "./terms";
 
+/** How a turn ended that rests until its question is answered. */
+export const WAITING = "waiting";
 /** The id of messages for which the agent has none. */
 export const UNNAMED = "said";
 

@@ -7,6 +7,7 @@
 import { ENDS, unknownEnd } from "../messages/conversation";
 import * as messages from "../messages/panel";
 import type { Shell, Banner } from "../panel/protocol";
+import { WAITING } from "../state/events";
 import { activityOf, openPlaces, openQuestion, type Session } from "../state/session";
 import { post } from "./bridge";
 import { Composer } from "./composer";
@@ -189,7 +190,7 @@ function Announcer({ session, roots }: { session: Session | undefined; roots: re
   const last = session?.items.at(-1);
   let words = "";
   if (asking) words = messages.announceQuestion(asking.type === "call" ? readable(asking, roots) : asking.text);
-  else if (last?.type === "end")
+  else if (last?.type === "end" && last.reason !== WAITING)
     words = last.reason === "end_turn" ? messages.ANNOUNCE_DONE : (ENDS[last.reason] ?? unknownEnd(last.reason));
   else if (session && session.turns.length > 0) words = messages.ANNOUNCE_WORKING;
   return (

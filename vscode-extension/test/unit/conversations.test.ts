@@ -198,6 +198,29 @@ describe("conversations", () => {
     expect(scene.store.get("s")?.items.at(-1)).toMatchObject({ reason: "lost", unanswered: "Edit /p/a" });
   });
 
+  it("tell of no lost turn where the agent asks its question again", async () => {
+    const scene = new Scene();
+    const tell = (hermes: object) =>
+      scene.sessions.takeUpdate({
+        sessionId: "s",
+        update: { sessionUpdate: "session_info_update", _meta: { hermes } },
+      } as never);
+    scene.on["session/prompt"] = () => new Promise(() => undefined);
+    await scene.sessions.begin();
+    void scene.sessions.prompt("s", text("go"));
+    await Promise.resolve();
+    scene.sessions.lose("gone");
+    const turnEnded = { turnId: "t9", reason: "end_turn", text: "The turn waits.", isCutOff: true, isWaiting: true };
+    scene.on["session/load"] = () => {
+      tell({ turnEnded });
+      return { configOptions: [] };
+    };
+    await scene.sessions.adopt(scene.link);
+    tell({ turnBegan: { turnId: "t10" } });
+    expect(scene.store.get("s")?.items).toMatchObject([{ type: "end", id: "t9", reason: "waiting" }]);
+    expect(scene.store.get("s")?.turns).toEqual(["t10"]);
+  });
+
   it("show of an edit what the agent changed and what was judged, when they are loaded again", async () => {
     const scene = new Scene();
     const diff = (newText: string) => ({ type: "diff" as const, path: "/p/a", oldText: "1\n", newText });

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hermes_acp.core.errors import SessionNotFound
 from hermes_acp.core.event_types import Diff
 from hermes_acp.frontends.acp.connection.mcp_tunnel import McpTunnel
+from hermes_acp.frontends.acp.connection.shared_frames import SharedFrames
 from hermes_acp.frontends.acp.messages import errors
 from hermes_protocol import v1
 
@@ -33,6 +34,7 @@ class ConnectionRegistry:
 
     def __init__(self) -> None:
         self._clients: dict[int, ClientConnection] = {}
+        self.frames = SharedFrames()
 
     @property
     def clients(self) -> "tuple[ClientConnection, ...]":

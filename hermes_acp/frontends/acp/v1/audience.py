@@ -3,6 +3,8 @@
 Knows: how an event becomes notifications on one connection. Does not know: where events come from.
 """
 
+from typing import Final
+
 from msgspec import structs
 
 from hermes_acp.core.events import (
@@ -20,6 +22,7 @@ from hermes_acp.core.events import (
     TextSaid,
     ThoughtSaid,
     TurnEnded,
+    TurnStarted,
     UserSaid,
 )
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -31,6 +34,9 @@ from hermes_acp.frontends.acp.v1.subagents import changed_state, task_message
 from hermes_acp.frontends.acp.v1.updates import UNSHOWN, UpdateView, to_updates, turn_end
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v1
+from hermes_protocol.envelope import encode_notification
+
+UPDATE: Final = "session/update"
 
 
 class EditorAudience:
@@ -44,6 +50,8 @@ class EditorAudience:
         self._filled: set[tuple[str, str]] = set()
         self._rejected: dict[tuple[str, str], str] = {}
         self._said: dict[str, str] = {}
+        self._form = f"{session.id} {self._view}"
+        """Whoever has the same is shown an event by the same frames; a string, whose hash is computed once."""
         self._times = TimeUpdates() if takes(client.capabilities, "times") else None
 
     def __eq__(self, other: object) -> bool:
@@ -59,17 +67,21 @@ class EditorAudience:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
         for update in self._times.take(event) if self._times else ():
             notify(self._client, self._session.id, update)
+        if isinstance(event, TextSaid):  # by far the most frequent
+            self._said[self._session.id] = event.message_id
+            self._send(event, self._view, self._session.id)
+            return
         record, clients = self._session.record, self._session.clients
-        is_from_elsewhere = isinstance(event, UserSaid | CommandAnswered) and not clients.is_author(
-            self._client, event
+        is_from_elsewhere = (
+            isinstance(event, UserSaid | CommandAnswered) and clients.author_of(event) is not self._client
         )
         self._show(event, self._past_view if is_from_elsewhere else self._view, self._session.id)
         if isinstance(event, PermissionAnswered) and self._is_answered_elsewhere(event):
             meta = {"hermes": {"answeredBy": event.by, "answer": event.answer}}
             answered = v1.SessionUpdateToolCallUpdate(tool_call_id=event.call_id, meta=meta)
             notify(self._client, self._session.id, answered)
-        if isinstance(event, UserSaid) and is_from_elsewhere:
-            self.tell_of_turn()
+        if is_from_elsewhere or isinstance(event, TurnStarted):
+            self._tell_of_start(event)
         elif isinstance(event, TurnEnded):
             self._tell_of_end(event)
         if isinstance(event, ModeChanged | OptionsChanged):
@@ -85,6 +97,15 @@ class EditorAudience:
             self._client.turns_of_others[self._session.id] = turn_id
             began = v1.SessionInfoUpdate(meta={"hermes": {"turnBegan": {"turnId": turn_id}}})
             notify(self._client, self._session.id, began)
+
+    def _tell_of_start(self, event: Event) -> None:
+        """Tell of a turn that another client's prompt began, or that is continued without a prompt of this client."""
+        is_prompt = isinstance(event, UserSaid)
+        is_continued = isinstance(event, TurnStarted) and event.goes_on
+        is_own = is_continued and self._session.clients.is_prompting(self._client)
+        is_told = self._client.turns_of_others.get(self._session.id) == self._session.record.open_turn
+        if (is_prompt or is_continued) and not (is_own or is_told):
+            self.tell_of_turn()
 
     def _tell_of_end(self, event: TurnEnded) -> None:
         if self._client.turns_of_others.get(self._session.id) == event.turn_id:
@@ -111,8 +132,18 @@ class EditorAudience:
             if view.takes_subagents:
                 self._show_child(event, view, session_id)
             return
-        for update in to_updates(event, self._completed(event, view, session_id)):
-            notify(self._client, session_id, update)
+        self._send(event, self._completed(event, view, session_id), session_id)
+
+    def _send(self, event: Event, view: UpdateView, session_id: str) -> None:
+        form = self._form if view is self._view and session_id == self._session.id else (view, session_id)
+        frames = self._client.registry.frames
+        shared = frames.find(event, form)
+        if shared is None:
+            shared = frames.keep(
+                event, form, [_encoded(session_id, each) for each in to_updates(event, view)]
+            )
+        for frame in shared:
+            self._client.connection.notify(UPDATE, None, frame=frame)
 
     def _completed(self, event: Event, view: UpdateView, session_id: str) -> UpdateView:
         """Track open cards and the last message; complete the view of an event that ends a call or a step."""
@@ -182,4 +213,8 @@ def commands_update(session: Session) -> v1.AvailableCommandsUpdate:
 
 def notify(client: ClientConnection, session_id: str, update: v1.SessionUpdate) -> None:
     """Send one update."""
-    client.connection.notify("session/update", v1.SessionNotification(session_id=session_id, update=update))
+    client.connection.notify(UPDATE, v1.SessionNotification(session_id=session_id, update=update))
+
+
+def _encoded(session_id: str, update: v1.SessionUpdate) -> bytes:
+    return encode_notification(UPDATE, v1.SessionNotification(session_id=session_id, update=update))

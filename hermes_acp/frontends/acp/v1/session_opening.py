@@ -8,6 +8,7 @@ from hermes_acp.frontends.acp.connection.client_connection import ClientConnecti
 from hermes_acp.frontends.acp.extensions.client_role import role_in
 from hermes_acp.frontends.acp.extensions.editor_diagnostics import attach_diagnostics
 from hermes_acp.frontends.acp.extensions.editor_trust import apply_editor_trust
+from hermes_acp.frontends.acp.extensions.meta_extensions import takes
 from hermes_acp.frontends.acp.session_setup.attachment import attach, is_shared
 from hermes_acp.frontends.acp.v1.audience import EditorAudience, commands_update, notify
 from hermes_acp.frontends.acp.v1.client_instructions import instructions_of
@@ -43,7 +44,12 @@ async def open_stored(
     instructions = instructions_of(params.system_prompt)
     was_open = sessions.get(session_id) is not None
     session, past = await sessions.load(
-        session_id, params.cwd, workspace_opener(client), more_roots, begin_to_watch
+        session_id,
+        params.cwd,
+        workspace_opener(client),
+        more_roots,
+        begin_to_watch,
+        keeps_questions=_can_be_asked_again(client, role),
     )
     try:
         session.instruct(instructions)
@@ -84,6 +90,17 @@ def join(
     attach(client, session, audience, editor_gate(client, session.id), role)
     if not session.clients.is_prompting(client):
         audience.tell_of_turn()
+
+
+def ask_again(client: ClientConnection, session: Session, role: Role) -> None:
+    """Have a question asked again that nobody answered before the last process ended, right after the answer."""
+    if _can_be_asked_again(client, role):
+        client.after_answer(lambda: client.app.turn_tasks.ask_again(session))
+
+
+def _can_be_asked_again(client: ClientConnection, role: Role) -> bool:
+    """Return whether a client expects turns that it did not begin."""
+    return role == "controller" and takes(client.capabilities, "turnStates")
 
 
 def announce_commands(client: ClientConnection, session: Session) -> None:

@@ -128,6 +128,8 @@ def turn_end(event: TurnEnded) -> v1.SessionUpdate:
     said: dict[str, object] = {"turnId": event.turn_id, "reason": reason, "text": event.sentence}
     if event.error_code == CUT_OFF:
         said["isCutOff"] = True
+    if event.reason == "input_required":
+        said["isWaiting"] = True
     return v1.SessionInfoUpdate(meta={"hermes": {"turnEnded": said}})
 
 

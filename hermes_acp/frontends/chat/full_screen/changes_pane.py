@@ -1,6 +1,7 @@
 """The pane of changes: an edit that waits for approval, and edits made without asking, hunk by hunk."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal
 
@@ -10,6 +11,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.message import Message
 from textual.widgets import Static
 
 from hermes_acp.core.hunks import Hunk
@@ -25,9 +27,10 @@ from hermes_acp.frontends.chat.full_screen import messages
 from hermes_acp.frontends.chat.full_screen.entry_view import EntryView
 from hermes_acp.frontends.chat.full_screen.pending_read import PendingRead
 from hermes_acp.frontends.chat.full_screen.view_entries import ViewEntry
-from hermes_acp.frontends.chat.questions.approval_prompt import ProposedHunks
+from hermes_acp.frontends.chat.questions.approval_prompt import ProposedHunks, edited, text_to_edit
 from hermes_acp.frontends.chat.rendering.diff_rendering import headline, render_hunk
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle
+from hermes_acp.frontends.chat.screens.external_editor import ExternalEditor
 from hermes_acp.frontends.chat.screens.screen import Gesture
 from hermes_protocol import own, v1
 
@@ -60,6 +63,7 @@ class ChangesPane(Vertical):
         Binding("n", "judge('rejected')", show=False),
         Binding("a", "judge_file('accepted')", show=False),
         Binding("d", "judge_file('rejected')", show=False),
+        Binding("e", "edit", show=False),
         Binding("s", "submit", show=False),
     ]
 
@@ -75,6 +79,9 @@ class ChangesPane(Vertical):
         self._asked: list[ShownHunk] = []
         self._made: list[ShownHunk] = []
         self._note = ""
+
+    class EditWanted(Message):
+        """Sent when the person wants to edit the hunk under the cursor."""
 
     def compose(self) -> ComposeResult:
         """Create the parts."""
@@ -98,10 +105,12 @@ class ChangesPane(Vertical):
         try:
             await reveal()
             kept = await self._reads.wait("hunks")
+            if kept is None or isinstance(kept, str | Gesture):
+                return None
+            return [(self._asked[at].diff, self._asked[at].hunk) for at in kept]
         finally:
             self._asked = []
             self._draw()
-        return None if kept is None or isinstance(kept, str | Gesture) else [hunks[at] for at in kept]
 
     async def action_judge(self, verdict: Verdict) -> None:
         """Accept or reject the hunk under the cursor."""
@@ -115,6 +124,26 @@ class ChangesPane(Vertical):
         if shown is not None:
             same = [each for each in self._hunks if _is_same_file(each, shown)]
             await self._judge(same, verdict)
+
+    def action_edit(self) -> None:
+        """Ask for the editor, if the hunk under the cursor is one of a proposal."""
+        if (shown := self._chosen()) and shown.file is None:
+            self.post_message(self.EditWanted())
+
+    async def edit_chosen(
+        self, editor: ExternalEditor, released: Callable[[], AbstractAsyncContextManager[None]]
+    ) -> None:
+        """Let the person edit the new lines of the hunk under the cursor; what they write counts as accepted."""
+        shown = self._chosen()
+        if shown is None or shown.file is not None:
+            return
+        async with released():
+            text = await editor.change(text_to_edit(shown.hunk), shown.diff.path)
+        self._note = messages.EDITOR_FAILED if text is None else ""
+        if text is not None:
+            changed = edited(shown.hunk, text)
+            shown.hunk, shown.mark = (changed, "accepted") if changed else (shown.hunk, "rejected")
+        self._draw()
 
     def action_submit(self) -> None:
         """Answer with the hunks of the proposal that were not rejected."""

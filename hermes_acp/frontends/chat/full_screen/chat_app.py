@@ -167,12 +167,23 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         else:
             self._background.spawn(partial(self._widgets.prompt.write_in, self._editor, self.released))
 
+    def on_changes_pane_edit_wanted(self) -> None:
+        """Edit a hunk in the person's editor."""
+        if self._editor is None:
+            self._drawn.actions().miss_editor()
+            self.changed()
+        else:
+            pane = self._widgets.side.changes
+            self._background.spawn(partial(pane.edit_chosen, self._editor, self.released))
+
     def _action_fold(self) -> None:
         """Fold or unfold an entry of the conversation."""
         self._widgets.conversation.toggle()
 
     async def action_pane(self, name: PaneName) -> None:
-        """Show a pane, or close it if it is shown."""
+        """Show a pane, or close it if it is shown; for changes, show those that wait for approval."""
+        if name == "changes" and self._widgets.question.review_hunks():
+            return
         if self._widgets.side.current == name:
             self.close_side()
         else:

@@ -35,9 +35,10 @@ def key_choices(keys: Sequence[str]) -> str:
 CHANGES_TITLE: Final = "Changes"
 ASKED_CHANGES: Final = "Waiting for your approval"
 MADE_CHANGES: Final = "Made without asking"
-CHANGES_ASKED_KEYS: Final = "y accept · n reject · a/d whole file · s submit · Esc back to the question"
+CHANGES_ASKED_KEYS: Final = "y accept · n reject · e edit · a/d whole file · s submit · Esc back"
 CHANGES_MADE_KEYS: Final = "y keep · n revert · a/d whole file · Esc close"
 NO_CHANGES: Final = "Nothing to review."
+EDITOR_FAILED: Final = "The editor failed. The hunk is unchanged."
 NO_REVIEWS: Final = "This agent does not keep edits for review."
 
 

@@ -22,6 +22,7 @@ from hermes_acp.frontends.chat.full_screen.entry_view import EntryView
 from hermes_acp.frontends.chat.full_screen.pending_read import PendingRead
 from hermes_acp.frontends.chat.full_screen.retained_layout import CHOICES
 from hermes_acp.frontends.chat.full_screen.view_entries import ViewEntry
+from hermes_acp.frontends.chat.questions.approval_prompt import HUNKS
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle
 from hermes_acp.frontends.chat.screens.screen import INTERRUPTED
 
@@ -127,7 +128,7 @@ class QuestionPanel(Vertical):
         """Focus what answers the question."""
         self.screen.set_focus(self._target)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def _on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer with the line."""
         event.stop()
         value, self._field.value = self._field.value, ""
@@ -140,6 +141,10 @@ class QuestionPanel(Vertical):
             event.stop()
             event.prevent_default()
             self._reads.settle("key", key)
+
+    def review_hunks(self) -> bool:
+        """Have the hunks of the proposal shown, if the question is about one; return whether it is."""
+        return HUNKS in self._keys and self._reads.settle("key", HUNKS)
 
     def go_back(self) -> bool:
         """Leave a field that was opened from a question; return whether there was one."""

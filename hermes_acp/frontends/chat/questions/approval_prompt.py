@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final, cast
 
 from hermes_acp_client.asking import Permission, option_named
-from msgspec import Struct
+from msgspec import Struct, structs
 from rich.text import Text
 
 from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk
@@ -44,6 +44,17 @@ class ApprovalAnswer(Struct, frozen=True):
     stops_turn: bool = False
 
 
+def text_to_edit(hunk: Hunk) -> str:
+    """Return a hunk's new lines for an editor."""
+    return "\n".join((*hunk.new_lines, ""))
+
+
+def edited(hunk: Hunk, text: str) -> Hunk | None:
+    """Return the hunk with the text that came out of an editor, or None if that changes nothing in the file."""
+    lines = tuple(text.removesuffix("\n").split("\n")) if text else ()
+    return None if lines == hunk.old_lines else structs.replace(hunk, new_lines=lines)
+
+
 class ApprovalPrompt:
     """One permission question."""
 
@@ -71,7 +82,9 @@ class ApprovalPrompt:
         )
         self._may_cut = bool(self._diffs) and max_lines < WHOLE_DIFF_LINES
         self._offers_comments = accepts_partial_edits
-        self._offers_hunks = accepts_partial_edits and sum(len(hunks_of(diff)) for diff in self._diffs) > 1
+        self._offers_hunks = accepts_partial_edits and sum(len(hunks_of(diff)) for diff in self._diffs) > (
+            0 if choose_hunks else 1
+        )
 
     @property
     def is_warning(self) -> bool:
@@ -196,14 +209,12 @@ class ApprovalPrompt:
 
     async def _changed(self, diff: v1.Diff, hunk: Hunk) -> list[Hunk]:
         """Let the person edit a hunk; return no hunk if the result equals the old text or the editor fails."""
-        text = await self._screen.edit("\n".join((*hunk.new_lines, "")), os.path.basename(diff.path))
+        text = await self._screen.edit(text_to_edit(hunk), os.path.basename(diff.path))
         if text is None:
             await self._note(messages.EDITOR_FAILED, "reject_once")
             return []
-        lines = tuple(text.removesuffix("\n").split("\n")) if text else ()
-        if lines == hunk.old_lines:
-            return []
-        return [Hunk(hunk.old_start, hunk.old_lines, hunk.new_start, lines)]
+        changed = edited(hunk, text)
+        return [changed] if changed else []
 
     async def _answer_for_hunks(
         self, hunks: Sequence[tuple[v1.Diff, Hunk]], kept: Sequence[tuple[v1.Diff, Hunk]]

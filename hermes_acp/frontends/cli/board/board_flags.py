@@ -19,7 +19,8 @@ Actions = Callable[[str, str], argparse.ArgumentParser]
 
 def add_board(board: argparse.ArgumentParser) -> None:
     """Describe the subcommands."""
-    actions = board.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions = board.add_subparsers(dest="action", metavar="ACTION")
+    board.set_defaults(action="list", board=DEFAULT_BOARD, state=[], all=False, json=False)
     parsers: list[argparse.ArgumentParser] = []
 
     def action(name: str, about: str) -> argparse.ArgumentParser:

@@ -59,7 +59,7 @@ STATES: Final[Mapping[RunState, str]] = MappingProxyType(
         "parked": "parked",
     }
 )
-ANSWER: Final = "Answer"
+ANSWER: Final = "The agent's last words"
 ALLOW_OR_DENY: Final = "allow|deny"
 TEXT: Final = '"…"'
 

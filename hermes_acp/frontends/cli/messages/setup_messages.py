@@ -42,7 +42,7 @@ NEXT_STEPS: Final = """
 What next?
   hermes-acp chat                 talk to the agent in this terminal
   hermes-acp run -p "Say hello"   run one prompt
-  hermes-acp setup --editor zed   set up an editor; --help lists them"""
+  hermes-acp setup --editor NAME  set up an editor; --help lists them"""
 
 # Settings that cannot be used
 MEND_HINT: Final = "Correct the file, or pass --mend to keep a copy and remove what is wrong."
@@ -225,7 +225,7 @@ def url_missing(provider: str) -> str:
     return f"{provider} needs --base-url, a URL starting with http:// or https://."
 
 
-def written(home: str, provider: str, model: str) -> str:
-    """Return the confirmation."""
-    chosen = f"{model} at {provider}" if model else provider
+def written(home: str, place: str, model: str) -> str:
+    """Return the confirmation; `place` is a provider or an address."""
+    chosen = f"{model} at {place}" if model else place
     return f"\nSaved in {home}: {chosen}."

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from hermes_acp.runs.run_service import RunService
 
 OPEN: tuple[RunState, ...] = ("queued", "running", "input_required", "parked")
+MAX_LISTED: Final = 50
 
 
 def add_runs(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    parser.set_defaults(action="list", all=False, limit=MAX_LISTED, json=False)
     start = actions.add_parser("start", help=order_messages.START_HELP)
     start.add_argument("words", nargs="*", metavar="PROMPT", help=order_messages.WORDS_HELP)
     start.add_argument("--id", default="", help=order_messages.NEW_ID_HELP)
@@ -35,7 +37,7 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     listing = actions.add_parser("list", help=order_messages.LIST_HELP)
     listing.add_argument("--all", action="store_true", help=order_messages.ALL_HELP)
     listing.add_argument(
-        "--limit", type=positive_number(int), default=50, metavar="N", help=order_messages.LIMIT_HELP
+        "--limit", type=positive_number(int), default=MAX_LISTED, metavar="N", help=order_messages.LIMIT_HELP
     )
     show = actions.add_parser("show", help=order_messages.SHOW_HELP)
     watch = actions.add_parser("watch", help=order_messages.WATCH_HELP)

@@ -16,4 +16,4 @@ def stored_runs(environment: Environment) -> "RunService":
     from hermes_acp.storage.session_store import SessionStore
 
     store = SessionStore(environment.home)
-    return RunService(environment.home, SystemClock(), RandomIds(), cannot_drive, store.path_of)
+    return RunService(environment, SystemClock(), RandomIds(), cannot_drive, store.path_of)

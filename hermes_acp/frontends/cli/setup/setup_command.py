@@ -212,6 +212,7 @@ def _tell_saved(environment: Environment, answers: "SetupAnswers") -> None:
     from hermes_acp.frontends.cli.setup.setup_console import say
     from hermes_acp.models.model_setup.setup_answers import overriding_variables
 
-    say(setup_messages.written(str(environment.home), answers.provider, answers.model))
+    place = answers.base_url or answers.preset.label
+    say(setup_messages.written(str(environment.home), place, answers.model))
     if held := overriding_variables(environment, answers):
         note(setup_messages.environment_wins(", ".join(held)))

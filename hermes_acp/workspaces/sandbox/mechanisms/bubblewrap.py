@@ -78,8 +78,12 @@ def bubblewrap_args(
     for each in mounts.placeholders:
         source = each.path if each.content is not None else resources.empty
         words += _held("--ro-bind", source, each.path, path_handles)
+    visible = (*mounts.system, *mounts.read_only, *mounts.writable)
+    for each in mounts.masked:
+        if each.content is not None and any(is_within(each.path, folder) for folder in visible):
+            words += ["--ro-bind-data", str(path_handles.keep(each.content)), each.path]
     for path in sorted(mounts.hidden):
-        if any(is_within(path, shown) for shown in (*mounts.system, *mounts.read_only, *mounts.writable)):
+        if any(is_within(path, folder) for folder in visible):
             words += ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", EMPTY_FILE, path]
     for outside, inside in resources.sockets:
         words += _held("--ro-bind", outside, inside, path_handles)

@@ -13,21 +13,14 @@ from hermes_acp.workspaces.sandbox.mechanisms.bubblewrap import SandboxResources
 from hermes_acp.workspaces.sandbox.mechanisms.landlock_apply import Right
 from hermes_acp.workspaces.sandbox.sandbox_mounts import SandboxMounts
 
-DEVICES = (
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
-)
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+"""No terminals: whoever can open one reads what is typed there, and writes what is seen."""
 ALSO_READ = ("/proc", "/run/systemd/resolve")
 
 
 def landlock_rights(mounts: SandboxMounts, resources: SandboxResources) -> Mapping[Right, Sequence[str]]:
     """Return the resolved paths for each right; nothing is granted on the target of a link in a writable folder."""
+    mounts = mounts.hiding_masked()
     refused = (*mounts.hidden, *mounts.kept, *mounts.pinned)
     read: list[str] = []
     write = [resources.temporary, resources.home]

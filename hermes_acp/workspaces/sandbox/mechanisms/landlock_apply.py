@@ -19,6 +19,8 @@ REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
 READING = EXECUTE | READ_FILE | READ_DIR
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 
+OWN_TERMINAL = "/dev/tty"
+
 Right = Literal["list", "read", "use", "write"]
 """The rights to list names, read contents, use a device, and do everything."""
 
@@ -36,8 +38,12 @@ def all_rights(version: int) -> int:
     return rights | (IOCTL if version >= 5 else 0)
 
 
-def give_up(rules: Mapping[Right, Sequence[str]], program: bytes, *, network: bool) -> None:
+def give_up(
+    rules: Mapping[Right, Sequence[str]], program: bytes, terminal: str = "", *, network: bool
+) -> None:
     """Drop all rights except those on these paths; calls go through a seccomp `program`, TCP only with `network`.
+
+    Of the machine's terminals, only `terminal` can be opened.
 
     This is irreversible. If it raises OSError, some rights may already be dropped and nothing may be
     started.
@@ -46,7 +52,8 @@ def give_up(rules: Mapping[Right, Sequence[str]], program: bytes, *, network: bo
     version = landlock_abi(libc)
     if version < 1:
         raise OSError(errno.ENOSYS, "it could not be confined: this kernel has no Landlock")
-    restrict(libc, version, rules, network=network)
+    own = (*rules["use"], *((terminal, OWN_TERMINAL) if terminal else ()))
+    restrict(libc, version, {**rules, "use": own}, network=network)
     drop_capabilities(libc)
     load_filter(libc, program)
 

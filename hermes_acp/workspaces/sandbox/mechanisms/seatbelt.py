@@ -93,6 +93,7 @@ class _Rules:
 
 def build_profile(mounts: SandboxMounts, resources: SandboxResources) -> Profile:
     """Return the profile of a command that may see and change what the mounts say."""
+    mounts = mounts.hiding_masked()
     written = [] if mounts.is_read_only else [_resolved(path, mounts) for path in mounts.writable]
     shown = [
         _resolved(path, mounts) for path in (*mounts.writable, *mounts.read_only, *mounts.system, *SYSTEM)

@@ -82,6 +82,13 @@ _MODES: Final = (
 )  # fmt: skip
 
 
+# The calls that change how processes are scheduled, each with the index of the argument that names the process.
+_PRIORITIES: Final = (
+    ((141, 140), 1), ((251, 30), 1), ((142, 118), 0), ((144, 119), 0), ((203, 122), 0), ((314, 274), 0),
+    ((256, 238), 0), ((279, 239), 0),
+)  # fmt: skip
+
+
 class _Architecture(Struct, frozen=True):
     audit: int
     column: int
@@ -128,8 +135,8 @@ def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_meta
     """Return a filter that allows only these socket families and forbids namespaces and tracing.
 
     No file can be made setuid or setgid. A command that `shares_ipc` with the machine gets no System V IPC
-    and no message queues. With `keeps_metadata`, it cannot change any file's mode, owner, times or
-    attributes.
+    and no message queues, and changes no other process's priority. With `keeps_metadata`, it cannot change
+    any file's mode, owner, times or attributes.
     """
     place = _ARCHITECTURES[machine()]
     program = [
@@ -155,6 +162,8 @@ def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_meta
     program += _argument_rule((place.clone, place.unshare), 0, (), (_NAMESPACES,))
     program += _argument_rule((place.ioctl,), 1, _TERMINAL_REQUESTS, ())
     program += _own_rule(place.prlimit)
+    for calls, argument in _PRIORITIES if shares_ipc else ():
+        program += _own_rule(calls[place.column], argument)
     program += _socket_rule(place.socket, sockets)
     program += _socket_rule(place.socketpair, sockets, is_pair=True)
     program.append(_word(_RETURN, _ALLOW))
@@ -194,10 +203,10 @@ def _argument_rule(
     return rule
 
 
-def _own_rule(call: int) -> list[bytes]:
+def _own_rule(call: int, argument: int = 0) -> list[bytes]:
     """Refuse a call that names any process except as 0 (the caller), even if it uses the caller's own ID."""
     body = [
-        _word(_LOAD, _ARGUMENTS_AT),
+        _word(_LOAD, _ARGUMENTS_AT + 8 * argument),
         _word(_EQUAL, 0, 1, 0),
         _refusal(errno.EPERM),
         _word(_RETURN, _ALLOW),

@@ -8,6 +8,7 @@ from hermes_acp.frontends.acp.v1.audience import EditorAudience
 from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
 from hermes_acp.frontends.acp.v1.session_opening import (
     announce_commands,
+    ask_again,
     join,
     modes_state,
     open_stored,
@@ -24,10 +25,12 @@ async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) 
     with CatchUp(lambda session: EditorAudience(client, session)) as catch_up:
         session, past = await open_stored(client, params, catch_up.join)
         await catch_up.hear(past)
-    join(client, session, role_in(params.meta))
+    role = role_in(params.meta)
+    join(client, session, role)
     if not has_servers:
         await client.app.mcp_manager.equip(session, servers, can_ask=client.can_ask)
     announce_commands(client, session)
+    ask_again(client, session, role)
     return v1.LoadSessionResponse(
         modes=modes_state(session),
         config_options=options_state(client, session),

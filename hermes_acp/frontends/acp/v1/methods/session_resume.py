@@ -11,6 +11,7 @@ from hermes_acp.frontends.acp.v1.audience import EditorAudience
 from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
 from hermes_acp.frontends.acp.v1.session_opening import (
     announce_commands,
+    ask_again,
     join,
     modes_state,
     open_stored,
@@ -33,6 +34,7 @@ async def resume_session(
     if not has_servers:
         await client.app.mcp_manager.equip(session, named, can_ask=client.can_ask)
     announce_commands(client, session)
+    ask_again(client, session, role)
     if session.record.usage.used_tokens:
         client.after_answer(lambda: EditorAudience(client, session).show(session.record.usage))
     return v1.ResumeSessionResponse(

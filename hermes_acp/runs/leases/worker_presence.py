@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Literal
 
+from anyio.to_thread import run_sync
+
 from hermes_acp.storage.private_files import private_folder, storage_error
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -79,6 +81,22 @@ class WorkerPresence:
             remove_traces(self.folder, self.id)
             os.close(self._lock)
             self._lock = -1
+
+
+class LocalPeers:
+    """The workers of one machine, known by their locks; implements `Peers`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Prepare; `folder` has the workers' locks."""
+        self._folder = folder
+
+    async def is_gone(self, holder: str) -> bool:
+        """Return whether a worker's process is gone. Raises StorageError."""
+        return await run_sync(presence_of, self._folder, holder) == "dead"
+
+    async def forget(self, holder: str) -> None:
+        """Remove the files of a worker that is gone."""
+        await run_sync(remove_traces, self._folder, holder)
 
 
 def presence_of(folder: Path, worker_id: str) -> Presence:

@@ -1,0 +1,26 @@
+"""`fleet:` in a settings file."""
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from hermes_acp.config.settings_section import Section
+
+NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$"
+
+
+class FleetSettings(Section):
+    """Runs on many machines. They are used if `HERMES_FLEET_DATABASE` is set."""
+
+    address: str = "127.0.0.1:7233"
+    """Host and port of the Temporal server."""
+    namespace: str = "default"
+    """Temporal namespace."""
+    tls: bool = False
+    """Whether the connection to Temporal is encrypted."""
+    tenant: str | None = Field(default=None, pattern=NAME)
+    """Name of this profile in the fleet. Default: the profile's name."""
+    pool: str | None = Field(default=None, pattern=NAME)
+    """Workers that drive the runs. Profiles with the same pool share its workers fairly. Default: the tenant's own."""
+    max_running: Annotated[int, Field(ge=0)] = 0
+    """Maximum number of this profile's runs that are driven at once in the whole fleet. 0: no limit."""

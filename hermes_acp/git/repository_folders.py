@@ -1,0 +1,36 @@
+"""Find the index and the objects of the repository that a work tree belongs to, without running git."""
+
+import os
+
+from msgspec import Struct
+
+from hermes_acp.git.small_files import read_small_text
+
+
+class RepositoryFolders(Struct, frozen=True):
+    """The index file of a work tree, and the folder with the objects of its repository."""
+
+    index: str
+    objects: str
+
+
+def find_repository_folders(top: str) -> RepositoryFolders | None:
+    """Return them for the top folder of a work tree; None if it is in no repository, or in a submodule.
+
+    A linked work tree counts only if its repository names it too.
+    """
+    git_dir = os.path.join(top, ".git")
+    if os.path.islink(git_dir):
+        return None
+    if os.path.isdir(git_dir):
+        return RepositoryFolders(os.path.join(git_dir, "index"), os.path.join(git_dir, "objects"))
+    pointer = read_small_text(git_dir) or ""
+    if not pointer.startswith("gitdir:"):
+        return None
+    own = os.path.realpath(os.path.join(top, pointer.removeprefix("gitdir:").strip()))
+    back = (read_small_text(os.path.join(own, "gitdir")) or "").strip()
+    common = (read_small_text(os.path.join(own, "commondir")) or "").strip()
+    if not common or os.path.realpath(os.path.join(own, back)) != os.path.realpath(git_dir):
+        return None
+    shared = os.path.realpath(os.path.join(own, common))
+    return RepositoryFolders(os.path.join(own, "index"), os.path.join(shared, "objects"))

@@ -1,0 +1,1 @@
+"""The fleet engine: runs of many machines in Postgres, handed to workers by Temporal."""

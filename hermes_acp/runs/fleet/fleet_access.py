@@ -1,0 +1,100 @@
+"""Where a fleet's servers are, and what of them a profile uses."""
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from hermes_acp.config.sections.fleet_settings import FleetSettings
+
+DATABASE_VARIABLE: Final = "HERMES_FLEET_DATABASE"
+LIBRARIES: Final = ("psycopg", "temporalio")
+MAX_SCHEMA_CHARACTERS: Final = 63
+"""Postgres cuts longer names off."""
+
+
+class FleetAccess(Struct, frozen=True):
+    """The servers of a fleet and what a profile may use of them.
+
+    `database` is a libpq connection URI, which may contain a password. `tenant` names the profile in the whole fleet,
+    `pool` the workers that share their work. At most `max_running` runs of the profile are driven at once; 0: no limit.
+    """
+
+    database: str
+    address: str = "127.0.0.1:7233"
+    namespace: str = "default"
+    tenant: str = "default"
+    pool: str = "default"
+    max_running: int = 0
+    api_key: str = ""
+    uses_tls: bool = False
+
+    def __repr__(self) -> str:
+        """Return what may be logged."""
+        return f"FleetAccess({self.tenant!r}, {self.pool!r}, {self.address!r}, {self.namespace!r})"
+
+    @property
+    def schema(self) -> str:
+        """The schema of the profile's tables."""
+        return schema_of(self.tenant)
+
+
+def schema_of(tenant: str) -> str:
+    """Return the schema of a profile's tables. Raises ConfigError."""
+    name = "hermes_" + re.sub(r"[^a-z0-9]", lambda found: f"_{ord(found[0]):x}_", tenant)
+    if len(name) > MAX_SCHEMA_CHARACTERS:
+        raise ConfigError(f"The fleet's name of this profile is too long: {tenant!r}.")
+    return name
+
+
+def fleet_database(environment: Environment) -> str:
+    """Return the URI of the fleet's database, or an empty string if this profile is in no fleet. Blocks."""
+    if named := environment.variables.get(DATABASE_VARIABLE):
+        return named
+    try:
+        with open(environment.secrets_file, encoding="utf-8") as file:
+            if DATABASE_VARIABLE not in file.read():
+                return ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+    from dotenv import dotenv_values
+
+    return dotenv_values(environment.secrets_file, interpolate=False).get(DATABASE_VARIABLE) or ""
+
+
+def fleet_access(environment: Environment, settings: "FleetSettings") -> FleetAccess:
+    """Return how a profile reaches its fleet. Raises ConfigError if it is in none."""
+    database = fleet_database(environment)
+    if not database:
+        raise ConfigError(
+            "The fleet's database is not known.",
+            hint=f"Set {DATABASE_VARIABLE} in {environment.secrets_file}, such as postgresql://host/hermes.",
+        )
+    tenant = settings.tenant or environment.profile
+    return FleetAccess(
+        database,
+        settings.address,
+        settings.namespace,
+        tenant,
+        settings.pool or tenant,
+        settings.max_running,
+        environment.variables.get("TEMPORAL_API_KEY", ""),
+        settings.tls,
+    )
+
+
+def load_fleet_libraries() -> None:
+    """Import the libraries of the extra `fleet`. Blocks. Raises ConfigError if one is not installed."""
+    try:
+        for name in LIBRARIES:
+            import_module(name)
+    except ImportError as error:
+        raise ConfigError(
+            f"A library for runs on many machines cannot be imported: {error}.",
+            hint="Install hermes-acp with the extra `fleet`.",
+        ) from error

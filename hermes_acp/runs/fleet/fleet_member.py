@@ -1,0 +1,161 @@
+"""One profile's part of a worker: it claims and drives single runs, and looks after all claims and schedules."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import anyio
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.ports.run_ports import Driver, InputRequired, WorkScope
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.runs.engine_settings import EngineSettings
+from hermes_acp.runs.fleet.dispatcher import Dispatcher
+from hermes_acp.runs.fleet.dispatches import forget_dispatch
+from hermes_acp.runs.fleet.fleet_peers import (
+    FleetPeers,
+    machine_of,
+    note_seen,
+    register_worker,
+    unregister_worker,
+    worker_id,
+)
+from hermes_acp.runs.fleet.postgres_database import PostgresDatabase
+from hermes_acp.runs.fleet.run_workflow import Rest
+from hermes_acp.runs.leases.claim_watch import ClaimWatch, DriveKey
+from hermes_acp.runs.leases.leased_drive import LeasedDrive
+from hermes_acp.runs.leases.worker_presence import WorkerPresence
+from hermes_acp.runs.tables.run_claims import Claim, claim_next, next_due
+from hermes_acp.runs.tables.schedule_tables import next_schedule, start_due
+from hermes_acp.runs.tables.table_connection import TableConnection
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+POOLED: Final = "worker"
+FOREGROUND: Final = "only"
+
+
+class FleetMember:
+    """Drives runs of one profile in this process, from `open` to `close`."""
+
+    def __init__(
+        self,
+        database: PostgresDatabase,
+        dispatcher: Dispatcher,
+        folder: Path,
+        clock: Clock,
+        settings: EngineSettings,
+        driver: Driver,
+    ) -> None:
+        """Prepare; `folder` has the locks of this machine's workers of the profile."""
+        self.access = dispatcher.access
+        self._database = database
+        self._dispatcher = dispatcher
+        self._folder = folder
+        self._clock = clock
+        self.settings = settings
+        self._driver = driver
+        self._presence: WorkerPresence | None = None
+        self._watch: ClaimWatch | None = None
+        self._drives: dict[DriveKey, LeasedDrive] = {}
+        self._is_closing = False
+
+    async def open(self, places: tuple[str, ...], *, drives_any: bool = True) -> None:
+        """Appear to others; `drives_any` is False if a single run is to be driven. Raises StorageError."""
+        machine = await run_sync(machine_of, self._folder)
+        worker = worker_id(machine, POOLED if drives_any else FOREGROUND)
+        self._presence = WorkerPresence(self._folder, worker)
+        await run_sync(self._presence.open)
+        peers = FleetPeers(self._folder, machine)
+        self._watch = ClaimWatch(worker, self._database, peers, self._clock, self.settings)
+        now = self._clock.now()
+        await self._database.write(
+            lambda connection: register_worker(
+                connection, worker, machine, places, now, drives_any=drives_any
+            )
+        )
+
+    async def client(self) -> "Client":
+        """Return the connection to Temporal. Raises StorageError."""
+        return await self._dispatcher.client()
+
+    async def close(self) -> None:
+        """Disappear; what is still driven should have been released before."""
+        if self._presence:
+            with suppress(StorageError):
+                await self._database.write(partial(_unregister, self._presence.id))
+            await run_sync(self._presence.close)
+
+    def release(self) -> None:
+        """Begin nothing more, and return what is driven to the queue."""
+        self._is_closing = True
+        for drive in self._drives.values():
+            drive.stop()
+
+    async def drive_run(self, run_id: str, renewed: Callable[[], None] | None = None) -> Rest:
+        """Claim a run if it is due, and drive it to its rest. Raises StorageError if it cannot be claimed."""
+        claim = None if self._is_closing else await self._claim(run_id)
+        if claim is None:
+            return "held"
+        drive = LeasedDrive(claim, self._database, self._clock, self.settings, renewed)
+        self._drives[run_id, claim.epoch] = drive
+        if self._is_closing:
+            drive.stop()
+        try:
+            outcome = await drive.run(self._driver)
+        finally:
+            del self._drives[run_id, claim.epoch]
+        with suppress(StorageError):
+            await self._dispatcher.send()
+        return "waits" if isinstance(outcome, InputRequired) else "over"
+
+    async def keep(self) -> None:
+        """Look after claims, schedules and due runs until it is cancelled."""
+        while True:
+            with suppress(StorageError):  # the servers are away: it goes on when they are back
+                await self._pass()
+            await anyio.sleep(await self._pause_s())
+
+    async def _claim(self, run_id: str) -> Claim | None:
+        assert self._presence, "it is open"
+        holder, now = self._presence.id, self._clock.now()
+
+        def claim(connection: TableConnection) -> Claim | None:
+            forget_dispatch(connection, run_id)
+            return claim_next(connection, holder, now, WorkScope(run_id), max_running=self.access.max_running)
+
+        return await self._database.write(claim)
+
+    async def _pass(self) -> None:
+        assert self._presence, "it is open"
+        assert self._watch, "it is open"
+        worker, now = self._presence.id, self._clock.now()
+        await self._watch.look(self._drives)
+        next_at = await self._database.read(next_schedule)
+
+        def note(connection: TableConnection) -> None:
+            note_seen(connection, worker)
+            if next_at is not None and next_at <= now:
+                start_due(connection, now)
+
+        await self._database.write(note)
+        await self._dispatcher.send()
+
+    async def _pause_s(self) -> float:
+        """Return how long nothing is due, at most the time between two looks."""
+        now = self._clock.now()
+        times: list[float | None] = []
+        with suppress(StorageError):
+            times = await self._database.read(
+                lambda connection: [next_due(connection, now), next_schedule(connection)]
+            )
+        soonest = min((at - now for at in times if at is not None), default=self.settings.poll_s)
+        return min(max(soonest, self.settings.heartbeat_s), self.settings.poll_s)
+
+
+def _unregister(worker: str, connection: TableConnection) -> None:
+    unregister_worker(connection, worker)

@@ -1,0 +1,45 @@
+"""A profile's part of its fleet: its database, and the workers that drive its runs."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.config.settings import load_settings
+from hermes_acp.core.ports.run_ports import Driver, WorkScope
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.runs.engine_settings import EngineSettings
+from hermes_acp.runs.fleet.fleet_access import fleet_access
+from hermes_acp.runs.fleet.fleet_member import FleetMember
+from hermes_acp.runs.fleet.fleet_workforce import FleetWorkforce
+from hermes_acp.runs.fleet.pool_worker import drive_pool
+from hermes_acp.runs.fleet.postgres_database import PostgresDatabase
+from hermes_acp.runs.fleet.postgres_schema import MIGRATIONS
+
+
+class FleetProfile:
+    """Connects one profile with its fleet."""
+
+    def __init__(self, environment: Environment, clock: Clock, settings: EngineSettings) -> None:
+        """Read the settings; nothing is connected yet. Blocks. Raises ConfigError."""
+        self.access = fleet_access(environment, load_settings(environment).fleet)
+        self.database = PostgresDatabase(self.access.database, self.access.schema, MIGRATIONS)
+        self._home = environment.home
+        self._clock = clock
+        self._settings = settings
+
+    def workforce(self) -> FleetWorkforce:
+        """Return the workers of this profile's runs."""
+        return FleetWorkforce(self.database, self.access, self._home, self._clock, self._settings)
+
+
+async def drive_profiles(profiles: Mapping[FleetProfile, Driver], scope: WorkScope) -> None:
+    """Drive the runs of profiles that share a pool until it is cancelled or has drained; their databases are closed.
+
+    Raises ConfigError, StorageError.
+    """
+    members: dict[str, FleetMember] = {}
+    async with AsyncExitStack() as stack:
+        for profile, driver in profiles.items():
+            stack.push_async_callback(profile.database.aclose)
+            members[profile.access.tenant] = profile.workforce().member(driver)
+        await drive_pool(members, scope)

@@ -1,0 +1,80 @@
+"""Hear of a schema's changes as soon as they are committed, by Postgres' own notifications."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import anyio
+import psycopg
+from anyio.to_thread import run_sync
+from psycopg import sql
+
+from hermes_acp.core.errors import StorageError
+from hermes_acp.runs.fleet.postgres_database import PostgresDatabase, connect
+
+
+class PostgresChanges:
+    """Waits for changes; implements `Changes`. After a lost connection, it looks every `poll_s` until it is back."""
+
+    def __init__(self, database: PostgresDatabase, poll_s: float) -> None:
+        """Prepare; nothing is opened yet."""
+        self._database = database
+        self._poll_s = poll_s
+        self._connection: psycopg.Connection[Any] | None = None
+
+    async def open(self) -> None:
+        """Begin to listen. Raises StorageError."""
+        try:
+            await run_sync(self._connect)
+        except psycopg.Error as error:
+            raise self._database.error(error) from error
+
+    async def wait(self) -> None:
+        """Return when there may be changes since the last call."""
+        if self._connection is None:
+            await anyio.sleep(self._poll_s)
+            with suppress(StorageError):
+                await self.open()
+            return
+        try:
+            descriptor = self._connection.fileno()
+            with anyio.move_on_after(self._poll_s):
+                await anyio.wait_readable(descriptor)
+            self._drain(self._connection)
+        except (psycopg.Error, OSError):
+            await self.close()
+
+    async def close(self) -> None:
+        """Stop listening."""
+        if self._connection:
+            connection, self._connection = self._connection, None
+            with suppress(psycopg.Error):
+                await run_sync(connection.close)
+
+    def _connect(self) -> None:
+        connection = connect(self._database.uri, self._database.schema)
+        try:
+            connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._database.schema)))
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+
+    @staticmethod
+    def _drain(connection: psycopg.Connection[Any]) -> None:
+        """Take what has arrived off the connection."""
+        connection.pgconn.consume_input()
+        while connection.pgconn.notifies():
+            pass
+
+
+@asynccontextmanager
+async def changes_of(database: PostgresDatabase, poll_s: float) -> AsyncGenerator[PostgresChanges]:
+    """Hear of a schema's changes while the block runs. Raises StorageError."""
+    changes = PostgresChanges(database, poll_s)
+    try:
+        await changes.open()
+        yield changes
+    finally:
+        with anyio.CancelScope(shield=True):
+            await changes.close()

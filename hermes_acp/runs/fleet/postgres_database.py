@@ -1,0 +1,184 @@
+"""A profile's tables in Postgres: durable transactions of one connection, used by one worker thread at a time."""
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, Final, LiteralString, TypeVar, cast
+
+import psycopg
+from anyio import CapacityLimiter, to_thread
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+
+from hermes_acp.core.errors import StorageError
+from hermes_acp.runs.tables.table_connection import Parameters, TableConnection
+
+T = TypeVar("T")
+NAMED: Final = re.compile(r"(?<![:\w]):([a-z]\w*)")
+CONNECT_TIMEOUT_S: Final = 5
+STATEMENT_TIMEOUT_MS: Final = 30_000
+IDLE_TIMEOUT_MS: Final = 60_000
+KEEPALIVE_S: Final = 5
+TCP_TIMEOUT_MS: Final = 15_000
+"""A server that has vanished is noticed after this time, whatever TCP waits by default."""
+
+
+class PostgresDatabase:
+    """One schema; implements `TableDatabase`. A lost connection is opened anew for the next transaction."""
+
+    def __init__(self, uri: str, schema: str, migrations: Sequence[str]) -> None:
+        """Open nothing yet. A migration is one or more statements, which find their tables in the schema."""
+        self.uri = uri
+        self.schema = schema
+        self._migrations = migrations
+        self._connection: psycopg.Connection[Any] | None = None
+        self._limiter: CapacityLimiter | None = None
+        self._is_migrated = False
+
+    async def write(self, work: Callable[[TableConnection], T]) -> T:
+        """Run `work` in a write transaction that is durable when this returns; no other one runs meanwhile.
+
+        Raises StorageError. After an error it is not known whether the transaction was committed.
+        """
+        return await self._in_thread(work, is_writing=True)
+
+    async def read(self, work: Callable[[TableConnection], T]) -> T:
+        """Run the read-only `work` on a snapshot. Raises StorageError."""
+        return await self._in_thread(work, is_writing=False)
+
+    async def aclose(self) -> None:
+        """Close the connection after pending work."""
+        if self._connection:
+            await to_thread.run_sync(self._close, limiter=self._limiter)
+
+    async def _in_thread(self, work: Callable[[TableConnection], T], *, is_writing: bool) -> T:
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(1)
+        return await to_thread.run_sync(self._transact, work, is_writing, limiter=self._limiter)
+
+    def _transact(self, work: Callable[[TableConnection], T], is_writing: bool) -> T:
+        try:
+            connection = self._open()
+            with connection.transaction():
+                if is_writing:
+                    connection.execute(
+                        "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self.schema,)
+                    )
+                else:
+                    connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                return work(PostgresConnection(connection))
+        except psycopg.Error as error:
+            raise self.error(error) from error
+
+    def _open(self) -> psycopg.Connection[Any]:
+        if self._connection is not None and (self._connection.closed or self._connection.broken):
+            self._close()
+        if self._connection is None:
+            connection = connect(self.uri, self.schema)
+            try:
+                if not self._is_migrated:
+                    self._migrate(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+            self._is_migrated = True
+        return self._connection
+
+    def _migrate(self, connection: psycopg.Connection[Any]) -> None:
+        """Bring the schema up to date; several processes may try at once. Raises StorageError."""
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", (self.schema,))
+            connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self.schema)))
+            connection.execute("CREATE TABLE IF NOT EXISTS format (version INTEGER NOT NULL)")
+            row = connection.execute("SELECT version FROM format").fetchone()
+            version: int = row[0] if row else 0
+            if version > len(self._migrations):
+                raise StorageError(
+                    f"The schema {self.schema} was written by a newer hermes-acp (format {version}).",
+                    hint="Update hermes-acp on this machine.",
+                )
+            if version == len(self._migrations):
+                return
+            for migration in self._migrations[version:]:
+                connection.execute(_trusted(migration))
+            connection.execute("DELETE FROM format")
+            connection.execute("INSERT INTO format VALUES (%s)", (len(self._migrations),))
+
+    def _close(self) -> None:
+        if self._connection:
+            with suppress(psycopg.Error):
+                self._connection.close()
+            self._connection = None
+
+    def error(self, error: psycopg.Error) -> StorageError:
+        """Return an error for people, without the password of the URI."""
+        return StorageError(
+            f"The fleet's database {place_of(self.uri)} cannot be used: {' '.join(str(error).split())}.",
+            hint="Check that it runs, that this machine reaches it, and the user's rights.",
+        )
+
+
+class PostgresConnection:
+    """Carries out statements in their portable form; implements `TableConnection`."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        """Prepare."""
+        self._connection = connection
+
+    def execute(self, statement: str, parameters: Parameters = (), /) -> psycopg.Cursor[Any]:
+        """Carry out a statement within the transaction that is open."""
+        if isinstance(parameters, Sequence):
+            written = _with_positions(statement)
+            return self._connection.execute(written, [_storable(each) for each in parameters])
+        named = {name: _storable(value) for name, value in parameters.items()}
+        return self._connection.execute(_with_names(statement), named)
+
+
+def connect(uri: str, schema: str) -> psycopg.Connection[Any]:
+    """Open a connection whose tables are those of a schema. Blocks. Raises psycopg.Error."""
+    options = (
+        f"-c search_path={schema} -c statement_timeout={STATEMENT_TIMEOUT_MS} "
+        f"-c idle_in_transaction_session_timeout={IDLE_TIMEOUT_MS}"
+    )
+    return psycopg.connect(
+        uri,
+        autocommit=True,
+        connect_timeout=CONNECT_TIMEOUT_S,
+        application_name="hermes-acp",
+        options=options,
+        keepalives_idle=KEEPALIVE_S,
+        keepalives_interval=KEEPALIVE_S,
+        keepalives_count=2,
+        tcp_user_timeout=TCP_TIMEOUT_MS,
+    )
+
+
+def place_of(uri: str) -> str:
+    """Return where a database is, without user and password."""
+    try:
+        named = conninfo_to_dict(uri)
+    except psycopg.ProgrammingError:
+        return "of this profile"
+    return f"{named.get('dbname') or 'postgres'} at {named.get('host') or 'localhost'}"
+
+
+def _storable(value: Any) -> Any:
+    """Return a value that Postgres accepts: its texts have no NUL."""
+    return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value
+
+
+def _trusted(statement: str) -> LiteralString:
+    """Return a statement of this package; nothing from outside is ever part of one."""
+    return cast("LiteralString", statement)
+
+
+@lru_cache
+def _with_positions(statement: str) -> LiteralString:
+    return _trusted(statement.replace("?", "%s"))
+
+
+@lru_cache
+def _with_names(statement: str) -> LiteralString:
+    return _trusted(NAMED.sub(r"%(\1)s", statement))

@@ -1,0 +1,106 @@
+"""Look after the claims of all workers: take over the runs of those that are gone, and end what was lost.
+
+A claim is taken from another worker only if its process is gone, or if it was seen not to renew the claim for a whole
+lease, measured here: no clock that jumps, and no clock of another process, can lose a claim.
+"""
+
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.runs.engine_settings import EngineSettings
+from hermes_acp.runs.leases.leased_drive import LeasedDrive
+from hermes_acp.runs.leases.worker_presence import boot_id
+from hermes_acp.runs.tables.run_claims import HeldRun, requeue, survey_claims, take_over
+from hermes_acp.runs.tables.table_connection import TableDatabase
+
+DriveKey = tuple[str, int]
+"""A run's ID and the epoch of the claim."""
+
+
+class Peers(Protocol):
+    """The other workers of a run's engine."""
+
+    async def is_gone(self, holder: str) -> bool:
+        """Return whether a worker's process is known to be gone. Raises StorageError."""
+        ...
+
+    async def forget(self, holder: str) -> None:
+        """Remove what a worker that is gone has left behind."""
+        ...
+
+
+class _Sighting(Struct, frozen=True):
+    """When a claim of another worker was first seen with its present number of renewals."""
+
+    beat: int
+    at_s: float
+
+
+class ClaimWatch:
+    """One worker's view of all claims."""
+
+    def __init__(
+        self, holder: str, database: TableDatabase, peers: Peers, clock: Clock, settings: EngineSettings
+    ) -> None:
+        """Prepare; `holder` is the ID of this worker."""
+        self._holder: Final = holder
+        self._database = database
+        self._peers = peers
+        self._clock = clock
+        self._settings = settings
+        self._sightings: dict[DriveKey, _Sighting] = {}
+        self.has_foreign = False
+        """Whether other workers held runs at the last look."""
+
+    async def look(self, drives: Mapping[DriveKey, LeasedDrive]) -> bool:
+        """Take over what is abandoned, give back unknown claims, and end drives that are lost or unwanted.
+
+        Return whether a run came back to the queue. Raises StorageError.
+        """
+        survey = await self._database.read(lambda connection: survey_claims(connection, self._holder))
+        for key, drive in list(drives.items()):
+            if key not in survey.own:
+                drive.lose()
+            elif survey.own[key]:
+                drive.stop()
+        has_returned = False
+        for run_id, epoch in survey.own.keys() - drives.keys():
+            await self._give_back(run_id, epoch)
+            has_returned = True
+        self.has_foreign = bool(survey.foreign)
+        seen = {(run.id, run.epoch) for run in survey.foreign}
+        self._sightings = {key: sighting for key, sighting in self._sightings.items() if key in seen}
+        for run in survey.foreign:
+            has_returned |= await self._check(run, survey.boots.get(run.holder, ""))
+        return has_returned
+
+    async def _give_back(self, run_id: str, epoch: int) -> None:
+        """Return a claim that nobody works on: its commit failed, or only seemed to fail."""
+        now = self._clock.now()
+        await self._database.write(lambda connection: requeue(connection, run_id, self._holder, epoch, now))
+
+    async def _check(self, run: HeldRun, boot: str) -> bool:
+        """Take a run over if its worker is gone or has stopped renewing it."""
+        is_gone = await self._peers.is_gone(run.holder)
+        if not is_gone and not self._has_lapsed(run):
+            return False
+        # The machine's restart is not the run's fault, and neither is a process that was suspended.
+        max_crashes = self._settings.max_crashes if is_gone and boot == boot_id() else None
+        now = self._clock.now()
+        is_taken = await self._database.write(
+            lambda connection: take_over(connection, run, now, max_crashes=max_crashes)
+        )
+        if is_gone:
+            await self._peers.forget(run.holder)
+        return is_taken
+
+    def _has_lapsed(self, run: HeldRun) -> bool:
+        """Return whether a living worker was seen not to renew a claim for a whole lease."""
+        now_s, seen = self._clock.monotonic(), self._sightings.get((run.id, run.epoch))
+        if seen is None or seen.beat != run.beat:
+            self._sightings[run.id, run.epoch] = _Sighting(run.beat, now_s)
+            return False
+        return now_s - seen.at_s >= self._settings.lease_s

@@ -1,0 +1,63 @@
+// What goes on by itself: the editor saves, and time passes.
+//
+// Knows: the panel by its labels, a review by its lenses. Does not know: how anything is started.
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect, SHOP, until } from "./scene.mjs";
+
+const lens = (page, words) => page.locator(".codelens-decoration a").filter({ hasText: words });
+/** The second of three hunks left out. */
+const IN_PART = SHOP.replace("def greet(name):\n    return 'Hello ' + name", "def greet(name: str) -> str:\n    return f'Hello {name}'") + "print(total([1, 2]))\n";
+
+export async function reviewsHunksWithAutoSave(scene) {
+  const { window, shot } = scene;
+  const { page, panel } = window;
+  const reviews = page.locator(".tab").filter({ hasText: "Review:" });
+  await window.closeEditors();
+  await writeFile(join(scene.project, "shop.py"), SHOP);
+  await window.run("File: Toggle Auto Save");
+  await window.openFile("shop.py");
+  await window.openPanel();
+  await window.prompt("tidy shop.py");
+  await lens(page, /Accept all 3/).waitFor();
+  await shot("light-auto-save");
+  await lens(page, /^\W*Accept$/).first().click();
+  await lens(page, /Accept all 2/).waitFor();
+  await lens(page, /^\W*Reject$/).first().click();
+  await until(async () => (await lens(page, /^\W*Accept$/).count()) === 1, "one hunk is left");
+  expect(await scene.text("shop.py"), SHOP, "the file while a hunk waits");
+  await lens(page, /^\W*Accept$/).click();
+  await until(async () => (await scene.text("shop.py")) === IN_PART, "what was accepted is written");
+  await window.rest();
+  await until(async () => (await reviews.count()) === 0, "the review is closed");
+  // A turn that is stopped takes its review along, and nothing of the proposal is saved.
+  await writeFile(join(scene.project, "shop.py"), SHOP);
+  // The agent reads what the editor has, which learns of a changed file a little later.
+  const lines = page.locator('.monaco-editor[data-uri^="vscode-remote:"][data-uri$="/shop.py"] .view-lines').first();
+  await until(async () => !(await lines.innerText()).includes("Hello {name}"), "the editor has the file as it was");
+  await window.prompt("tidy shop.py");
+  await lens(page, /Accept all 3/).waitFor();
+  await panel.getByRole("button", { name: "Stop", exact: true }).click();
+  await window.rest();
+  await until(async () => (await reviews.count()) === 0, "the review of a stopped turn is closed");
+  expect(await scene.text("shop.py"), SHOP, "the file behind a stop");
+  expect(await page.locator(".tab.dirty").count(), 0, "files that are not saved");
+  await window.run("File: Toggle Auto Save");
+  await window.closeEditors();
+}
+
+export async function showsHowLongATurnTakes({ window }) {
+  const { panel, conversation } = window;
+  const seconds = async (place) => Number(/^(\d+) s$/.exec((await place.allInnerTexts()).at(-1) ?? "")?.[1] ?? 0);
+  await window.prompt("talk until stopped");
+  const times = panel.locator(".elapsed");
+  await until(async () => (await seconds(times)) > 0, "the time is shown");
+  const first = await seconds(times);
+  await until(async () => (await seconds(times)) > first, "the time goes on");
+  await panel.getByRole("button", { name: "Stop", exact: true }).click();
+  await window.rest();
+  const took = await seconds(conversation.locator(".end .elapsed"));
+  if (took < first) throw new Error(`the turn took ${took} s after ${first} s were shown`);
+}
