@@ -144,10 +144,6 @@ class AttachedClients:
         """Return whether a client waits for the end of a prompt it sent."""
         return any(author is connection for _, author in self._prompts)
 
-    def is_author(self, connection: object, event: UserSaid | CommandAnswered) -> bool:
-        """Return whether a client sent the prompt that an event records."""
-        return self.author_of(event) is connection
-
     def author_of(self, event: UserSaid | CommandAnswered) -> object | None:
         """Return the connection that sent the prompt that an event records, or None if it cannot be told.
 

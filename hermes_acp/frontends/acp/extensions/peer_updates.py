@@ -92,7 +92,7 @@ class PeerUpdates:
 
     def sent_by_another(self, event: UserSaid) -> bool:
         """Return whether a prompt came from elsewhere."""
-        return not self._session.clients.is_author(self._client, event)
+        return self._session.clients.author_of(event) is not self._client
 
     def show(self, event: Event) -> None:
         """Tell of an answer of another client, and of the end of a turn that another one asked for."""

@@ -72,8 +72,8 @@ class EditorAudience:
             self._send(event, self._view, self._session.id)
             return
         record, clients = self._session.record, self._session.clients
-        is_from_elsewhere = isinstance(event, UserSaid | CommandAnswered) and not clients.is_author(
-            self._client, event
+        is_from_elsewhere = (
+            isinstance(event, UserSaid | CommandAnswered) and clients.author_of(event) is not self._client
         )
         self._show(event, self._past_view if is_from_elsewhere else self._view, self._session.id)
         if isinstance(event, PermissionAnswered) and self._is_answered_elsewhere(event):
