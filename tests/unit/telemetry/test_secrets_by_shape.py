@@ -245,6 +245,7 @@ def test_the_tail_never_shows_a_part_of_a_secret() -> None:
 
 def test_variables_are_secret_by_name_or_by_what_they_hold() -> None:
     assert is_secret("GH_PAT", "whatever")
+    assert is_secret("HERMES_FLEET_DATABASE", "service=fleet")
     assert is_secret("DEPLOYMENT", TOKENS[4][1])
     assert is_secret("UPSTREAM", "postgres://app:" + "s3cretw0rd@db/app")
     assert not is_secret("HTTPS_PROXY", "http://me:" + "s3cretw0rd@proxy:3128")

@@ -9,7 +9,7 @@ import anyio
 from msgspec import structs
 
 from hermes_acp.agent.background_tasks import background_tasks
-from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.config.environment import Environment, environment_of_profile, read_environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.run_ports import DriveOutcome, Lease, RunOrder, WorkScope
 from hermes_acp.frontends.cli.cli_output import escaped, note
@@ -36,6 +36,9 @@ def add_worker(worker: argparse.ArgumentParser) -> None:
         help=messages.SLOTS_HELP.format(default=DEFAULT_SLOTS),
     )
     worker.add_argument("--place", action="append", default=[], metavar="LABEL", help=messages.PLACE_HELP)
+    worker.add_argument(
+        "--with-profile", action="append", default=[], metavar="NAME", help=messages.PROFILE_HELP
+    )
     worker.add_argument("--only-places", action="store_true", help=messages.ONLY_PLACES_HELP)
     worker.add_argument(
         "--drain",
@@ -68,18 +71,41 @@ async def _work(options: argparse.Namespace, environment: Environment, guard: Sh
             await app.aclose()
 
 
-class _Worker:
-    """Keeps boards going and drives runs, each in a process of its own, reporting how it goes."""
+class _ReportingDriver:
+    """Drives the runs of one profile, each in a process of its own, and reports how it goes."""
 
-    def __init__(self, app: "App", environment: Environment, options: argparse.Namespace) -> None:
+    def __init__(self, environment: Environment, running: set[str], *, allows_bypass: bool) -> None:
+        """Prepare; `running` holds the IDs of the runs that are driven."""
         from hermes_acp.runs.processes.process_driver import ProcessDriver
 
+        self._running = running
+        line = drive_line(environment.profile, allows_bypass=allows_bypass)
+        self._driver = ProcessDriver(line, environment.home, self._report_start)
+
+    async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
+        """Work on a run until it rests."""
+        self._running.add(order.id)
+        try:
+            outcome = await self._driver.drive(order, lease)
+        finally:
+            self._running.discard(order.id)
+        sentence: str = getattr(outcome, "sentence", "")
+        note(escaped(messages.ended(order.id, type(outcome).__name__, sentence)))
+        return outcome
+
+    def _report_start(self, run_id: str, pid: int) -> None:
+        note(escaped(messages.started(run_id, pid)))
+
+
+class _Worker:
+    """Keeps boards going and drives runs."""
+
+    def __init__(self, app: "App", environment: Environment, options: argparse.Namespace) -> None:
         self._app = app
+        self._environment = environment
         self._options = options
         self._running: set[str] = set()
         self._is_draining = False
-        line = drive_line(allows_bypass=options.allow_bypass)
-        self._driver = ProcessDriver(line, environment.home, self._report_start)
 
     async def run(self, guard: ShutdownGuard) -> int:
         """Work until a signal and, after SIGTERM, until what is running ends; return the exit code."""
@@ -101,21 +127,32 @@ class _Worker:
 
             tasks.start_soon(stop)
             note(messages.ready(options.slots))
-            await self._app.run_service.engine.work(self, scope)
+            await self._work(scope)
             tasks.cancel_scope.cancel()
         guard.end_drain()
         return code
 
-    async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Work on a run until it rests."""
-        self._running.add(order.id)
-        try:
-            outcome = await self._driver.drive(order, lease)
-        finally:
-            self._running.discard(order.id)
-        sentence: str = getattr(outcome, "sentence", "")
-        note(escaped(messages.ended(order.id, type(outcome).__name__, sentence)))
-        return outcome
+    async def _work(self, scope: WorkScope) -> None:
+        """Drive the runs of this profile, and of others that share its pool."""
+        own = self._driver(self._environment)
+        if not self._options.with_profile:
+            await self._app.run_service.engine.work(own, scope)
+            return
+        from hermes_acp.clock import SystemClock
+        from hermes_acp.runs.engine_settings import EngineSettings
+        from hermes_acp.runs.fleet.fleet_access import load_fleet_libraries
+
+        load_fleet_libraries()
+        from hermes_acp.runs.fleet.fleet_profile import FleetProfile, drive_profiles
+
+        others = (environment_of_profile(name) for name in self._options.with_profile)
+        environments = {each.profile: each for each in (self._environment, *others)}.values()
+        clock, settings = SystemClock(), EngineSettings()
+        profiles = {FleetProfile(each, clock, settings): self._driver(each) for each in environments}
+        await drive_profiles(profiles, scope)
+
+    def _driver(self, environment: Environment) -> _ReportingDriver:
+        return _ReportingDriver(environment, self._running, allows_bypass=self._options.allow_bypass)
 
     async def _drain(self, guard: ShutdownGuard) -> None:
         """Begin nothing more, and let what is running end, until another signal or the end of the time."""
@@ -125,11 +162,8 @@ class _Worker:
         with anyio.move_on_after(self._options.drain):
             await guard.stopped()
 
-    def _report_start(self, run_id: str, pid: int) -> None:
-        note(escaped(messages.started(run_id, pid)))
 
-
-def drive_line(*, allows_bypass: bool) -> Sequence[str]:
-    """Return the command line of the process of one run."""
-    command = [sys.executable, "-m", "hermes_acp", "drive"]
+def drive_line(profile: str, *, allows_bypass: bool) -> Sequence[str]:
+    """Return the command line of the process of one run of a profile."""
+    command = [sys.executable, "-m", "hermes_acp", "--profile", profile, "drive"]
     return [*command, ALLOW_BYPASS] if allows_bypass else command
