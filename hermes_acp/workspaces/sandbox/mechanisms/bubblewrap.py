@@ -80,7 +80,8 @@ def bubblewrap_args(
         words += _held("--ro-bind", source, each.path, path_handles)
     visible = (*mounts.system, *mounts.read_only, *mounts.writable)
     for each in mounts.masked:
-        if each.content is not None and any(is_within(each.path, folder) for folder in visible):
+        is_shown = each.path not in mounts.hidden and any(is_within(each.path, folder) for folder in visible)
+        if each.content is not None and is_shown:
             words += ["--ro-bind-data", str(path_handles.keep(each.content)), each.path]
     for path in sorted(mounts.hidden):
         if any(is_within(path, folder) for folder in visible):
