@@ -140,7 +140,8 @@ async def singularity(place: Path) -> AsyncGenerator[Machine]:
     assert stopped == f"instance stop --signal=KILL {name}"
     inside = f"exec --containall --no-home --cleanenv instance://{name} /bin/sh -c "
     assert all(line.startswith(inside) for line in others if line.startswith("exec"))
-    rmtree(f"/tmp/.{name}", ignore_errors=True)
+    for folder in (f"/tmp/.{name}", "/tmp/.hermes-acp"):  # a real container's own, which ends with it
+        rmtree(folder, ignore_errors=True)
 
 
 @asynccontextmanager

@@ -50,7 +50,10 @@ SHOWN = {
         tool_call_content_chunk tool_call_update usage_update user_message
     """,
 }
-REFUSALS = {-32700, -32600, -32601, -32602, -32603, -32000, -32002, -32800}
+PROPOSED = {"session_attach": "session/attach", "session_detach": "session/detach"}
+"""Methods of open proposals, which the published tables lack."""
+
+REFUSALS = {-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32002, -32800}
 ROWS = {1: methods.METHODS, 2: v2_methods.METHODS}
 ALSO_NOTIFIED = {1: methods.ALSO_NOTIFIED, 2: v2_methods.ALSO_NOTIFIED}
 OWN = {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in all_transcripts()}
@@ -80,11 +83,13 @@ def test_every_method_served_has_a_transcript_in_which_it_is_served(version: int
         (path,) = of(version, key) or [pytest.fail(f"protocol/transcripts/v{version}/{key}.jsonl is missing")]
         transcript = read_transcript(path)
         rows = (*ALSO_NOTIFIED[version].values(), *ROWS[version].values())
-        row = next(row for row in rows if row.key == key and row.side in ("agent", "both"))
-        sent = [frame for frame in transcript.frames("client") if frame.get("method") == row.name]
-        assert sent, f"{path} does not call {row.name}"
+        found = [row for row in rows if row.key == key and row.side in ("agent", "both")]
+        name = found[0].name if found else PROPOSED[key]
+        sent = [frame for frame in transcript.frames("client") if frame.get("method") == name]
+        assert sent, f"{path} does not call {name}"
         answered = {frame["id"] for frame in transcript.frames("agent") if "result" in frame}
-        assert row.result is None or [frame for frame in sent if frame["id"] in answered], path
+        is_notification = bool(found) and found[0].result is None
+        assert is_notification or [frame for frame in sent if frame["id"] in answered], path
 
 
 @pytest.mark.parametrize("version", [1, 2])

@@ -57,7 +57,9 @@ async def test_one_worker_drives_the_runs_of_two_profiles(
             await worker.aclose()
 
 
-async def test_a_worker_of_a_profile_without_a_fleet_says_what_is_missing(home: Path, workspace: Path) -> None:
+async def test_a_worker_of_a_profile_without_a_fleet_says_what_is_missing(
+    home: Path, workspace: Path
+) -> None:
     environment = agent_environment(home)
     await run_command("profiles", "create", "other", environment=environment, cwd=workspace)
     done = await run_command("worker", "--with-profile", "other", environment=environment, cwd=workspace)

@@ -66,6 +66,9 @@ class FleetWorker:
             workflow_runner=UnsandboxedWorkflowRunner(),
             max_cached_workflows=0,  # another worker can go on with each of them at once
             max_concurrent_activities=seats,
+            # One after the other, the runs reach the seats in the order of their priorities.
+            max_concurrent_workflow_tasks=1,
+            max_concurrent_workflow_task_polls=1,
             graceful_shutdown_timeout=LONGEST_DRAIN,
             max_heartbeat_throttle_interval=timedelta(seconds=self._settings.heartbeat_s),
             default_heartbeat_throttle_interval=timedelta(seconds=self._settings.heartbeat_s),

@@ -110,10 +110,8 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
   const exits = browserExits(overlays, commandsOf(overlays, audience), (path, line) => files.open(path, line));
   const attachments = browserAttachments((words) => overlays.say(words));
   const host = { exits, attachments, mentions, context: noContext };
-  const actions = new PanelActions(
-    { store, conversations, approvals, inquiries, reviews, checkpoints, ...host },
-    front,
-  );
+  const parts = { store, conversations, approvals, inquiries, reviews, checkpoints, ...host };
+  const actions = new PanelActions(parts, front);
   const begin = async (folder: string) => {
     folders.choose(folder);
     front.select(await actions.begin());
