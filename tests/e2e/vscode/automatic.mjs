@@ -8,18 +8,34 @@ import { join } from "node:path";
 import { expect, SHOP, until } from "./scene.mjs";
 
 const lens = (page, words) => page.locator(".codelens-decoration a").filter({ hasText: words });
+const reviews = (page) => page.locator(".tab").filter({ hasText: "Review:" });
 /** The second of three hunks left out. */
 const IN_PART = SHOP.replace("def greet(name):\n    return 'Hello ' + name", "def greet(name: str) -> str:\n    return f'Hello {name}'") + "print(total([1, 2]))\n";
 
 export async function reviewsHunksWithAutoSave(scene) {
-  const { window, shot } = scene;
-  const { page, panel } = window;
-  const reviews = page.locator(".tab").filter({ hasText: "Review:" });
+  await opensTheShop(scene);
+  await scene.window.run("File: Toggle Auto Save");
+  try {
+    await takesTwoOfThreeHunks(scene);
+    await opensTheShop(scene);
+    await stopsBehindAProposal(scene);
+  } finally {
+    await scene.window.run("File: Toggle Auto Save");
+    await scene.window.closeEditors();
+  }
+}
+
+/** Open the file as it was: an editor that has it learns of a change on the disk a little later. */
+async function opensTheShop({ window, project }) {
   await window.closeEditors();
-  await writeFile(join(scene.project, "shop.py"), SHOP);
-  await window.run("File: Toggle Auto Save");
+  await writeFile(join(project, "shop.py"), SHOP);
   await window.openFile("shop.py");
   await window.openPanel();
+}
+
+async function takesTwoOfThreeHunks(scene) {
+  const { window, shot } = scene;
+  const { page } = window;
   await window.prompt("tidy shop.py");
   await lens(page, /Accept all 3/).waitFor();
   await shot("light-auto-save");
@@ -31,21 +47,19 @@ export async function reviewsHunksWithAutoSave(scene) {
   await lens(page, /^\W*Accept$/).click();
   await until(async () => (await scene.text("shop.py")) === IN_PART, "what was accepted is written");
   await window.rest();
-  await until(async () => (await reviews.count()) === 0, "the review is closed");
-  // A turn that is stopped takes its review along, and nothing of the proposal is saved.
-  await writeFile(join(scene.project, "shop.py"), SHOP);
-  // The agent reads what the editor has, which learns of a changed file a little later.
-  const lines = page.locator('.monaco-editor[data-uri^="vscode-remote:"][data-uri$="/shop.py"] .view-lines').first();
-  await until(async () => !(await lines.innerText()).includes("Hello {name}"), "the editor has the file as it was");
-  await window.prompt("tidy shop.py");
+  await until(async () => (await reviews(page).count()) === 0, "the review is closed");
+}
+
+/** A turn that is stopped takes its review along, and nothing of the proposal is saved. */
+async function stopsBehindAProposal(scene) {
+  const { page, panel } = scene.window;
+  await scene.window.prompt("tidy shop.py");
   await lens(page, /Accept all 3/).waitFor();
   await panel.getByRole("button", { name: "Stop", exact: true }).click();
-  await window.rest();
-  await until(async () => (await reviews.count()) === 0, "the review of a stopped turn is closed");
+  await scene.window.rest();
+  await until(async () => (await reviews(page).count()) === 0, "the review of a stopped turn is closed");
   expect(await scene.text("shop.py"), SHOP, "the file behind a stop");
   expect(await page.locator(".tab.dirty").count(), 0, "files that are not saved");
-  await window.run("File: Toggle Auto Save");
-  await window.closeEditors();
 }
 
 export async function showsHowLongATurnTakes({ window }) {
