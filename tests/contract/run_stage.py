@@ -40,6 +40,9 @@ class JumpingClock:
 class Stage(ABC):
     """The processes of a test: `open` is a new one's view of the engine."""
 
+    orders_exactly = True
+    """Whether runs that wait start exactly in their order; queues of servers keep it only nearly."""
+
     def __init__(self, engine: str, home: Path) -> None:
         self.engine = engine
         self.home = home

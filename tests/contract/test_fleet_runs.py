@@ -28,6 +28,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 class FleetStage(Stage):
     """Processes that share a tenant of a fleet."""
 
+    orders_exactly = False
+
     def __init__(self, home: Path, servers: FleetServers, tenant: str, **fleet: object) -> None:
         super().__init__("temporal", home)
         home.mkdir(exist_ok=True)
