@@ -1,7 +1,6 @@
 """The runs of a home, as frontends and tools use them: started, shown with their questions, answered and driven."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
@@ -83,15 +82,18 @@ class RunService:
         self._clock = clock
         self._ids = ids
         self._environment = environment
+        self._engine: Engine | None = None
         self._make_driver = make_driver
         self.records = RunRecords(record_path)
         self.is_resident = False
         """Whether this process stays and drives runs."""
 
-    @cached_property
+    @property
     def engine(self) -> Engine:
-        """What keeps the runs. Raises ConfigError for settings of a fleet that cannot be meant."""
-        return open_engine(self._environment, self._clock)
+        """What keeps the runs, chosen at the first use. Raises ConfigError for settings that cannot be meant."""
+        if self._engine is None:
+            self._engine = open_engine(self._environment, self._clock)
+        return self._engine
 
     def now(self) -> float:
         """Return the time, in seconds since the epoch."""
@@ -234,5 +236,5 @@ class RunService:
 
     async def aclose(self) -> None:
         """Close the engine, if it was used."""
-        if "engine" in self.__dict__:
-            await self.engine.aclose()
+        if self._engine:
+            await self._engine.aclose()

@@ -184,8 +184,9 @@ async def find(
     program: str = "",
     timeout_s: float = TIMEOUT_S,
     sandboxed: SandboxedSearch = search_directly,
+    max_dated: int = MAX_DATED,
 ) -> FoundFiles:
-    """Return at most `query.limit` files whose names match: the newest, or those in the fewest folders.
+    """Return at most `query.limit` files whose names match: the newest, or of many those in the fewest folders.
 
     Raises WorkspaceError if ripgrep is missing, or if time runs out.
     """
@@ -218,7 +219,7 @@ async def find(
         )
     if end.complaint and not paths:
         raise _failed(end.complaint)
-    choose = _newest if len(paths) <= MAX_DATED else _least_deep
+    choose = _newest if len(paths) <= max_dated else _least_deep
     chosen = await to_thread.run_sync(choose, paths, query.limit)
     return FoundFiles(tuple(chosen), len(paths), is_by_time=choose is _newest)
 

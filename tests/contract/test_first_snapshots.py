@@ -28,7 +28,7 @@ ELSEWHERE = Path("/dev/shm")
 
 
 def settle(root: Path) -> None:
-    """Give all files a time before that of the index, as they have in any repository that rests."""
+    """Give all files a time before that of the index, as they have where nobody is changing anything."""
     for path in root.rglob("*"):
         if ".git" not in path.parts and path.is_file() and not path.is_symlink():
             os.utime(path, (1_600_000_000, 1_600_000_000))

@@ -200,3 +200,18 @@ def test_tenants_with_similar_names_have_schemas_of_their_own() -> None:
 def test_the_access_is_written_without_its_password() -> None:
     access = FleetAccess("postgresql://hermes:secret@db.example/fleet")
     assert "secret" not in repr(access)
+
+
+async def test_a_worker_that_does_not_serve_a_tenant_leaves_its_runs_to_others(make_stage: MakeStage) -> None:
+    pool = f"pool{os.urandom(4).hex()}"
+    stages = {name: make_stage(name, pool=pool) for name in "ab"}
+    refused, runs = stages["b"].open(), stages["a"].open()
+    async with stages["a"].worker():
+        await refused.start(order("theirs"))
+        await runs.start(order("ours"))
+        await reached(runs, "ours", "done")
+        assert (await stages["b"].show("theirs")).state == "queued"
+    drivers = {name: ScriptedDriver() for name in "ab"}
+    async with shared_worker(stages, drivers, seats=1):
+        await reached(refused, "theirs", "done")
+    assert drivers["b"].driven == [("theirs", 1)]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
 RPC_TIMEOUT_S: Final = 3.0
-REST_S: Final = 2.0
-"""How long nothing is handed over after Temporal did not answer: nobody who starts or answers runs waits for it."""
+BACKOFF_S: Final = 2.0
+"""How long nothing is handed over after Temporal did not answer, so that who starts many runs waits for it once."""
 
 MIN_RESEND_S: Final = 10.0
 CONNECT_ATTEMPTS: Final = 3
@@ -43,7 +43,7 @@ class Dispatcher:
         self._clock = clock
         self._settings = settings
         self._client: Client | None = None
-        self._silent_since_s = -REST_S
+        self._silent_since_s = -BACKOFF_S
 
     async def client(self) -> "Client":
         """Return the connection to Temporal. Raises StorageError."""
@@ -73,7 +73,7 @@ class Dispatcher:
 
     async def send(self) -> None:
         """Hand over the runs that are due. Those that cannot be handed over now are tried again later."""
-        while self._clock.monotonic() - self._silent_since_s >= REST_S:
+        while self._clock.monotonic() - self._silent_since_s >= BACKOFF_S:
             now = self._clock.now()
             resend_s = max(MIN_RESEND_S, 2 * self._settings.lease_s)
             due = await self._database.write(

@@ -11,7 +11,6 @@ from hermes_acp.runs.tables.run_claims import IS_DUE
 from hermes_acp.runs.tables.table_connection import TableConnection
 
 MAX_AT_ONCE: Final = 200
-UNLIMITED: Final = 1_000_000_000
 
 
 class DueRun(Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,8 +27,8 @@ from hermes_acp.runs.fleet.run_workflow import Rest
 from hermes_acp.runs.leases.claim_watch import ClaimWatch, DriveKey
 from hermes_acp.runs.leases.leased_drive import LeasedDrive
 from hermes_acp.runs.leases.worker_presence import WorkerPresence
-from hermes_acp.runs.tables.run_claims import Claim, claim_next, next_due
-from hermes_acp.runs.tables.schedule_tables import next_schedule, start_due
+from hermes_acp.runs.tables.run_claims import Claim, claim_next
+from hermes_acp.runs.tables.schedule_tables import start_due
 from hermes_acp.runs.tables.table_connection import TableConnection
 
 if TYPE_CHECKING:
@@ -86,8 +85,9 @@ class FleetMember:
     async def close(self) -> None:
         """Disappear; what is still driven should have been released before."""
         if self._presence:
+            worker = self._presence.id
             with suppress(StorageError):
-                await self._database.write(partial(_unregister, self._presence.id))
+                await self._database.write(lambda connection: unregister_worker(connection, worker))
             await run_sync(self._presence.close)
 
     def release(self) -> None:
@@ -114,11 +114,15 @@ class FleetMember:
         return "waits" if isinstance(outcome, InputRequired) else "over"
 
     async def keep(self) -> None:
-        """Look after claims, schedules and due runs until it is cancelled."""
+        """Look after claims, schedules and due runs until it is cancelled.
+
+        Runs and answers are handed over by whoever stores them; only what the clock or a lost worker brings waits for
+        the next look.
+        """
         while True:
             with suppress(StorageError):  # the servers are away: it goes on when they are back
                 await self._pass()
-            await anyio.sleep(await self._pause_s())
+            await anyio.sleep(max(self.settings.poll_s, self.settings.heartbeat_s))
 
     async def _claim(self, run_id: str) -> Claim | None:
         assert self._presence, "it is open"
@@ -135,27 +139,10 @@ class FleetMember:
         assert self._watch, "it is open"
         worker, now = self._presence.id, self._clock.now()
         await self._watch.look(self._drives)
-        next_at = await self._database.read(next_schedule)
 
         def note(connection: TableConnection) -> None:
             note_seen(connection, worker)
-            if next_at is not None and next_at <= now:
-                start_due(connection, now)
+            start_due(connection, now)
 
         await self._database.write(note)
         await self._dispatcher.send()
-
-    async def _pause_s(self) -> float:
-        """Return how long nothing is due, at most the time between two looks."""
-        now = self._clock.now()
-        times: list[float | None] = []
-        with suppress(StorageError):
-            times = await self._database.read(
-                lambda connection: [next_due(connection, now), next_schedule(connection)]
-            )
-        soonest = min((at - now for at in times if at is not None), default=self.settings.poll_s)
-        return min(max(soonest, self.settings.heartbeat_s), self.settings.poll_s)
-
-
-def _unregister(worker: str, connection: TableConnection) -> None:
-    unregister_worker(connection, worker)

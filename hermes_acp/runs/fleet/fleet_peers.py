@@ -11,13 +11,19 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.runs.leases.worker_presence import LocalPeers, boot_id, presence_of
 from hermes_acp.runs.tables.table_connection import TableConnection
+from hermes_acp.storage.private_files import private_folder
 
 MACHINE_CHARACTERS: Final = 12
+FORGOTTEN_DAYS: Final = 7
+"""Days after which a worker that nobody has seen is forgotten."""
 
 
 def machine_of(folder: Path) -> str:
-    """Return an ID of this machine, since its start, and of the folder with its workers' locks. Blocks."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Return an ID of this machine, since its start, and of the folder with its workers' locks. Blocks.
+
+    Raises StorageError.
+    """
+    private_folder(folder)
     found = folder.stat()
     facts = f"{boot_id()}/{socket.gethostname()}/{found.st_dev}/{found.st_ino}"
     return sha256(facts.encode()).hexdigest()[:MACHINE_CHARACTERS]
@@ -54,7 +60,13 @@ def register_worker(
     *,
     drives_any: bool,
 ) -> None:
-    """Note that a worker is there; `drives_any` is False for one that drives a single run."""
+    """Note that a worker is there, and forget those that were killed long ago.
+
+    `drives_any` is False for one that drives a single run.
+    """
+    connection.execute(
+        "DELETE FROM workers WHERE seen_at < clock_timestamp() - make_interval(days => ?)", (FORGOTTEN_DAYS,)
+    )
     connection.execute(
         """INSERT INTO workers (id, boot, since, machine, places, drives_any, seen_at)
            VALUES (?, ?, ?, ?, ?, ?, clock_timestamp())""",

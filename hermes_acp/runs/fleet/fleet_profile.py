@@ -1,7 +1,8 @@
 """A profile's part of its fleet: its database, and the workers that drive its runs."""
 
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+
+import anyio
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.settings import load_settings
@@ -37,9 +38,12 @@ async def drive_profiles(profiles: Mapping[FleetProfile, Driver], scope: WorkSco
 
     Raises ConfigError, StorageError.
     """
-    members: dict[str, FleetMember] = {}
-    async with AsyncExitStack() as stack:
-        for profile, driver in profiles.items():
-            stack.push_async_callback(profile.database.aclose)
-            members[profile.access.tenant] = profile.workforce().member(driver)
+    members: dict[str, FleetMember] = {
+        profile.access.tenant: profile.workforce().member(driver) for profile, driver in profiles.items()
+    }
+    try:
         await drive_pool(members, scope)
+    finally:
+        with anyio.CancelScope(shield=True):
+            for profile in profiles:
+                await profile.database.aclose()

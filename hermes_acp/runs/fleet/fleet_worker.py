@@ -22,7 +22,7 @@ from hermes_acp.runs.fleet.fleet_member import FleetMember
 from hermes_acp.runs.fleet.run_workflow import DRIVE, Rest, RunWorkflow, Ticket
 
 DRAIN_LOOK_S: Final = 1.0
-LONGEST_DRAIN: Final = timedelta(days=30)
+MAX_DRAIN: Final = timedelta(days=30)
 """Who stops a worker decides how long it drains; Temporal's library never ends a drive by itself."""
 
 
@@ -69,7 +69,7 @@ class FleetWorker:
             # One after the other, the runs reach the seats in the order of their priorities.
             max_concurrent_workflow_tasks=1,
             max_concurrent_workflow_task_polls=1,
-            graceful_shutdown_timeout=LONGEST_DRAIN,
+            graceful_shutdown_timeout=MAX_DRAIN,
             max_heartbeat_throttle_interval=timedelta(seconds=self._settings.heartbeat_s),
             default_heartbeat_throttle_interval=timedelta(seconds=self._settings.heartbeat_s),
             identity=f"{os.getpid()}@{socket.gethostname()}",

@@ -52,7 +52,7 @@ class FleetWorkforce:
 
     async def has_worker(self, place: str) -> bool:
         """Return whether a process is there that drives the runs of a place."""
-        within_s = self._settings.lease_s + self._settings.poll_s
+        within_s = self._settings.lease_s + self._settings.heartbeat_s + self._settings.poll_s
         workers = await self._database.read(lambda connection: seen_workers(connection, place, within_s))
         machine = await run_sync(machine_of, self._folder)
         return await any_is_there(workers, self._folder, machine)

@@ -9,12 +9,12 @@ from typing import Final, Literal
 
 from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy
-from temporalio.exceptions import ActivityError
+from temporalio.exceptions import ActivityError, ApplicationError
 
 DRIVE: Final = "drive"
 GO_ON: Final = "go_on"
-LONGEST_WAIT: Final = timedelta(days=30)
-LONGEST_DRIVE: Final = timedelta(days=30)
+MAX_WAIT: Final = timedelta(days=30)
+MAX_DRIVE: Final = timedelta(days=30)
 Rest = Literal["over", "waits", "held"]
 """How a drive ended: `waits`: for a person's answer; `held`: others have the run, or it is not due."""
 
@@ -53,23 +53,26 @@ class RunWorkflow:
             rest = await self._drive(ticket)
             if rest == "waits":
                 try:
-                    await workflow.wait_condition(lambda: self._is_wanted, timeout=LONGEST_WAIT)
+                    await workflow.wait_condition(lambda: self._is_wanted, timeout=MAX_WAIT)
                 except TimeoutError:
                     return rest
             elif rest and not self._is_wanted:
                 return rest
 
     async def _drive(self, ticket: Ticket) -> Rest | None:
-        """Have one worker drive the run up to its next rest; None if that worker was lost."""
+        """Have one worker drive the run up to its next rest; None if that worker was lost.
+
+        A worker that does not serve the tenant refuses; the dispatch is repeated later, perhaps to another one.
+        """
         try:
             rest: Rest = await workflow.execute_activity(
                 DRIVE,
                 ticket,
                 heartbeat_timeout=timedelta(seconds=ticket.lease_s),
-                start_to_close_timeout=LONGEST_DRIVE,
+                start_to_close_timeout=MAX_DRIVE,
                 retry_policy=RetryPolicy(maximum_attempts=1),
                 priority=Priority(priority_key=ticket.priority, fairness_key=ticket.tenant),
             )
-        except ActivityError:
-            return None
+        except ActivityError as error:
+            return "held" if isinstance(error.cause, ApplicationError) else None
         return rest

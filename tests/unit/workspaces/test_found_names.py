@@ -51,15 +51,13 @@ async def test_the_paths_found_are_those_that_the_glob_covers_newest_first(
     assert in_blocks == [str(path) for path in covered]
 
 
-async def test_of_too_many_files_those_in_the_fewest_folders_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ripgrep, "MAX_DATED", 4)
+async def test_of_too_many_files_those_in_the_fewest_folders_are_found(tmp_path: Path) -> None:
     for name in ("z.py", "deep/er/a.py", "deep/b.py", "deep/a.py", "c.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     shown = ["c.py", "z.py", "deep/a.py", "deep/b.py", "deep/er/a.py"]
     for limit in (1, 2, 3, 5, 1000):
-        found = await ripgrep.find(FileQuery("*.py", str(tmp_path), limit), {"PATH": "/bin"}, [])
+        query = FileQuery("*.py", str(tmp_path), limit)
+        found = await ripgrep.find(query, {"PATH": "/bin"}, [], max_dated=4)
         assert [str(Path(path).relative_to(tmp_path)) for path in found.paths] == shown[:limit]
         assert (found.matched, found.is_by_time) == (5, False)

@@ -134,9 +134,8 @@ class _Worker:
 
     async def _work(self, scope: WorkScope) -> None:
         """Drive the runs of this profile, and of others that share its pool."""
-        own = self._driver(self._environment)
         if not self._options.with_profile:
-            await self._app.run_service.engine.work(own, scope)
+            await self._app.run_service.engine.work(self._driver(self._environment), scope)
             return
         from hermes_acp.clock import SystemClock
         from hermes_acp.runs.engine_settings import EngineSettings
