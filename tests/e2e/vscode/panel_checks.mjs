@@ -204,9 +204,12 @@ async function countsTheTimeThatPasses(stage) {
   const running = callOf({ kind: "execute", title: "make", status: "in_progress", clock: { beganAt: now - 64_999 } });
   const done = callOf({ id: "d", title: "Read a", kind: "read", status: "completed", clock: { beganAt: now - 70_000, tookMs: 3_000 } });
   await stage.show({ items: [done, running], turns: ["t"], beganAt: now - 71_999 });
-  // From here on, time passes only as the check says, however slow the machine is.
-  await page.clock.pauseAt(now + 60_000);
   const shown = () => page.locator(".elapsed").allInnerTexts();
+  await until(async () => (await shown()).length === 3, "all times are shown");
+  const first = (await shown()).join();
+  await until(async () => (await shown()).join() !== first, "time passes");
+  // From here on, it passes only as the check says, however slow the machine is.
+  await page.clock.pauseAt(now + 60_000);
   await until(async () => (await shown()).join() === "3 s,2 min 4 s,2 min 11 s", "the times are shown");
   await page.clock.runFor(2000);
   await until(async () => (await shown()).join() === "3 s,2 min 6 s,2 min 13 s", "the times of two seconds later are shown");
