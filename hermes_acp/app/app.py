@@ -21,6 +21,7 @@ from hermes_acp.app.service_factories import (
     build_mcp_manager,
     build_recall_service,
     build_run_service,
+    build_tracer,
     unattended_work,
 )
 from hermes_acp.clock import SystemClock
@@ -92,7 +93,8 @@ class App:
         self._store = SessionStore(environment.home, self._forget)
         self.recall_service = build_recall_service(environment, self._store)
         self._background = ToolSourceRunner()
-        self._observers = (*observers, self._board_followers())
+        self.tracer = build_tracer(environment, clock, self._background.start, self._bugs)
+        self._observers = (*observers, self._board_followers(), *([self.tracer] if self.tracer else []))
         self.mcp_manager = build_mcp_manager(
             environment, self._background, lambda: self.sessions.announce_commands()
         )
@@ -218,13 +220,15 @@ class App:
             self.backend_selector.elsewhere,
         )
         pending_notes = PendingNoteNotices(self._environment.home, lambda: self.mcp_manager.is_attended)
+        tracers = (self.tracer,) if self.tracer else ()
         lifecycle = ProcessLifecycle(
             admission,
             self.skill_service,
             self.checkpoint_service,
             self._turn_factory,
-            (self._store, self.recall_service, self._turn_factory, pending_notes),
+            (self._store, self.recall_service, self._turn_factory, pending_notes, *tracers),
             self._observers,
+            self.tracer,
         )
         return SessionServices(
             self.configuration,
@@ -319,3 +323,5 @@ class App:
         await self.mcp_manager.aclose()
         await self.recall_service.aclose()
         await self.configuration.aclose()
+        if self.tracer:
+            await self.tracer.aclose()

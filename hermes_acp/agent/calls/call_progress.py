@@ -69,6 +69,11 @@ class CallProgress:
         """The context of an event now, in the turn that a person prompted."""
         return self._turn.event_context
 
+    @property
+    def trace_parent(self) -> str:
+        """The `traceparent` that requests made for the call pass on; empty if it belongs to no trace."""
+        return self._turn.trace_parent_of(self._call_id)
+
     def output(self, text: str) -> None:
         """Append live output; it is shown with the next update."""
         self._heard += text
