@@ -79,6 +79,7 @@ PROVIDERS: Final[Mapping[str, str]] = MappingProxyType(
         "bedrock": "aws.bedrock",
         "gemini": "gcp.gemini",
         "kimi": "moonshot_ai",
+        "openai_compatible": "openai",
         "openai_responses": "openai",
         "vertex": "gcp.vertex_ai",
     }

@@ -17,7 +17,10 @@ WITH_CONTENTS: Final = frozenset({"true", "1", "span_only", "span_and_event"})
 UNKNOWN_EXPORTER: Final = (
     "Telemetry: {variable} names {value!r}, which hermes-acp does not have. It has otlp, console and none."
 )
-UNKNOWN_PROTOCOL: Final = "Telemetry: {variable} is {value!r}. hermes-acp exports by http/protobuf only; collectors take it at port 4318."
+UNKNOWN_PROTOCOL: Final = (
+    "Telemetry: {variable} is {value!r}. hermes-acp exports by http/protobuf only, "
+    "which collectors take at port 4318."
+)
 
 
 class ExportSettings(Struct, frozen=True):
