@@ -21,7 +21,7 @@ from hermes_acp.app.service_factories import (
     build_mcp_manager,
     build_recall_service,
     build_run_service,
-    build_tracer,
+    build_tracers,
     unattended_work,
 )
 from hermes_acp.clock import SystemClock
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
     from hermes_acp.storage.watching.folder_watcher import FolderWatcher
+    from hermes_acp.telemetry.traces.session_tracer import SessionTracer
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 
@@ -93,8 +94,7 @@ class App:
         self._store = SessionStore(environment.home, self._forget)
         self.recall_service = build_recall_service(environment, self._store)
         self._background = ToolSourceRunner()
-        self.tracer = build_tracer(environment, clock, self._background.start, self._bugs)
-        self._observers = (*observers, self._board_followers(), *([self.tracer] if self.tracer else []))
+        self._observers = (*observers, self._board_followers())
         self.mcp_manager = build_mcp_manager(
             environment, self._background, lambda: self.sessions.announce_commands()
         )
@@ -155,6 +155,11 @@ class App:
             report_bug=self.report_bug,
             boards=lambda: (self.board_service, self.card_worktrees),
         )
+
+    @cached_property
+    def _tracers(self) -> "tuple[SessionTracer, ...]":
+        """What exports the sessions, if the environment wants that."""
+        return build_tracers(self._environment, self._clock, self._background.start, self._bugs)
 
     @cached_property
     def board_service(self) -> "BoardService":
@@ -220,15 +225,14 @@ class App:
             self.backend_selector.elsewhere,
         )
         pending_notes = PendingNoteNotices(self._environment.home, lambda: self.mcp_manager.is_attended)
-        tracers = (self.tracer,) if self.tracer else ()
         lifecycle = ProcessLifecycle(
             admission,
             self.skill_service,
             self.checkpoint_service,
             self._turn_factory,
-            (self._store, self.recall_service, self._turn_factory, pending_notes, *tracers),
-            self._observers,
-            self.tracer,
+            (self._store, self.recall_service, self._turn_factory, pending_notes, *self._tracers),
+            (*self._observers, *self._tracers),
+            self._tracers,
         )
         return SessionServices(
             self.configuration,
@@ -323,5 +327,5 @@ class App:
         await self.mcp_manager.aclose()
         await self.recall_service.aclose()
         await self.configuration.aclose()
-        if self.tracer:
-            await self.tracer.aclose()
+        for tracer in self._tracers:
+            await tracer.aclose()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
     from hermes_acp.storage.watching.folder_watcher import FolderWatcher
     from hermes_acp.telemetry.bug_log import BugLog
+    from hermes_acp.telemetry.structured_log import StructuredLog
     from hermes_acp.telemetry.traces.otel_settings import ExportSettings
     from hermes_acp.telemetry.traces.session_tracer import SessionTracer, SpanExport
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
@@ -160,17 +161,18 @@ def build_notifications(environment: Environment, clock: Clock) -> "Notification
     return NotificationService(environment.home, lambda: read_plan(environment), clock)
 
 
-def build_tracer(
+def build_tracers(
     environment: Environment, clock: Clock, start: StartTask, bugs: "BugLog"
-) -> "SessionTracer | None":
-    """Return what exports the sessions of a process as its environment variables want it, or None."""
+) -> "tuple[SessionTracer, ...]":
+    """Return what exports the sessions of a process as its environment variables want it: one tracer, or none."""
     from hermes_acp.telemetry.traces.otel_settings import read_export_settings
 
     settings = read_export_settings(environment.variables)
     if settings is None:
-        return None
+        return ()
     from hermes_acp import __version__
     from hermes_acp.ids import RandomIds
+    from hermes_acp.telemetry.structured_log import StructuredLog
     from hermes_acp.telemetry.traces.session_tracer import SessionTracer, TracerServices
 
     def report_bug(error: BaseException) -> None:
@@ -181,23 +183,16 @@ def build_tracer(
 
         return extra_hint("otel")
 
-    services = TracerServices(
-        clock,
-        start,
-        partial(_open_export, environment.home, clock),
-        report_bug,
-        hint,
-    )
-    return SessionTracer(settings, __version__, services)
+    log = StructuredLog(environment.home, clock)
+    services = TracerServices(clock, start, partial(_open_export, log), log, report_bug, hint)
+    return (SessionTracer(settings, __version__, services),)
 
 
-def _open_export(home: Path, clock: Clock, settings: "ExportSettings") -> "SpanExport":
+def _open_export(log: "StructuredLog", settings: "ExportSettings") -> "SpanExport":
     """Import the library and start to export. Blocks; raises ImportError without the extra."""
     from hermes_acp import __version__
-    from hermes_acp.telemetry.structured_log import StructuredLog
     from hermes_acp.telemetry.traces.otel_export import OtelExport
 
-    log = StructuredLog(home, clock)
     return OtelExport(settings, __version__, lambda words: log.note("export_trouble", words=words))
 
 

@@ -43,12 +43,12 @@ class ProcessLifecycle(Struct, frozen=True):
     resources: SessionResources
     news_sources: tuple[NewsSource, ...]
     observers: tuple[SessionObserver, ...] = ()
-    tracer: SessionTracer | None = None
+    tracers: tuple[SessionTracer, ...] = ()
 
     @property
     def exports_traces(self) -> bool:
         """Whether this process exports spans of its turns and calls."""
-        return bool(self.tracer and self.tracer.is_on)
+        return any(tracer.is_on for tracer in self.tracers)
 
     def opened(self, session: EquippedSession) -> None:
         """Provide a session with the skills of its folder; they are read in the background."""

@@ -32,10 +32,14 @@ class SpanContext(Struct, frozen=True, gc=False):
 
 
 class TurnTrace(Struct, frozen=True, gc=False):
-    """What a turn is part of: a span of others, as `traceparent`, and a run; and whether this process exports spans."""
+    """What a turn is part of: a span, as `traceparent`, and a run.
+
+    If this process exports no spans (`is_exported`), requests to others name the span `outside` of it instead.
+    """
 
     parent: str = ""
     run_id: str = ""
+    outside: str = ""
     is_exported: bool = False
 
 
@@ -73,12 +77,13 @@ def turn_context(turn_id: str, run_id: str, parent: SpanContext | None) -> SpanC
     return SpanContext(trace_id_of(run_id or turn_id), span_id)
 
 
-def call_trace_parent(trace: TurnTrace, turn_id: str, call_id: str) -> str:
-    """Return what a call passes on as `traceparent`.
-
-    If this process exports nothing, that is what the turn got.
-    """
-    if not trace.is_exported:
-        return trace.parent
+def trace_below(trace: TurnTrace, turn_id: str, call_id: str) -> TurnTrace:
+    """Return the place of a turn that works for a call of another turn."""
     context = turn_context(turn_id, trace.run_id, parse_trace_parent(trace.parent))
-    return SpanContext(context.trace_id, span_id_of(call_id), context.is_sampled).trace_parent()
+    call = SpanContext(context.trace_id, span_id_of(call_id), context.is_sampled)
+    return TurnTrace(call.trace_parent(), "", trace.outside, trace.is_exported)
+
+
+def call_trace_parent(trace: TurnTrace, turn_id: str, call_id: str) -> str:
+    """Return what requests made for a call pass on as `traceparent`; empty if that belongs to no trace."""
+    return trace_below(trace, turn_id, call_id).parent if trace.is_exported else trace.outside

@@ -37,6 +37,7 @@ class CallProgress:
         self._turn = turn
         self._call_id = call_id
         self._deadline = deadline
+        self.trace_parent = turn.trace_parent_of(call_id)
         self.terminal_id: str | None = None
         self._heard = ""
         self._is_whole = True
@@ -68,11 +69,6 @@ class CallProgress:
     def event_context(self) -> EventContext:
         """The context of an event now, in the turn that a person prompted."""
         return self._turn.event_context
-
-    @property
-    def trace_parent(self) -> str:
-        """The `traceparent` that requests made for the call pass on; empty if it belongs to no trace."""
-        return self._turn.trace_parent_of(self._call_id)
 
     def output(self, text: str) -> None:
         """Append live output; it is shown with the next update."""

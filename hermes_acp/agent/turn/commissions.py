@@ -23,7 +23,7 @@ class Commission(Struct, frozen=True):
 
     def trace(self, *, is_exported: bool) -> TurnTrace:
         """Return the turn's place among traces."""
-        return TurnTrace(self.trace_parent, self.run_id, is_exported)
+        return TurnTrace(self.trace_parent, self.run_id, self.trace_parent, is_exported)
 
     def limited(self, limits: TurnLimits) -> TurnLimits:
         """Return the limits of a turn with those of the run."""

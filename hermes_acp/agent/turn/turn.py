@@ -29,7 +29,7 @@ from hermes_acp.models.routing.fallback_plan import FallbackPlan
 from hermes_acp.models.routing.routes import Route, Routing
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.telemetry.redaction import Redactor
-from hermes_acp.telemetry.trace_context import TurnTrace, call_trace_parent
+from hermes_acp.telemetry.trace_context import TurnTrace, call_trace_parent, trace_below
 from hermes_acp.tools.toolbox import Toolbox
 
 MAX_INVALID_STEPS: Final = 3
@@ -219,7 +219,7 @@ class Turn(Struct):
 
     def trace_below(self, call_id: str) -> TurnTrace:
         """Return the place among traces of a turn that works for a call of this one."""
-        return TurnTrace(self.trace_parent_of(call_id), is_exported=self.origin.trace.is_exported)
+        return trace_below(self.origin.trace, self.id, call_id)
 
     def emit(self, event: AnyEvent) -> AnyEvent:
         """Record an event, then show it; return it as recorded."""

@@ -7,10 +7,12 @@ its exporter sends. Both work in threads of their own. No provider is made the p
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Thread
+from types import MappingProxyType
 from typing import Final
 
+from msgspec import structs
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.metrics import Counter, Histogram
@@ -22,7 +24,12 @@ from opentelemetry.sdk.metrics.export import (
 )
 from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SpanExporter
+from opentelemetry.sdk.trace.export import (
+    BatchSpanProcessor,
+    ConsoleSpanExporter,
+    SpanExporter,
+    SpanExportResult,
+)
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import (
     NonRecordingSpan,
@@ -39,8 +46,9 @@ from hermes_acp.telemetry.traces import conventions as names
 from hermes_acp.telemetry.traces.otel_settings import ExportSettings
 from hermes_acp.telemetry.traces.spans import FinishedSpan, measurements_of
 
-KINDS: Final = {"internal": SpanKind.INTERNAL, "client": SpanKind.CLIENT}
+KINDS: Final = MappingProxyType({"internal": SpanKind.INTERNAL, "client": SpanKind.CLIENT})
 SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
+MAX_BATCH: Final = 512
 UNSET: Final = Status(StatusCode.UNSET)
 FAILED: Final = Status(StatusCode.ERROR)
 
@@ -82,7 +90,7 @@ class OtelExport:
                 else:
                     self._counters[measurement.instrument].add(measurement.value, measurement.attributes)
         if self._spans and self._is_sampled(span.context, span.name):
-            readable = self._readable(span)
+            readable = self.readable(span)
             for processor in self._spans:
                 processor.on_end(readable)
 
@@ -109,7 +117,8 @@ class OtelExport:
         self._decided = (context, decision)
         return decision
 
-    def _readable(self, span: FinishedSpan) -> ReadableSpan:
+    def readable(self, span: FinishedSpan) -> ReadableSpan:
+        """Return a span as the library's exporters take it."""
         return ReadableSpan(
             span.name,
             context=_otel_context(span.context, is_remote=False),
@@ -122,6 +131,23 @@ class OtelExport:
             end_time=span.end_ns,
             instrumentation_scope=self._scope,
         )
+
+
+def send_spans(
+    settings: ExportSettings, version: str, spans: Sequence[FinishedSpan], note: Callable[[str], None]
+) -> bool:
+    """Send spans now, and return whether all of them arrived; `note` is passed what went wrong. Blocks."""
+    export = OtelExport(structs.replace(settings, traces=(), metrics=()), version, note)
+    readable = [export.readable(span) for span in spans]
+    exporters = [_span_exporter(name) for name in settings.traces]
+    try:
+        batches = [readable[start : start + MAX_BATCH] for start in range(0, len(readable), MAX_BATCH)]
+        return all(
+            exporter.export(batch) is SpanExportResult.SUCCESS for exporter in exporters for batch in batches
+        )
+    finally:
+        for exporter in exporters:
+            exporter.shutdown()
 
 
 def _otel_context(context: OwnContext, *, is_remote: bool) -> SpanContext:

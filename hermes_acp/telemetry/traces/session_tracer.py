@@ -6,14 +6,15 @@ is reported and ends the export, and no turn.
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, Protocol
 
 import anyio
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.core.events import Event, TurnStarted
-from hermes_acp.core.ports.runtime_ports import Clock, StartTask
+from hermes_acp.core.events import Event, Noticed, TurnStarted
+from hermes_acp.core.ports.runtime_ports import Clock, Log, StartTask
 from hermes_acp.core.ports.session_ports import RecordedSession
 from hermes_acp.telemetry.traces.otel_settings import ExportSettings
 from hermes_acp.telemetry.traces.session_spans import SessionSpans
@@ -48,6 +49,7 @@ class TracerServices(Struct, frozen=True):
     clock: Clock
     start: StartTask
     open_export: Callable[[ExportSettings], SpanExport]
+    log: Log
     report_bug: Callable[[BaseException], None]
     install_hint: Callable[[], str]
 
@@ -93,14 +95,15 @@ class SessionTracer:
         try:
             if not self._is_asked and isinstance(event, TurnStarted):
                 self._is_asked = True
-                self._services.start(self._open)
+                self._services.start(partial(self._open, session))
             for span in self._spans_of(session).after(event, self._services.clock.now()):
                 if self._export:
                     self._export.take(span)
                 else:
                     self._waiting.append(span)
         except Exception as error:
-            self._give_up(error)
+            self._turn_off()
+            self._services.report_bug(error)
 
     def _spans_of(self, session: RecordedSession) -> SessionSpans:
         session_id = session.record.session_id
@@ -110,8 +113,8 @@ class SessionTracer:
             )
         return self._sessions[session_id]
 
-    async def _open(self) -> None:
-        """Import the library, and pass on the spans that waited for it."""
+    async def _open(self, session: RecordedSession | None) -> None:
+        """Import the library, and pass on the spans that waited for it; `session` is told if that fails."""
         async with self._opening:
             if self._export or self._is_off:
                 return
@@ -120,25 +123,28 @@ class SessionTracer:
                 while self._waiting:
                     self._export.take(self._waiting.popleft())
             except ImportError:
-                self._is_off = True
-                self._waiting.clear()
-                self._news.append(NOT_INSTALLED.format(hint=self._services.install_hint()))
+                self._turn_off()
+                self._tell(session, NOT_INSTALLED.format(hint=self._services.install_hint()))
             except Exception as error:
-                self._news.append(BROKEN.format(why=f"{type(error).__name__}: {error}"))
-                self._give_up(error)
+                self._turn_off()
+                self._tell(session, BROKEN.format(why=str(error) or type(error).__name__))
 
-    def _give_up(self, error: Exception) -> None:
+    def _tell(self, session: RecordedSession | None, words: str) -> None:
+        self._services.log.note("telemetry_off", words=words)
+        if session:
+            session.ledger.emit(Noticed("warning", words))
+
+    def _turn_off(self) -> None:
         self._is_off = True
         self._waiting.clear()
         self._sessions.clear()
-        self._services.report_bug(error)
 
     async def aclose(self) -> None:
         """Send what is left; a collector that does not answer holds nobody up for long."""
         ends_s = self._services.clock.monotonic() + CLOSE_TIMEOUT_S
         with anyio.move_on_after(CLOSE_TIMEOUT_S):
             if self._waiting:
-                await self._open()
+                await self._open(None)
         if self._export:
             left_s = max(MIN_CLOSE_S, ends_s - self._services.clock.monotonic())
             await run_sync(self._export.close, left_s)

@@ -38,7 +38,7 @@ class Measurement(Struct, frozen=True):
     """A value for an instrument of `conventions`."""
 
     instrument: str
-    value: float
+    value: int | float
     attributes: Mapping[str, Value]
 
 
@@ -53,10 +53,9 @@ def measurements_of(span: FinishedSpan) -> Iterator[Measurement]:
             about = _some(span, names.OPERATION, names.AGENT_NAME, names.ERROR)
             yield Measurement(names.AGENT_DURATION, span.duration_s, about)
             agent = _some(span, names.AGENT_NAME)
-            yield Measurement(names.AGENT_CHATS, float(span.attributes[names.STEPS]), agent)
-            yield Measurement(names.AGENT_CALLS, float(span.attributes[names.TOOL_CALLS]), agent)
-            if cost := span.attributes.get(names.COST):
-                yield Measurement(names.USED_MONEY, float(cost), agent)
+            yield from _counted(span, names.AGENT_CHATS, names.STEPS, agent)
+            yield from _counted(span, names.AGENT_CALLS, names.TOOL_CALLS, agent)
+            yield from _counted(span, names.USED_MONEY, names.COST, agent)
         case names.EXECUTE_TOOL:
             about = _some(span, names.OPERATION, names.TOOL_NAME, names.TOOL_TYPE, names.ERROR)
             yield Measurement(names.TOOL_DURATION, span.duration_s, about)
@@ -70,15 +69,19 @@ def measurements_of(span: FinishedSpan) -> Iterator[Measurement]:
 def _of_chat(span: FinishedSpan) -> Iterator[Measurement]:
     model = _some(span, names.OPERATION, names.PROVIDER, names.REQUEST_MODEL, names.RESPONSE_MODEL)
     yield Measurement(names.CHAT_DURATION, span.duration_s, model | _some(span, names.ERROR))
-    if first_chunk_s := span.attributes.get(names.FIRST_CHUNK):
-        yield Measurement(names.CHAT_FIRST_CHUNK, float(first_chunk_s), model)
+    yield from _counted(span, names.CHAT_FIRST_CHUNK, names.FIRST_CHUNK, model)
     for instrument, attribute in (
         (names.USED_INPUT, names.INPUT_TOKENS),
         (names.USED_OUTPUT, names.OUTPUT_TOKENS),
         (names.USED_CACHED, names.CACHED_TOKENS),
     ):
-        if used := span.attributes.get(attribute):
-            yield Measurement(instrument, float(used), model)
+        yield from _counted(span, instrument, attribute, model)
+
+
+def _counted(span: FinishedSpan, instrument: str, attribute: str, about: Attributes) -> Iterator[Measurement]:
+    """Yield the value of an attribute, if the span has it."""
+    if isinstance(value := span.attributes.get(attribute), int | float):
+        yield Measurement(instrument, value, about)
 
 
 def _some(span: FinishedSpan, *wanted: str) -> Attributes:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, UnsetType
 
-from hermes_acp.telemetry.trace_context import valid_trace_parent
 from hermes_protocol import v1
 
 if TYPE_CHECKING:
@@ -48,16 +47,6 @@ def own_meta(meta: object) -> Mapping[str, object]:
     """Return the members of `_meta.hermes`; empty if there are none."""
     said = cast("Mapping[str, object]", meta).get("hermes") if isinstance(meta, dict) else None
     return cast("Mapping[str, object]", said) if isinstance(said, dict) else {}
-
-
-def trace_parent_in(meta: object) -> str:
-    """Return the `traceparent` in a request's `_meta`; empty if there is no valid one.
-
-    Source: Agent Client Protocol, "Extensibility": keys at the root of `_meta` that are reserved for W3C Trace Context.
-    """
-    return valid_trace_parent(
-        cast("Mapping[str, object]", meta).get("traceparent") if isinstance(meta, dict) else None
-    )
 
 
 def takes(

@@ -6,7 +6,8 @@ from hermes_acp.agent.turn.commissions import Commission
 from hermes_acp.core.events import TurnEnded
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
-from hermes_acp.frontends.acp.extensions.meta_extensions import own_meta, trace_parent_in
+from hermes_acp.frontends.acp.extensions.meta_extensions import own_meta
+from hermes_acp.frontends.acp.extensions.request_traces import trace_parent_in
 from hermes_acp.frontends.acp.translation.prompt_parts import blocks_to_parts
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS, failure_code
 from hermes_protocol import v1

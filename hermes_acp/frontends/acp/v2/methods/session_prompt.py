@@ -5,7 +5,7 @@ import anyio
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.error_replies import to_peer_error
 from hermes_acp.frontends.acp.connection.method_spec import Method
-from hermes_acp.frontends.acp.extensions.meta_extensions import trace_parent_in
+from hermes_acp.frontends.acp.extensions.request_traces import trace_parent_in
 from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.frontends.acp.translation.prompt_parts import blocks_to_parts
 from hermes_acp.frontends.acp.v2.audience import notify
