@@ -51,6 +51,7 @@ OPERATIONS: Final[Mapping[str, LogKind]] = MappingProxyType(
         names.INVOKE_WORKFLOW: "run",
     }
 )
+NS_IN_MS: Final = 1_000_000
 FACTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         names.TURN: "turn",
@@ -117,8 +118,11 @@ def _entry_of(span: FinishedSpan, session_id: str, answered_by: str) -> LogEntry
     if kind in ("turn", "run"):
         what = kind
     facts = {short: about[name] for name, short in FACTS.items() if name in about}
+    at = (
+        span.end_ns // NS_IN_MS / 1000
+    )  # as exact as the times of a record's other events, so that the order stays
     took_s = round(span.duration_s, 6) if span.is_measured else None
-    return LogEntry(span.end_ns / 1e9, kind, what, session_id, who, outcome, took_s, facts)
+    return LogEntry(at, kind, what, session_id, who, outcome, took_s, facts)
 
 
 def _state_of(event: Event) -> tuple[str, str, dict[str, str | int | float | bool]] | None:
