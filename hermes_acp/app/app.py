@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
     from hermes_acp.storage.watching.folder_watcher import FolderWatcher
-    from hermes_acp.telemetry.traces.session_tracer import SessionTracer
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 
@@ -157,11 +156,6 @@ class App:
         )
 
     @cached_property
-    def _tracers(self) -> "tuple[SessionTracer, ...]":
-        """What exports the sessions, if the environment wants that."""
-        return build_tracers(self._environment, self._clock, self._background.start, self._bugs)
-
-    @cached_property
     def board_service(self) -> "BoardService":
         """The boards of the home."""
         return build_board_service(self._environment.home, self._clock, self.run_service)
@@ -225,6 +219,7 @@ class App:
             self.backend_selector.elsewhere,
         )
         pending_notes = PendingNoteNotices(self._environment.home, lambda: self.mcp_manager.is_attended)
+        self._tracers = build_tracers(self._environment, self._clock, self._background.start, self._bugs)
         lifecycle = ProcessLifecycle(
             admission,
             self.skill_service,

@@ -34,7 +34,7 @@ from hermes_acp.frontends.cli.setup.setup_command import add_setup
 from hermes_acp.frontends.cli.skills.skills_command import add_skills
 from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
-from hermes_acp.frontends.cli.usage_command import add_usage
+from hermes_acp.frontends.cli.usage.usage_command import add_usage
 from hermes_acp.frontends.cli.users.audit_command import add_audit
 from hermes_acp.frontends.cli.users.users_command import add_users
 from hermes_acp.frontends.cli.worker.worker_command import add_worker
@@ -164,7 +164,7 @@ def _run_unattended(options: argparse.Namespace) -> int:
 def _run_administration(options: argparse.Namespace) -> int:
     """Run a command of somebody who serves several people, or watches what happens."""
     if options.command == "usage":
-        from hermes_acp.frontends.cli.usage_command import run_usage
+        from hermes_acp.frontends.cli.usage.usage_command import run_usage
 
         return run_usage(options)
     if options.command == "logs":

@@ -14,7 +14,7 @@ from anyio.to_thread import run_sync
 from hermes_acp.config.environment import read_environment
 from hermes_acp.config.settings import load_variables
 from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, note
-from hermes_acp.frontends.cli.messages import log_messages
+from hermes_acp.frontends.cli.logs import messages as log_messages
 from hermes_acp.natural_dates import read_range
 from hermes_acp.sessions.activity.home_log import HomeLog, LogFilter
 from hermes_acp.sessions.activity.log_entries import LogEntry
@@ -22,7 +22,7 @@ from hermes_acp.sessions.stored_sessions import StoredSessions
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.telemetry.redaction import Redactor, secrets_among
 
-BESIDE: Final = Path("beside records")
+BESIDE: Final = Path("beside")
 MIN_INTERVAL_S: Final = 0.5
 MAX_SHARE: Final = 0.05
 """How much of the time `--follow` may look for changes."""

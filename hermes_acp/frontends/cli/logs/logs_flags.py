@@ -4,7 +4,7 @@ import argparse
 from typing import Final
 
 from hermes_acp.frontends.cli.flag_values import positive_number
-from hermes_acp.frontends.cli.messages import log_messages
+from hermes_acp.frontends.cli.logs import messages as log_messages
 
 DEFAULT_ENTRIES: Final = 200
 KINDS: Final = (

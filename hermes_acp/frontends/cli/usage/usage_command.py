@@ -11,7 +11,8 @@ from msgspec import structs
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.config.home_folders import DEFAULT_PROFILE, profile_folder, profile_names
 from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, note, print_json
-from hermes_acp.frontends.cli.messages import command_messages, usage_messages
+from hermes_acp.frontends.cli.messages import command_messages
+from hermes_acp.frontends.cli.usage import messages as usage_messages
 from hermes_acp.natural_dates import read_range
 from hermes_acp.storage.usage_index import UsageIndex, UsageKey, UsageSum, sum_up
 
