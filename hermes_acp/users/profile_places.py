@@ -43,7 +43,7 @@ def place_of(account: Account, base: Path, names: Sequence[str]) -> ProfilePlace
         variables[PROFILE_VARIABLE] = account.profile
     if not account.os_user:
         if account.profile == DEFAULT_PROFILE:
-            raise ConfigError("The default profile is that of whoever runs the hub.")
+            raise ConfigError("The default profile belongs to the user who runs the hub.")
         variables |= {"HOME": ours.get("HOME") or str(base), "HERMES_HOME": str(base)}
         return ProfilePlace(profile_home(str(base), account.profile), variables)
     known = os_entry(account.os_user)

@@ -19,21 +19,21 @@ FLAG_MODE: Final = "what runs without asking (default: from your configuration)"
 FLAG_ALLOW_BYPASS: Final = "allow the mode `bypass`, which never asks"
 FLAG_PRIVATE: Final = "do not save what you type in the history"
 FLAG_PLAIN: Final = "print plain lines, as in a pipe"
-FLAG_FULL: Final = "use the whole screen, with panes for changes, sessions and what runs (extra: tui)"
+FLAG_FULL: Final = "use the full screen, with panes for changes, sessions and running work (extra: tui)"
 FLAG_PROMPT: Final = "the first prompt"
 FLAG_RESUME: Final = "resume session ID; without an ID, choose one of this folder's sessions"
-RESUME_WHICH: Final = "--resume needs the ID of a session where nobody can be asked."
+RESUME_WHICH: Final = "--resume needs a session ID if nobody can be asked."
 RESUME_WHICH_HINT: Final = "`hermes-acp sessions list` shows the IDs; --continue resumes the latest session."
 FLAG_CONTINUE: Final = "resume the latest session of this folder"
 NOT_A_FOLDER_HINT: Final = "Name an existing folder with --cwd."
 OFFER_SETUP: Final = "Set up a model now? [Y/n] "
-OFFER_MENDING: Final = "Mend the settings now? [Y/n] "
+OFFER_MENDING: Final = "Repair the settings now? [Y/n] "
 MISSING_PACKAGES_HINT: Final = (
     "Reinstall hermes-acp with its dependencies: run `pip install .` in a clone of it."
 )
 FULL_NEEDS_TEXTUAL: Final = "The full-screen chat needs the package textual, which is not installed."
 FULL_NEEDS_TERMINAL: Final = "The full-screen chat needs a terminal for input and output."
-FULL_NEEDS_TERMINAL_HINT: Final = "Leave out --full in a pipe, or where TERM is dumb."
+FULL_NEEDS_TERMINAL_HINT: Final = "Leave out --full in a pipe or if TERM is dumb."
 
 
 def not_a_folder(path: str) -> str:
@@ -58,7 +58,8 @@ GREETING_HINT: Final = "/help for commands and keys"
 STARTING: Final = "starting the agent…"
 RESTARTING: Final = "restarting the agent…"
 RESTARTED: Final = (
-    "The agent stopped unexpectedly and was restarted. Nothing is lost. If no question follows, type “go on”."
+    "The agent stopped unexpectedly and was restarted. Nothing is lost. "
+    "If no question follows, type “continue”."
 )
 QUIT_HINT: Final = "Press Ctrl+C again, or Ctrl+D, to quit."
 STOPPING_HINT: Final = "Stopping… Press Ctrl+C again to quit."
@@ -144,7 +145,7 @@ STOP_REASONS: Final[Mapping[str, str]] = MappingProxyType(
         "cancelled": "Stopped.",
         "refusal": "The prompt was refused.",
         "max_tokens": "The answer was cut off because it reached the model's output limit.",
-        "max_turn_requests": "The turn reached its budget. Type “go on” to continue.",
+        "max_turn_requests": "The turn reached its budget. Type “continue” to go on.",
     }
 )
 COMPACTING: Final = "Summarising the earlier conversation…"
@@ -266,7 +267,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "rename": "Give this session another title",
         "resume": "Resume a stored session",
         "review": "Review edits made without asking, hunk by hunk",
-        "rewind": "Go back to before one of your prompts",
+        "rewind": "Go back to one of your earlier prompts",
         "sessions": "List the sessions of this folder; resume or copy one",
         "thoughts": "Show the model's last thoughts in full",
     }
@@ -295,7 +296,7 @@ NO_OUTPUT: Final = "No tool call has printed anything yet."
 NO_THOUGHTS: Final = "The model has shown no thoughts yet."
 NO_SESSIONS: Final = "There are no sessions yet."
 NOTHING_TO_REWIND: Final = "There is no prompt to go back to."
-PICK_PROMPT: Final = "Go back to before which prompt? (number · Enter to stay)"
+PICK_PROMPT: Final = "Go back to which prompt? (number · Enter to stay)"
 REWOUND: Final = (
     "This is a copy of the session that ends before that prompt. Files are as they are now; "
     "/undo in the earlier session reverts them."
@@ -309,8 +310,8 @@ OPEN_NOW: Final = "open"
 PICK_SESSION: Final = "Which session? (number to resume · f number to copy · Enter to stay)"
 PICK_TO_RESUME: Final = "Which session? (number · Enter to stay)"
 PICK_AT_START: Final = "Which session? (number · Enter for a new one)"
-NO_SESSIONS_HERE: Final = "There are no sessions of this folder yet."
-WHICH_TITLE: Final = "Which title? Write /rename and the title."
+NO_SESSIONS_HERE: Final = "There are no sessions in this folder yet."
+WHICH_TITLE: Final = "Enter /rename and the new title."
 NOTHING_CHANGED: Final = "This session has changed no files."
 BINARY_FILE: Final = "binary"
 DELETED_FILE: Final = "(deleted)"

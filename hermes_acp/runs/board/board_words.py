@@ -8,7 +8,7 @@ from hermes_acp.core.ports.boards.cards import CardState, Link
 from hermes_acp.core.ports.run_ports import RunState
 
 LIST_HINT: Final = "List the cards: hermes-acp board list."
-RESTORE_HINT: Final = "Put it back: hermes-acp board restore {card}."
+RESTORE_HINT: Final = "Restore it: hermes-acp board restore {card}."
 PARK_HINT: Final = "Park it first: hermes-acp board park {card}."
 PARK_THEM: Final = "Park them first."
 EMPTY_COMMENT: Final = "The comment is empty."

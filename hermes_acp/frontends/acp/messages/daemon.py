@@ -60,7 +60,7 @@ def log_hint(path: str) -> str:
 
 def listening(path: str) -> str:
     """Name the socket."""
-    return f"hermes-acp is resident: {path}"
+    return f"The resident process is ready: {path}"
 
 
 def not_continued(session_id: str, why: str) -> str:

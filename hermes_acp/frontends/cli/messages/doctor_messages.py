@@ -34,7 +34,7 @@ def embedded_later(number: int) -> str:
 
 def broken_setting(file: str, sentence: str) -> str:
     """Return what is wrong with a settings file; `hermes-acp setup` can mend it."""
-    return f"{sentence if file in sentence else f'{file}: {sentence}'} Run `hermes-acp setup` to mend it."
+    return f"{sentence if file in sentence else f'{file}: {sentence}'} Run `hermes-acp setup` to repair it."
 
 
 def no_model(sentence: str) -> str:
@@ -60,7 +60,7 @@ def no_answer(model: str, base_url: str, seconds: float) -> str:
 
 def unlisted(base_url: str) -> str:
     """Return that there is no model to try."""
-    return f"No model is named, and {base_url} lists none. `hermes-acp setup` sets one."
+    return f"No model is configured, and {base_url} lists none. `hermes-acp setup` sets one."
 
 
 def model_failed(model: str, sentence: str) -> str:

@@ -43,7 +43,7 @@ def broken_hook(name: str, fault: str) -> str:
 
 def no_hooks_for(event: str) -> str:
     """Return that nothing was tried."""
-    return f"No hook that may run here waits for {event}."
+    return f"No hook for {event} may run here."
 
 
 def tried(name: str, outcome: str) -> str:

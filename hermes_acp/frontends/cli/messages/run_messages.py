@@ -9,7 +9,7 @@ from hermes_acp.frontends.command_line.messages import exit_codes
 EXIT_CODES: Final = exit_codes()
 WORDS_HELP: Final = (
     "the prompt. Text piped in is added to it as context; without a prompt, standard input is the prompt. "
-    "- waits for standard input however long it takes"
+    "- waits for standard input without a time limit"
 )
 PROMPT_HELP: Final = "the prompt as a flag; @FILE reads a file"
 ADD_DIR_HELP: Final = "another folder that the session works in, besides the working directory; repeatable"
@@ -22,8 +22,8 @@ APPEND_SYSTEM_PROMPT_HELP: Final = (
 )
 ALLOW_HELP: Final = (
     "a call that needs no approval in this run, such as edit, 'edit(docs/**)', 'bash(pytest *)', "
-    "'web_fetch(docs.python.org)' or mcp__SERVER__TOOL; repeatable, or a list with commas. It is stored nowhere. "
-    "Denials stay, and commands run in the sandbox"
+    "'web_fetch(docs.python.org)' or mcp__SERVER__TOOL; repeatable, or a list with commas. Nothing is stored. "
+    "Denials stay in effect, and commands run in the sandbox"
 )
 CONTINUE_HELP: Final = (
     "continue the newest session of the working directory; without a prompt, resume its interrupted turn"

@@ -111,7 +111,7 @@ def restored(session_id: str) -> str:
     return f"{session_id} is listed again."
 
 
-PARTIAL_ID_HINT: Final = "Give the whole ID, or leave out --yes to be asked."
+PARTIAL_ID_HINT: Final = "Pass the whole ID, or leave out --yes to be asked."
 
 
 def partial_id(named: str) -> str:
@@ -172,7 +172,7 @@ def cost(usd: float | None) -> str:
 
 def no_sandbox(named: str) -> str:
     """Return the error for a session without a sandbox."""
-    return f"No sandbox is kept for a session {named!r}."
+    return f"No sandbox is kept for session {named!r}."
 
 
 def several_sandboxes(named: str) -> str:

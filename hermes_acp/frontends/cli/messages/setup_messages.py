@@ -10,7 +10,7 @@ MODEL_HELP: Final = "the model (default: the provider's usual one, or the first 
 KEY_HELP: Final = "store the key that this environment variable holds"
 URL_HELP: Final = "the address of the endpoint (default: the provider's own)"
 NO_VERIFY_HELP: Final = "do not call the model"
-MEND_HELP: Final = "keep a copy of settings that cannot be used, and remove what is wrong"
+MEND_HELP: Final = "keep a copy of an invalid settings file, and remove what is wrong"
 EPILOG: Final = """\
 exit codes: 0 done; 2 a flag or a settings file is wrong; 3 the model did not answer; 4 a file cannot be written.
 With 2 and 3, no settings were written.
@@ -20,7 +20,7 @@ example for scripts:
 
 # The beginning and the end
 GREETING: Final = (
-    "This sets up a model for hermes-acp. Values in [brackets] are taken if you press Enter. Ctrl+C leaves without "
+    "This sets up a model for hermes-acp. Press Enter to accept a value in [brackets]. Ctrl+C quits without "
     "changes."
 )
 NEEDS_TERMINAL: Final = "`hermes-acp setup` asks questions and needs a terminal."
@@ -34,7 +34,7 @@ NOTHING_WRITTEN: Final = (
 )
 AGAIN_HINT: Final = "Run `hermes-acp setup` to start again."
 NOTHING_TO_MEND: Final = "The settings can be used. Nothing was changed."
-ONLY_MENDED: Final = "The settings file was mended as you chose, and nothing else was changed."
+ONLY_MENDED: Final = "The settings file was repaired as you chose. Nothing else was changed."
 MODEL_SAVED: Final = "The model is set up. Editor settings were changed only where it says so above."
 EDITORS_LEFT: Final = "Editor settings were changed only where it says so above."
 EDITORS_HINT: Final = "`hermes-acp setup --editor NAME` sets up an editor."
@@ -68,7 +68,7 @@ CORRECTIONS: Final = (
     ("m", "choose another model"),
     ("p", "choose another provider"),
     ("s", "save it as it is"),
-    ("q", "leave without changes"),
+    ("q", "quit without changes"),
 )
 _DEFAULTS: Final = MappingProxyType({True: "[Y/n]", False: "[y/N]"})
 
@@ -153,13 +153,13 @@ def model_line(number: int, name: str, window_tokens: int | None) -> str:
 
 def more_models(count: int) -> str:
     """Return how many models are not shown."""
-    return f"      and {count:,} more: type a part of a name to see those that match"
+    return f"      and {count:,} more: type part of a name to see the matches"
 
 
 def model_choice_prompt(usual: str) -> str:
     """Return the question for a listed model."""
     default = f" [{usual}]" if usual else ""
-    return f"Model: a number, a name or a part of one{default}: "
+    return f"Model: a number, a name or part of one{default}: "
 
 
 def model_prompt(usual: str) -> str:
@@ -206,7 +206,7 @@ def environment_wins(names: str) -> str:
 def unknown_provider(name: str, names: str) -> str:
     """Return why a provider is refused."""
     wanted = f"{name!r} is not a provider." if name else "--provider is missing."
-    return f"{wanted} There are: {names}."
+    return f"{wanted} Providers: {names}."
 
 
 NOT_A_VARIABLE: Final = (

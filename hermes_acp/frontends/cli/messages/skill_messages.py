@@ -22,7 +22,7 @@ INSTALLED_NAME_HELP: Final = "an installed skill"
 YES_HELP: Final = "install without asking, unless the scan found something"
 
 SEVERAL_HINT: Final = "Use --cwd to choose one."
-VERSIONS_HINT: Final = "Versions are kept of skills that the agent changed or you installed."
+VERSIONS_HINT: Final = "Versions are kept for skills that the agent changed or you installed."
 NO_EARLIER_HINT: Final = (
     "`hermes-acp skills history` lists all versions. Choose version 0 to archive the skill."
 )

@@ -1,4 +1,4 @@
-"""The command `hermes-acp worker`: work on cards and other runs, each in a process of its own."""
+"""The command `hermes-acp worker`: work on cards and other runs, each in its own process."""
 
 import argparse
 import sys
