@@ -31,7 +31,10 @@ MAX_TOKENS_HELP: Final = "end after this many tokens"
 MAX_COST_HELP: Final = "end at this cost, in US dollars"
 TIMEOUT_HELP: Final = "end each stretch of work after this many seconds"
 PRIORITY_HELP: Final = "1 (first) to 5 (last); default: 3"
-WAIT_HELP: Final = "wait until the run ends or asks something, and print its answer; work on it here if no other process does"
+WAIT_HELP: Final = (
+    "wait until the run ends or asks something, and print its answer; "
+    "work on it here if no other process does"
+)
 HERE_HELP: Final = "work on the run in this process, even if another one could"
 ALL_HELP: Final = "also list runs that have ended"
 LIMIT_HELP: Final = "how many to list"
