@@ -30,7 +30,7 @@ class NotificationTargetSettings(Section):
 
 
 class NotificationSettings(Section):
-    """Whom to tell what happened while no client was attached."""
+    """Where to report what happened while no client was attached."""
 
     events: tuple[NotificationEvent, ...] = ("input_required", "failed", "done")
     """What is reported: `input_required` (a question waits), `failed`, `done`."""

@@ -1,6 +1,4 @@
-"""Everything the chat says to a person.
-
-Text of the agent, of tools and of files is not here; neither are names that a person types, such as `on` and `off`.
+"""All texts of the chat for people, except names that a person types, such as `on` and `off`.
 Sentences carry no indentation and no markup of the terminal. `tests/golden/messages/chat.txt` lists them all.
 """
 
@@ -81,7 +79,7 @@ def resumed(session: str) -> str:
 
 
 def how_to_resume(session_id: str) -> str:
-    """Tell how to return to the session that was open."""
+    """Say how to return to the session that was open."""
     return f"Resume with: hermes-acp chat --resume {session_id}"
 
 
@@ -108,7 +106,7 @@ def effort(level: str) -> str:
 
 
 def pasted(lines: int, characters: int, number: int) -> str:
-    """Stand for a long pasted text in the input line; `number` tells texts of the same size apart."""
+    """Return the marker for a long pasted text in the input line; `number` distinguishes texts of the same size."""
     size = _counted(lines, "line") if lines > 1 else _counted(characters, "character")
     return f"[{size} pasted{f' #{number}' if number > 1 else ''}]"
 
@@ -165,17 +163,17 @@ def changed_without_asking(count: int) -> str:
 
 
 def rejected_unattended(title: str) -> str:
-    """Report a call that was not made because nobody could be asked."""
+    """Report a call that was not run because nobody could be asked."""
     return f"Not run, because there is nobody to ask: {title}"
 
 
 def attached_image(mime_type: str) -> str:
-    """Stand for an image, which is not drawn."""
+    """Return the placeholder for an image, which is not drawn."""
     return f"[image: {mime_type}]"
 
 
 def attached_audio(mime_type: str) -> str:
-    """Stand for a recording, which is not played."""
+    """Return the placeholder for audio, which is not played."""
     return f"[audio: {mime_type}]"
 
 
@@ -385,7 +383,7 @@ def hunks_kept(kept: int, count: int) -> str:
 
 
 def hunks_reverted(reverted: int, count: int) -> str:
-    """Confirm which part of a file's edits is taken out."""
+    """Confirm which part of a file's edits was reverted."""
     return f"Reverted {reverted} of {_counted(count, 'hunk')}"
 
 

@@ -1,4 +1,4 @@
-"""Failures of the editor: its files, terminals, diagnostics and MCP servers. People read them on cards, models too."""
+"""Failures of the editor: its files, terminals, diagnostics and MCP servers. Both people and models read them."""
 
 from typing import Final
 
@@ -41,7 +41,7 @@ def command_lost(reason: str) -> str:
 
 
 def no_output(reason: str) -> str:
-    """Stand in for the output of a command."""
+    """Return the placeholder for the output of a command."""
     return f"[The editor did not return the output: {reason}.]"
 
 

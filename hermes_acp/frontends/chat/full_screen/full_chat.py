@@ -74,7 +74,7 @@ class FullChat:
         return self._reads.kind in ("key", "line", "hunks")
 
     async def hold(self, request: SessionRequest) -> int:
-        """Run the chat in the application, which runs already; end the application; return the exit code."""
+        """Run the chat in the running application; end the application; return the exit code."""
         code = 1
         try:
             async with anyio.create_task_group() as self._group:
@@ -158,7 +158,7 @@ class FullChat:
         self.app.close_side()
 
     def _spawn(self, act: Callable[[], Awaitable[object]]) -> None:
-        """Run something that talks to the agent; a lost agent is reported by the chat itself."""
+        """Run a task that talks to the agent; a lost agent is reported by the chat itself."""
 
         async def run() -> None:
             try:

@@ -1,4 +1,4 @@
-"""What the full-screen chat says besides what every chat says.
+"""The texts of the full-screen chat that the plain chat does not have.
 
 `tests/golden/messages/chat.full_screen.txt` lists it.
 """
@@ -26,7 +26,7 @@ LINE_HINT: Final = "Enter sends · Esc goes back"
 
 
 def key_choices(keys: Sequence[str]) -> str:
-    """List the keys that answer, and how to get to them."""
+    """List the keys that answer a question, and how to reach it."""
     return f"F2, then {' '.join(keys)} · Esc returns to the input"
 
 

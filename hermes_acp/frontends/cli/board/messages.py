@@ -1,4 +1,4 @@
-"""What `hermes-acp board` says."""
+"""Texts of `hermes-acp board`."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -56,12 +56,12 @@ INTERRUPTED: Final = "Interrupted."
 
 
 def not_a_number_from(text: str, least: int, most: int) -> str:
-    """Return why an argument is out of range."""
+    """Say why an argument is out of range."""
     return f"must be a whole number from {least} to {most}, not {text}"
 
 
 def not_a_positive_number(text: str) -> str:
-    """Return why an argument is out of range."""
+    """Say why an argument is out of range."""
     return f"must be a positive number, not {text}"
 
 
@@ -71,7 +71,7 @@ def file_exists(file: str) -> str:
 
 
 def start_menu(*, has_model: bool) -> str:
-    """Return what is offered to a person who starts the program without a command."""
+    """Return the menu for a person who starts the program without a command."""
     about = "" if has_model else "No model is set up yet.\n"
     return f"""\
 hermes-acp is a coding agent for editors and terminals. {about}
@@ -84,5 +84,5 @@ Editors start `hermes-acp` themselves and talk to it over pipes."""
 
 
 def start_prompt(usual: str) -> str:
-    """Return the question for one of them."""
+    """Return the question for a menu item."""
     return f"Your choice [{usual}]: "

@@ -1,4 +1,4 @@
-"""What `hermes-acp runs` says."""
+"""Texts of `hermes-acp runs`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -73,7 +73,7 @@ def started(run: str, state: RunState) -> str:
 
 
 def rests(run: str, state: RunState, sentence: str) -> str:
-    """Return how a run rests."""
+    """Say that a run has ended or waits for an answer."""
     return f"Run {run}: {STATES[state]}.{f' {sentence}' if sentence else ''}"
 
 
@@ -103,12 +103,12 @@ def question(title: str) -> str:
 
 
 def how_to_answer(run: str, choice: str) -> str:
-    """Return how the question is answered."""
+    """Say how the question is answered."""
     return f"Answer: hermes-acp runs answer {run} {choice}"
 
 
 def why_asked(why: str) -> str:
-    """Return why approval is needed."""
+    """Say why approval is needed."""
     return f"Asked because: {why}"
 
 
@@ -129,7 +129,7 @@ def facts(
 
 
 def attempts(epoch: int, crashes: int, lapses: int) -> str:
-    """Return how often a run was taken up, and why again."""
+    """Say how often a run was attempted, and why."""
     again = [f"{number} {what}" for number, what in ((crashes, "killed"), (lapses, "taken over")) if number]
     more = f" ({', '.join(again)})" if again else ""
     return f"{epoch}{more}" if epoch else ""

@@ -1,4 +1,4 @@
-"""What `hermes-acp run` says."""
+"""Texts of `hermes-acp run`."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -108,7 +108,7 @@ def no_prompt_arrived(seconds: float) -> str:
 
 
 def prompt_too_long(most: int) -> str:
-    """Return the error of a prompt on standard input that has no end in sight."""
+    """Return the error of a prompt on standard input that is too long."""
     return f"The prompt on standard input is longer than {most:,} bytes."
 
 
@@ -130,7 +130,7 @@ def stdin_cut(size: int, kept: int, most: int) -> str:
 
 
 def timed_out(seconds: float) -> str:
-    """Return the error of a run whose time passed while standard input was read."""
+    """Return the error of a run that timed out while reading standard input."""
     return f"Stopped after {seconds:g} s while reading standard input."
 
 
@@ -140,7 +140,7 @@ def unknown_model(model: str, provider: str) -> str:
 
 
 def unknown_model_hint(alike: Sequence[str], listed: Sequence[str]) -> str:
-    """Return the models that were probably meant, or some of those that there are."""
+    """Return the models that were probably meant, or some of those available."""
     if alike:
         return f"Did you mean {' or '.join(alike)}?"
     more = f" and {len(listed) - SHOWN_MODELS} more" if len(listed) > SHOWN_MODELS else ""
@@ -148,7 +148,7 @@ def unknown_model_hint(alike: Sequence[str], listed: Sequence[str]) -> str:
 
 
 def nothing_to_continue(folder: str) -> str:
-    """Return the error of `--continue` where no session is stored."""
+    """Return the error of `--continue` if no session is stored."""
     return f"There is no session in {folder} to continue."
 
 

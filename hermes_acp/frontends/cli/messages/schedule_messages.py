@@ -1,4 +1,4 @@
-"""What `hermes-acp schedule` says."""
+"""Texts of `hermes-acp schedule`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -59,12 +59,12 @@ def added(name: str, when: str, next_at: str) -> str:
 
 
 def once_at(moment: str) -> str:
-    """Return when a schedule is due that is due once."""
+    """Say when a schedule is due that is due once."""
     return f"once at {moment}"
 
 
 def in_zone(words: str, zone: str) -> str:
-    """Return when a schedule is due, with its time zone."""
+    """Say when a schedule is due, with its time zone."""
     return f"{words} ({zone})"
 
 
@@ -74,7 +74,7 @@ def changed(name: str, state: str) -> str:
 
 
 def next_time(moment: str) -> str:
-    """Return when it is due next."""
+    """Say when it is due next."""
     return f"next: {moment}"
 
 

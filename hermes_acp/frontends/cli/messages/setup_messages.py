@@ -1,4 +1,4 @@
-"""What `hermes-acp setup` asks and says."""
+"""Texts of `hermes-acp setup`."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -74,7 +74,7 @@ _DEFAULTS: Final = MappingProxyType({True: "[Y/n]", False: "[y/N]"})
 
 
 def interrupted(state: str) -> str:
-    """Return what an interrupted setup leaves behind."""
+    """Say what an interrupted setup has changed."""
     return f"Interrupted. {state}"
 
 
@@ -109,12 +109,12 @@ def yes_or_no(question: str, *, default: bool) -> str:
 
 
 def provider_label(label: str, marks: Sequence[str]) -> str:
-    """Return one provider of the list, with what is known of it."""
+    """Return one provider of the list, with its details."""
     return f"{label} ({'; '.join(marks)})" if marks else label
 
 
 def key_found(variable: str) -> str:
-    """Return the mark of a provider whose key is there."""
+    """Return the mark of a provider whose key was found."""
     return f"key in {variable}"
 
 
@@ -131,17 +131,17 @@ def key_prompt(variable: str) -> str:
 
 
 def other_key_prompt(variable: str) -> str:
-    """Return the question for another key than the one that is there."""
+    """Return the question for a key to replace the current one."""
     return f"API key [keep the one in {variable}] (hidden while you type): "
 
 
 def store_question(variable: str) -> str:
-    """Return the question whether to store a key that only the environment holds."""
+    """Return the question whether to store a key that is only in the environment."""
     return f"Store the key of {variable} in ~/.hermes/.env too, for editors that this shell does not start?"
 
 
 def models_found(count: int) -> str:
-    """Return how many models the endpoint has."""
+    """Say how many models the endpoint has."""
     return "It has 1 model:" if count == 1 else f"It has {count:,} models:"
 
 
@@ -152,7 +152,7 @@ def model_line(number: int, name: str, window_tokens: int | None) -> str:
 
 
 def more_models(count: int) -> str:
-    """Return how many models are not shown."""
+    """Say how many models are not shown."""
     return f"      and {count:,} more: type part of a name to see the matches"
 
 
@@ -178,13 +178,13 @@ def trying(model: str) -> str:
 
 
 def answered(text: str, seconds: float) -> str:
-    """Return that the model works; `text` may be empty, since a model may call a tool instead."""
+    """Say that the model works; `text` may be empty, since a model may call a tool instead."""
     said = f": {text[:60]}" if text else ""
     return f"It works. The model answered in {seconds:.1f} s{said}"
 
 
 def failed(sentence: str) -> str:
-    """Return what failed."""
+    """Say what failed."""
     return f"That failed: {sentence}"
 
 
@@ -194,7 +194,7 @@ def broken_file(path: str, problems: Sequence[str]) -> str:
 
 
 def copy_kept(path: str) -> str:
-    """Return where the old file is."""
+    """Say where the old file is."""
     return f"The old file is {path}."
 
 
@@ -204,7 +204,7 @@ def environment_wins(names: str) -> str:
 
 
 def unknown_provider(name: str, names: str) -> str:
-    """Return why a provider is refused."""
+    """Say why a provider is refused."""
     wanted = f"{name!r} is not a provider." if name else "--provider is missing."
     return f"{wanted} Providers: {names}."
 
@@ -216,12 +216,12 @@ NOT_A_VARIABLE: Final = (
 
 
 def variable_not_set(name: str) -> str:
-    """Return why a key cannot be taken."""
+    """Say why a key cannot be stored."""
     return f"The environment variable {name} is not set, so there is no key to store."
 
 
 def url_missing(provider: str) -> str:
-    """Return that a provider has no address of its own."""
+    """Say that a provider needs an address."""
     return f"{provider} needs --base-url, a URL starting with http:// or https://."
 
 

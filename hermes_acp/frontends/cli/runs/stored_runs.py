@@ -1,4 +1,4 @@
-"""The runs of a home, for commands that drive none."""
+"""The runs of a home folder, for commands that do not drive them."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def stored_runs(environment: Environment) -> "RunService":
-    """Return the runs of a home for a process that drives none."""
+    """Return the runs of a home folder for a process that does not drive them."""
     from hermes_acp.clock import SystemClock
     from hermes_acp.ids import RandomIds
     from hermes_acp.runs.run_service import RunService, cannot_drive

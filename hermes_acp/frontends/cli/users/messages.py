@@ -1,4 +1,4 @@
-"""What `hermes-acp users` and `hermes-acp audit` say."""
+"""Texts of `hermes-acp users` and `hermes-acp audit`."""
 
 from typing import Final
 
@@ -52,12 +52,12 @@ SHARED_OS_USER: Final = (
 
 
 def added(name: str, home: str) -> str:
-    """Return what is said of a new user."""
+    """Confirm a new user."""
     return f"Added {name}. The profile is in {home}."
 
 
 def next_steps(name: str, profile_flag: str) -> str:
-    """Return what a new user needs."""
+    """List the next steps for a new user."""
     return (
         f"Set up a model:   hermes-acp {profile_flag}setup\n"
         f"Create a token:   hermes-acp users token {name}\n"
@@ -66,12 +66,12 @@ def next_steps(name: str, profile_flag: str) -> str:
 
 
 def linked(name: str, subject: str, issuer: str) -> str:
-    """Return what is said of a new identity."""
+    """Confirm a new identity."""
     return f"{name} signs in as {subject} at {issuer}."
 
 
 def removed(name: str, profile: str) -> str:
-    """Return what is said of a removed user."""
+    """Confirm that a user was removed."""
     return f"Removed {name}. The profile {profile!r} and its files are still there."
 
 
@@ -81,17 +81,17 @@ def new_token(token_id: str, until: str) -> str:
 
 
 def expires(when: str) -> str:
-    """Return when a token expires."""
+    """Say when a token expires."""
     return f"expires {when}"
 
 
 def revoked(name: str, token_id: str) -> str:
-    """Return what is said of a revoked token."""
+    """Confirm that a token was revoked."""
     return f"Revoked token {token_id} of {name}. Its connections end within seconds."
 
 
 def revoked_all(name: str) -> str:
-    """Return what is said when everything was revoked."""
+    """Confirm that everything was revoked."""
     return f"Revoked all tokens of {name}, and ended the web sessions. Their connections end within seconds."
 
 
@@ -101,17 +101,17 @@ def quota_changed(name: str, quota: str) -> str:
 
 
 def not_a_limit(text: str) -> str:
-    """Return the error of a quota's value."""
+    """Return the error of an invalid quota value."""
     return f"must be a positive number or `none`, not {text}"
 
 
 def intact(entries: int, head: str) -> str:
-    """Return what is said of a log that was not changed."""
+    """Report an intact log."""
     if not entries:
         return "The audit log is empty."
     return f"{entries} entries, none changed. The last hash is {head}: store it elsewhere for --head."
 
 
 def broken(entries: int, problem: str) -> str:
-    """Return what is said of a log that was changed."""
+    """Report a log that was changed."""
     return f"The audit log was damaged or changed: {problem}. The first {entries} entries are intact."

@@ -1,4 +1,4 @@
-"""What `hermes-acp worker` says."""
+"""Texts of `hermes-acp worker`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
