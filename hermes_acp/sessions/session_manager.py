@@ -34,7 +34,7 @@ class SessionHistory(Struct, frozen=True):
 
 
 async def _past_of(session: Session, path: Path, watch: OnOpened | None) -> SessionHistory:
-    """Read what an open session has recorded so far; `watch` starts exactly there."""
+    """Read the events that an open session has recorded so far; `watch` continues exactly there."""
     recorded_bytes = path.stat().st_size
     if watch:
         watch(session)
@@ -101,7 +101,7 @@ class SessionManager:
         return session
 
     def announce_options(self) -> None:
-        """Show every session's options again, because the available choices have changed."""
+        """Show every session's options again, because the choices have changed."""
         for session in self._open.values():
             session.ledger.show(OptionsChanged(session.record.options))
 
@@ -133,13 +133,13 @@ class SessionManager:
         *,
         keeps_questions: bool = False,
     ) -> tuple[Session, SessionHistory]:
-        """Open a stored session and return it with its past.
+        """Open a stored session and return it with its history.
 
         `cwd` and `more_roots` are the folders its editor uses now; None keeps the recorded ones. A session that is
         already open keeps its working directory; one that became read-only is reopened. What a killed process left open
-        is closed, except for a turn that waits for its user if `keeps_questions`. `watch` is called where the past
-        ends, so a watcher that starts there misses nothing and sees nothing twice. Raises SessionNotFound, Busy,
-        BadRequest, StorageError.
+        is closed, except for a turn that waits for its user if `keeps_questions`. `watch` is called at the end of
+        the history, so a watcher that starts there misses nothing and sees nothing twice. Raises SessionNotFound,
+        Busy, BadRequest, StorageError.
         """
         if (session := self._open.get(session_id)) and session.is_stuck:
             await self.close(session_id)  # the obstacle may be gone by now
@@ -220,7 +220,7 @@ class SessionManager:
         return await self._store.page(cwd, after, archived)
 
     async def close(self, session_id: str, *, keeps_questions: bool = False) -> None:
-        """Close one session; it can be loaded again, and then asks what it asked if `keeps_questions`."""
+        """Close one session; it can be loaded again, and then asks its open questions again if `keeps_questions`."""
         if session := self._open.pop(session_id, None):
             is_closed = self._moving[session_id] = anyio.Event()
             try:

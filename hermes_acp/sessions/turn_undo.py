@@ -1,6 +1,6 @@
 """Undo turns: parse the request, restore the files, and tell the user and the model.
 
-Notes that a turn wrote for later are reverted with its files. A note tells the model what no longer applies.
+Notes that a turn wrote for later are reverted with its files. A note tells the model which files have changed.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -54,7 +54,7 @@ def parse_undo_request(words: str) -> UndoRequest:
 
 
 class TurnUndo:
-    """Undo turns of one session, including their notes; `tell` records what its model must know."""
+    """Undo turns of one session, including their notes; `tell` records a note for its model."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class TurnUndo:
 def locked_record(path: Path) -> Generator[Callable[[NoteAdded], object]]:
     """Lock a stored session's record and yield a function that appends to it.
 
-    What a killed process left open is closed first. Blocks. Raises Busy if an editor has the session open,
+    Whatever a killed process left open is closed first. Blocks. Raises Busy if an editor has the session open,
     SessionNotFound, StorageError.
     """
     transcript, events, _ = Transcript.reopen(path)

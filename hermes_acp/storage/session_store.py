@@ -49,7 +49,7 @@ class SessionStore:
     """All sessions of a home folder."""
 
     def __init__(self, home: Path, forget: "Callable[[str], Awaitable[None]] | None" = None) -> None:
-        """Open nothing yet; `forget` is called for each deleted session."""
+        """Open nothing until first use; `forget` is called for each deleted session."""
         self.folder = home / "sessions"
         self._forget = forget
         self._home = home

@@ -17,7 +17,7 @@ class PostgresChanges:
     """Waits for changes; implements `Changes`. After a lost connection, it looks every `poll_s` until it is back."""
 
     def __init__(self, database: PostgresDatabase, poll_s: float) -> None:
-        """Prepare; nothing is opened yet."""
+        """Prepare; nothing is opened until first use."""
         self._database = database
         self._poll_s = poll_s
         self._connection: psycopg.Connection[Any] | None = None

@@ -28,7 +28,9 @@ class PostgresDatabase:
     """One schema; implements `TableDatabase`. A lost connection is opened anew for the next transaction."""
 
     def __init__(self, uri: str, schema: str, migrations: Sequence[str]) -> None:
-        """Open nothing yet. A migration is one or more statements, which find their tables in the schema."""
+        """Open nothing until first use. A migration is one or more statements, which find their tables in the
+        schema.
+        """
         self.uri = uri
         self.schema = schema
         self._migrations = migrations
