@@ -1,6 +1,6 @@
 """Read a reduced schema into the model.
 
-Knows: the patterns the protocol's schema writes records, unions and enumerations in.
+Knows: how the protocol's schema expresses records, unions and enumerations.
 Does not know: any output language.
 """
 

@@ -30,7 +30,7 @@ def is_object(schema: JsonObject) -> bool:
 
 
 def sole_reference(schema: JsonObject) -> str | None:
-    """Name the definition a schema consists of, if it is nothing else."""
+    """Return the definition that a schema refers to, if it contains nothing else."""
     if "$ref" in schema:
         return cast(str, schema["$ref"]).removeprefix("#/$defs/")
     parts = cast(list[JsonObject], schema.get("allOf", []))

@@ -49,7 +49,7 @@ class NotificationSettings(Section):
 
 
 class ReportSettings(Section):
-    """What is reported to people who are elsewhere."""
+    """The events that are reported to people who are not at a client."""
 
     notifications: NotificationSettings = NotificationSettings.defaults()
 

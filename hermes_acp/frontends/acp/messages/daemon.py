@@ -44,7 +44,7 @@ def other_flags(pid: int, flags: str) -> str:
 
 
 def restart_hint(flags: str) -> str:
-    """Say how it is started with other flags."""
+    """Say how to restart the resident process with other flags."""
     return f"`hermes-acp daemon restart {flags}` restarts it that way."
 
 
@@ -59,7 +59,7 @@ def log_hint(path: str) -> str:
 
 
 def listening(path: str) -> str:
-    """Name the socket."""
+    """Say that the resident process is ready, naming its socket."""
     return f"The resident process is ready: {path}"
 
 

@@ -104,7 +104,7 @@ class FullChat:
         return codes[0] if codes else 1
 
     async def _leave_with_terminal(self, chat: anyio.CancelScope) -> None:
-        """End the chat if its terminal goes away without a signal; Textual would read its end forever."""
+        """End the chat if its terminal disappears without a signal; Textual would keep reading end-of-file forever."""
         terminal = select.poll()
         terminal.register(sys.stdin, 0)  # only errors and the end
         while not terminal.poll(0):

@@ -27,7 +27,7 @@ def signed_in(server: str) -> str:
 
 
 def was_not_signed_in(server: str) -> str:
-    """Return the note of a sign-out that had nothing to do."""
+    """Say that there was no sign-in to delete."""
     return f"You were not signed in to {server!r}."
 
 

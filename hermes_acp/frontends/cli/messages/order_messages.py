@@ -93,7 +93,7 @@ def queued_again(run: str) -> str:
 
 
 def several(run: str, ids: str) -> str:
-    """Return the error for the beginning of several IDs."""
+    """Return the error for a prefix that several IDs share."""
     return f"Several runs begin with {run!r}: {ids}."
 
 

@@ -115,7 +115,7 @@ PARTIAL_ID_HINT: Final = "Pass the whole ID, or leave out --yes to be asked."
 
 
 def partial_id(named: str) -> str:
-    """Say why the beginning of an ID is refused."""
+    """Say why the prefix of an ID is refused."""
     return (
         f"{named!r} is only the beginning of a session's ID. With --yes, nobody confirms which session it is."
     )
@@ -176,7 +176,7 @@ def no_sandbox(named: str) -> str:
 
 
 def several_sandboxes(named: str) -> str:
-    """Return the error for the beginning of several IDs."""
+    """Return the error for a prefix that several IDs share."""
     return f"Sandboxes are kept for several sessions that begin with {named!r}."
 
 
