@@ -1,6 +1,5 @@
-"""The composition root: put the parts of one process together.
-
-Heavy imports are deferred: what a first turn needs is made once, in a worker thread.
+"""The composition root: connect the parts of one process. Heavy imports are deferred: the dependencies of the first
+turn are created once, in a worker thread.
 """
 
 from collections.abc import Collection, Mapping
@@ -134,7 +133,7 @@ class App:
         self.run_service = self._runs(clock)
 
     def _board_followers(self) -> BoardFollowers:
-        """Return what shows boards in the sessions that follow one."""
+        """Return the service that shows boards in the sessions that follow one."""
         return BoardFollowers(
             lambda: self.board_service,
             lambda session_id: self.sessions.get(session_id),
@@ -142,7 +141,7 @@ class App:
         )
 
     def _runs(self, clock: Clock) -> RunService:
-        """Return the runs of the home, driven in the sessions of this process."""
+        """Return the runs of the home folder, which work in sessions of this process."""
         return build_run_service(
             self._environment,
             (clock, self.ids),
@@ -156,7 +155,7 @@ class App:
 
     @cached_property
     def board_service(self) -> "BoardService":
-        """The boards of the home."""
+        """The boards of the home folder."""
         return build_board_service(self._environment.home, self._clock, self.run_service)
 
     @cached_property
@@ -166,13 +165,13 @@ class App:
 
     @cached_property
     def folder_watcher(self) -> "FolderWatcher":
-        """The process's only watcher of folders; first used in a worker thread."""
+        """The only folder watcher of the process; first used in a worker thread."""
         from hermes_acp.storage.watching.folder_watcher import FolderWatcher
 
         return FolderWatcher(self._background.start)
 
     def board_coordinator(self, only: Collection[str] = ()) -> "BoardCoordinator":
-        """Return what keeps the boards going, or only those named."""
+        """Return the coordinator of all boards, or only of those named."""
         services = (self.board_service, self.card_worktrees, self.folder_watcher)
         return build_board_coordinator(self._environment, services, self._confinement, self.ids, only)
 
@@ -300,12 +299,12 @@ class App:
         return self.backend_selector.open(cwd, roots, editor, drafts, variables)
 
     async def _forget(self, session_id: str) -> None:
-        """Delete what other stores have of a deleted session."""
+        """Delete the data of a deleted session from the other stores."""
         await self.recall_service.forget(session_id)
         await self.checkpoint_service.forget(session_id)
 
     def _brings(self, place: str) -> tuple[TrustItem, ...]:
-        """Return the workspace contents that are used once trusted but are not configured anywhere."""
+        """Return the workspace contents that need no configuration: once trusted, they are used."""
         return (*self.skill_service.brings(place), *self.custom_tools.brings(place))
 
     def report_bug(self, error: BaseException, trace: str) -> None:

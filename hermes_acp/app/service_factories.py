@@ -92,7 +92,9 @@ def build_run_service(
     report_bug: Callable[[BaseException, str], None],
     boards: "Callable[[], tuple[BoardService, CardWorktrees]]",
 ) -> RunService:
-    """Return the runs of a home, driven in the sessions of this process; those of cards in their worktrees."""
+    """Return the runs of a home folder, which work in sessions of this process; runs of cards work in their
+    worktrees.
+    """
     clock, ids = services
 
     def make_driver(prompts: "Prompts") -> Driver:
@@ -109,7 +111,7 @@ def build_run_service(
 
 
 def build_board_service(home: Path, clock: Clock, runs: RunService) -> "BoardService":
-    """Return the boards of a home."""
+    """Return the boards of a home folder."""
     from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.board.file_log import FileBoardLogs
 
@@ -118,7 +120,7 @@ def build_board_service(home: Path, clock: Clock, runs: RunService) -> "BoardSer
 
 
 def unattended_work(runs: RunService, boards: "Callable[[], BoardService]", home: Path) -> "UnattendedWork":
-    """Return what the agent of this process can arrange without its user. Blocks."""
+    """Return the ports through which the agent of this process arranges work without its user. Blocks."""
     from hermes_acp.agent.setup.turn_dependencies import UnattendedWork
     from hermes_acp.runs.agent_schedules import schedules_for_agent
     from hermes_acp.runs.board.agent_boards import boards_for_agent
@@ -127,7 +129,7 @@ def unattended_work(runs: RunService, boards: "Callable[[], BoardService]", home
 
 
 def build_card_worktrees(environment: Environment, trust: "WorkspaceTrust") -> "CardWorktrees":
-    """Return the worktrees of a home's cards, in which holds what is trusted in their repositories."""
+    """Return the worktrees of a home folder's cards; trust in a repository also applies to its worktrees."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.policy.workspace_trust import carry_over
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
@@ -146,7 +148,7 @@ def build_board_coordinator(
     ids: Ids,
     only: Collection[str],
 ) -> "BoardCoordinator":
-    """Return what keeps a home's boards going, or only those named."""
+    """Return the coordinator of a home folder's boards, or only of those named."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.runs.board.board_coordinator import BoardCoordinator
     from hermes_acp.runs.board.card_file_sync import CardFileSync
@@ -168,7 +170,7 @@ def build_board_coordinator(
 
 
 def build_notifications(environment: Environment, clock: Clock) -> "NotificationService":
-    """Return the notifications of a home, to the targets in its settings."""
+    """Return the notification service of a home folder, with the targets in its settings."""
     from hermes_acp.notifications.notification_plan import read_plan
     from hermes_acp.notifications.notification_service import NotificationService
 
@@ -192,7 +194,7 @@ async def _index_generic_prompts(indexer: "VectorIndexer") -> None:
 
 @asynccontextmanager
 async def recall_by_settings(environment: Environment, store: SessionStore) -> AsyncGenerator[RecallService]:
-    """Yield the recall service that the settings configure, for a command. Raises ConfigError."""
+    """Yield the recall service as configured in the settings, for a command. Raises ConfigError."""
     from hermes_acp.config.provider_access import ProviderAccess
 
     recall_service = build_recall_service(environment, store)

@@ -1,4 +1,4 @@
-"""Semantic recall: the vectors of earlier sessions and of skills, and the model that makes them.
+"""Semantic recall: the vectors of earlier sessions and of skills, and the model that computes them.
 
 A failure only disables semantic search; full-text search continues.
 """
@@ -42,7 +42,8 @@ class RecallService:
         choose_embedder: "ChooseEmbedder",
         index_texts: "IndexTexts",
     ) -> None:
-        """Read nothing yet; `choose_embedder` returns the configured model, or None. It blocks and raises HermesError.
+        """Read nothing until first use; `choose_embedder` returns the configured model, or None. It blocks and
+        raises HermesError.
 
         `index_texts` embeds the texts that other texts are compared with.
         """

@@ -1,4 +1,4 @@
-"""What the records of sessions say of runs: what they asked, answered and used."""
+"""Read facts about runs from session records: questions, answers and usage."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class RunRecords:
-    """Reads the sessions of runs; a session that does not exist yet has said nothing."""
+    """Reads the sessions of runs; a session that does not exist yet is empty."""
 
     def __init__(self, find_record: Callable[[str], Awaitable[Path]]) -> None:
         """Prepare; `find_record` returns where a session's record is."""
         self._find_record = find_record
 
     async def answer_of(self, run: RunView) -> str:
-        """Return the last text that the agent said in a run. Raises StorageError."""
+        """Return the agent's last message in a run. Raises StorageError."""
         from hermes_acp.runs.run_history import answer_of
 
         return answer_of(await self._events_of(run), run.order.id)
 
     async def history_of(self, run: RunView) -> "RunHistory":
-        """Return what a run has done and used so far. Raises StorageError."""
+        """Return a run's history and usage so far. Raises StorageError."""
         from hermes_acp.runs.run_history import history_of
 
         return history_of(await self._events_of(run), run.order.id)
@@ -41,7 +41,7 @@ class RunRecords:
         return questions_about(await self._events_of(run), run.waits_for) if run.waits_for else ()
 
     async def _events_of(self, run: RunView) -> "Sequence[Event]":
-        """Return the record of a run's session; nothing if there is none. Raises StorageError."""
+        """Return the record of a run's session; empty if there is none. Raises StorageError."""
         from hermes_acp.storage.private_files import storage_error
         from hermes_acp.storage.transcript import Transcript
 

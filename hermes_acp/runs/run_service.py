@@ -1,4 +1,4 @@
-"""The runs of a home, as frontends and tools use them: started, shown with their questions, answered and driven."""
+"""The runs of a home folder, for frontends and tools: start, show, answer and drive them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -42,15 +42,14 @@ UNKNOWN_CALL = "Run {run!r} has no open question about {call!r}."
 
 
 def cannot_drive(prompts: Prompts) -> Driver:
-    """Stand in for a driver in processes that drive no runs. Raises BadRequest."""
+    """Replace the driver in processes that do not drive runs. Raises BadRequest."""
     raise BadRequest("This process drives no runs.")
 
 
 class RunWish(Struct, frozen=True):
-    """A run that somebody wants: its prompt, where and how it works, and its limits.
-
-    Without `id`, a new one is chosen; with one, a second wish changes nothing. Without `session_id`, the run gets a
-    session of its own. Only workers that serve `place` drive it.
+    """A request for a run: its prompt, folder, settings and limits. Without `id`, a new one is chosen; a second
+    request with the same ID changes nothing. Without `session_id`, the run gets a new session. Only workers that
+    serve `place` drive it.
     """
 
     prompt: str
@@ -68,7 +67,7 @@ class RunWish(Struct, frozen=True):
 
 
 class RunService:
-    """Connects an engine with the sessions and prompts of a home."""
+    """Connects an engine with the sessions and prompts of a home folder."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """The records of child agents, stored next to those of their sessions.
 
-All agents below a session, however deep, have their records in one folder, which is deleted with the session. What a
-killed process left open in them is closed here.
+All agents below a session, however deep, have their records in one folder, which is deleted with the session. This
+module closes what a killed process left open in them.
 """
 
 from contextlib import suppress

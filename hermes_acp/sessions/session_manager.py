@@ -35,7 +35,7 @@ class SessionHistory(Struct, frozen=True):
 
 
 async def _past_of(session: Session, path: Path, watch: OnOpened | None) -> SessionHistory:
-    """Read what an open session has recorded so far; `watch` starts exactly there."""
+    """Read the events that an open session has recorded so far; `watch` continues exactly there."""
     recorded_bytes = path.stat().st_size
     if watch:
         watch(session)
@@ -120,7 +120,7 @@ class SessionManager:
         return session
 
     def announce_options(self) -> None:
-        """Show every session's options again, because the available choices have changed."""
+        """Show every session's options again, because the choices have changed."""
         for session in self._open.values():
             session.ledger.show(OptionsChanged(session.record.options))
 
@@ -155,7 +155,7 @@ class SessionManager:
         keeps_questions: bool = False,
         may_follow: bool = False,
     ) -> tuple[Session, SessionHistory]:
-        """Open a stored session and return it with its past.
+        """Open a stored session and return it with its history.
 
         `cwd` and `more_roots` are the folders its editor uses now; None keeps the recorded ones. A session that is
         already open keeps its working directory; one that became read-only is reopened. What a killed process left open
@@ -248,7 +248,7 @@ class SessionManager:
         return await self._store.page(cwd, after, archived)
 
     async def close(self, session_id: str, *, keeps_questions: bool = False) -> None:
-        """Close one session; it can be loaded again, and then asks what it asked if `keeps_questions`."""
+        """Close one session; it can be loaded again, and then asks its open questions again if `keeps_questions`."""
         if session := self._open.pop(session_id, None):
             is_closed = self._moving[session_id] = anyio.Event()
             try:

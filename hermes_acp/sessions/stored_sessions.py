@@ -1,4 +1,4 @@
-"""Changes to sessions that are stored and not open in this process; each takes the record's lock meanwhile."""
+"""Changes to sessions that are stored and not open in this process; each holds the record's lock."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -37,7 +37,7 @@ class StoredSessions:
         return path
 
     def find(self, named: str) -> str:
-        """Return the ID of the session with this ID, or the only one whose ID begins so.
+        """Return the ID of the session with this ID, or of the only one whose ID starts with it.
 
         Raises SessionNotFound, and BadRequest if there are several.
         """

@@ -1,6 +1,6 @@
 """Undo turns: parse the request, restore the files, and tell the user and the model.
 
-Notes that a turn wrote for later are reverted with its files. A note tells the model what no longer applies.
+Notes that a turn wrote for later are reverted with its files. A note tells the model which files have changed.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -53,7 +53,7 @@ def parse_undo_request(words: str) -> UndoRequest:
 
 
 class TurnUndo:
-    """Undo turns of one session, including their notes; `tell` records what its model must know."""
+    """Undo turns of one session, including their notes; `tell` records a note for its model."""
 
     def __init__(
         self,

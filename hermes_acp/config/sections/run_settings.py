@@ -27,7 +27,7 @@ class BoardsSettings(Section):
 
 
 class ResidentSettings(Section):
-    """What the resident process does by itself."""
+    """Background work of the resident process."""
 
     runs: RunSettings = RunSettings.defaults()
     boards: BoardsSettings = BoardsSettings.defaults()

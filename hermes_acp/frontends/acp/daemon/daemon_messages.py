@@ -1,12 +1,12 @@
-"""What is said on the socket of the resident process: one line of JSON each."""
+"""The messages on the socket of the resident process, each one line of JSON."""
 
 from msgspec import Struct
 
 
 class Hello(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What a client asks of the resident process.
+    """A request to the resident process.
 
-    `serve` hands a client's descriptors over, with the `variables` its commands are to see; `status` asks what runs;
+    `serve` hands a client's descriptors over, with the `variables` for its commands; `status` asks what is running;
     `stop` asks it to end once running turns have ended, `kill` to end at once.
     """
 
@@ -17,14 +17,14 @@ class Hello(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Answer(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What the resident process answers: whether it does it and, if not, why."""
+    """The resident process's answer: whether it accepts the request and, if not, why."""
 
     is_accepted: bool
     reason: str = ""
 
 
 class SessionStatus(Struct, frozen=True, rename="camel"):
-    """One open session: what it does (`idle`, `running` or `waiting` for an answer), and who is attached."""
+    """One open session: its state (`idle`, `running` or `waiting` for an answer), and the attached clients."""
 
     id: str
     title: str

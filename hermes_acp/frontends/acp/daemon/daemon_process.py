@@ -44,16 +44,16 @@ RUNS_RETRY_S: Final = 5.0
 
 
 class HttpService(Protocol):
-    """A server for clients that come over a network."""
+    """A server for network clients."""
 
     @property
     def address(self) -> str:
-        """Where it serves them."""
+        """The address that it listens on."""
         ...
 
     @property
     def observers(self) -> tuple[SessionObserver, ...]:
-        """What observes the events of all sessions."""
+        """The observers of all sessions."""
         ...
 
     async def serve(self, app: App, registry: ConnectionRegistry, home: Path) -> None:
@@ -79,9 +79,9 @@ def run(
 ) -> int:
     """Run until a signal or a request to stop; return the exit code. Raises Busy if another one runs.
 
-    `flags` are what the command was given, for the next one. `serve` binds a server for remote clients, once this is
-    known to be the only resident process. In a home folder that cannot be written, it serves those alone.
-    It raises StorageError if that folder cannot be created.
+    `flags` are the command's flags, repeated on a restart. `serve` binds a server for remote clients, once this is
+    known to be the only resident process. If the home folder cannot be written, only remote clients are served. It
+    raises StorageError if that folder cannot be created.
     """
     lock: DaemonLock | None = None
     try:
@@ -157,7 +157,7 @@ class ResidentProcess:
                 await self._app.aclose()
 
     async def _listener(self) -> SocketListener:
-        """Listen on the socket; tell the person who started a process that serves nobody else."""
+        """Listen on the socket; on failure, tell the person who started the process, if it serves nobody else."""
         home = str(self._environment.home)
         folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -176,26 +176,26 @@ class ResidentProcess:
                 await self._clients.stop()
 
     async def _note_left_over(self, unfinished: UnfinishedTurns) -> None:
-        """Note what an earlier process did not finish and, from now on, what this one does not."""
+        """Collect the turns that an earlier process did not finish, and start recording those of this one."""
         self._app.sessions.continued = await unfinished.left_over()
         self._app.turn_tasks.unfinished = unfinished
 
     async def _drive_runs(self) -> None:
-        """Drive runs; a home folder that cannot be written stops them, but not the process."""
+        """Drive runs; an unwritable home folder stops this, but not the process."""
         while True:
             with suppress(StorageError):
                 await self._app.run_service.work()
             await anyio.sleep(RUNS_RETRY_S)
 
     async def _ask_for_runs(self) -> None:
-        """Put questions of runs to clients; a home folder that cannot be read stops that, but not the process."""
+        """Show the questions of runs to clients; an unreadable home folder stops this, but not the process."""
         while True:
             with suppress(StorageError):
                 await self._questions.keep()
             await anyio.sleep(RUNS_RETRY_S)
 
     async def _prune_runs(self) -> None:
-        """Forget old runs, once a day; settings or files that cannot be used stop that, but not the process."""
+        """Delete old runs, once a day; unusable settings or files stop this, but not the process."""
         while True:
             with suppress(HermesError):
                 settings = await anyio.to_thread.run_sync(load_settings, self._environment)
@@ -204,7 +204,7 @@ class ResidentProcess:
             await anyio.sleep(DAY_S)
 
     async def _report_runs(self) -> None:
-        """Notify people of runs; settings or files that cannot be used stop that, but not the process."""
+        """Send notifications about runs; unusable settings or files stop this, but not the process."""
         from hermes_acp.runs.run_notifications import RunNotifications
 
         reports = RunNotifications(self._app.run_service, self._notifications)
@@ -264,7 +264,9 @@ class ResidentProcess:
         return code
 
     async def _cut_off(self, code: int) -> None:
-        """End the process with turns under way: close what is idle, leave the rest as a killed process would."""
+        """End the process while turns are running: close idle sessions, and leave the others as a killed process
+        would.
+        """
         with anyio.move_on_after(CLOSING_S):
             for session in self._app.sessions.opened:
                 if session.has_work:

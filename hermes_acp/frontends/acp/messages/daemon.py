@@ -1,4 +1,4 @@
-"""What the resident process and the commands around it say."""
+"""Texts of the resident process and its commands."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -44,7 +44,7 @@ def other_flags(pid: int, flags: str) -> str:
 
 
 def restart_hint(flags: str) -> str:
-    """Say how it is started with other flags."""
+    """Say how to restart the resident process with other flags."""
     return f"`hermes-acp daemon restart {flags}` restarts it that way."
 
 
@@ -59,8 +59,8 @@ def log_hint(path: str) -> str:
 
 
 def listening(path: str) -> str:
-    """Name the socket."""
-    return f"hermes-acp is resident: {path}"
+    """Say that the resident process is ready, naming its socket."""
+    return f"The resident process is ready: {path}"
 
 
 def not_continued(session_id: str, why: str) -> str:
@@ -69,7 +69,7 @@ def not_continued(session_id: str, why: str) -> str:
 
 
 def running(pid: int, version: str, since: str) -> str:
-    """Say that it runs."""
+    """Say that the resident process is running."""
     return f"The agent runs in the background: process {pid}, version {version}, since {since}."
 
 
@@ -99,7 +99,7 @@ def works_alone(reason: str) -> str:
 
 
 def other_version(own: str, other: str) -> str:
-    """Compare versions."""
+    """Say that the versions differ."""
     return (
         f"The resident process has version {own}, this one {other}: `hermes-acp daemon restart` replaces it."
     )

@@ -1,4 +1,4 @@
-"""The runs of a home, for commands that drive none."""
+"""The runs of a home folder, for commands that do not drive them."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 """The `hermes-acp sessions` command: search, list and show stored sessions.
 
-Knows: the flags, the store they are about, what stands in its way. Does not know: how anything is shown.
+Knows: the flags, the store, and its errors. Does not know: how anything is shown.
 """
 
 import argparse
