@@ -33,6 +33,7 @@ from hermes_acp.frontends.acp.daemon.daemon_status import daemon_status
 from hermes_acp.frontends.acp.daemon.local_clients import Controls, LocalClients
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.runs.attached_questions import AttachedQuestions
+from hermes_acp.service_manager import VARIABLES, ServiceManager
 from hermes_acp.sessions.clients.absence_notifications import AbsenceNotifications
 from hermes_acp.sessions.clients.unfinished_turns import UnfinishedTurns
 from hermes_acp.shutdown import ShutdownGuard, code_after, exit_process
@@ -95,7 +96,10 @@ def run(
         raise_limit()
         guard.start()
         guard.watch_signals()
-        resident = ResidentProcess(environment, guard, announce, http, drain_s, tuple(flags))
+        manager = ServiceManager.of(environment.variables, os.getpid())
+        for name in VARIABLES:
+            environment = environment.without(name)
+        resident = ResidentProcess(environment, guard, announce, http, tuple(flags), manager, drain_s=drain_s)
         return anyio.run(partial(resident.run, is_reachable=lock is not None))
     finally:
         if lock:
@@ -111,10 +115,13 @@ class ResidentProcess:
         guard: ShutdownGuard,
         announce: Callable[[str], None],
         http: HttpService | None,
-        drain_s: float,
         flags: tuple[str, ...],
+        manager: ServiceManager,
+        *,
+        drain_s: float,
     ) -> None:
         self._environment = environment
+        self._manager = manager
         self._flags = flags
         self._guard = guard
         self._announce = announce
@@ -138,12 +145,16 @@ class ResidentProcess:
         """Serve until the end; return the exit code. If `is_reachable`, also listen on the socket."""
         code, home = 0, self._environment.home
         try:
-            async with background_tasks(self._app.run), anyio.create_task_group() as tasks:
+            async with (
+                background_tasks(self._app.run, self._manager.keep_alive),
+                anyio.create_task_group() as tasks,
+            ):
                 if is_reachable:
                     await self._note_left_over(UnfinishedTurns(home / "unfinished-turns.json"))
                     tasks.start_soon(self._clients.serve, await self._listener())
                 if self._http:
                     tasks.start_soon(self._http.serve, self._app, self._registry, home)
+                self._manager.report_ready(self._place())
                 for session_id in self._app.sessions.continued:
                     await self._continue(session_id)
                 code = await self._ending()
@@ -165,8 +176,14 @@ class ResidentProcess:
         finally:
             os.close(folder)
         if self._http is None:
-            self._announce(daemon.listening(socket_path(home)))
+            self._announce(self._place())
         return listener
+
+    def _place(self) -> str:
+        """Return where clients reach this process, in a sentence."""
+        if self._http:
+            return daemon.serving_at(self._http.address)
+        return daemon.listening(socket_path(str(self._environment.home)))
 
     async def _stop_serving(self) -> None:
         async with anyio.create_task_group() as tasks:
@@ -245,7 +262,9 @@ class ResidentProcess:
         ):
             number = await self._guard.stopped()
         code = code_after(number)
-        if number != signal.SIGTERM:
+        is_draining = number == signal.SIGTERM
+        self._manager.report_stopping(daemon.DRAINING, self._drain_s if is_draining else 0.0)
+        if not is_draining:
             return code
         if self._http:
             self._http.refuse_clients()

@@ -25,6 +25,9 @@ SESSIONS: Final = "Open sessions:"
 NOT_STARTED: Final = "The agent did not start in the background."
 LOST: Final = "The resident process has ended. Start the agent again: its sessions are stored."
 
+# For the service manager
+DRAINING: Final = "Stopping; running turns get time to end."
+
 OPENING_LOCK: Final = "open the lock"
 
 # For a client's own process
