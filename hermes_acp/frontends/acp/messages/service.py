@@ -2,7 +2,10 @@
 
 from typing import Final
 
-DESCRIPTION: Final = "Let systemd or launchd start the agent in the background and keep it running: at every login, or with the machine."
+DESCRIPTION: Final = (
+    "Let systemd or launchd start the agent in the background and keep it running: at every login, or with the "
+    "machine."
+)
 FILE_MARK: Final = "# Written by `hermes-acp service install`"
 """How each unit begins; a file that begins otherwise is somebody else's."""
 INSTALL_HELP: Final = "write the service's file after showing it, enable it and start it"
