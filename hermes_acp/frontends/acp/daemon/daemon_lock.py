@@ -33,16 +33,19 @@ class DaemonLock:
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
         self._socket = socket_path(str(home))
-        self._remove_socket()
+        try:
+            os.unlink(self._socket)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            os.close(self._descriptor)
+            raise storage_error(daemon.REMOVING_SOCKET, Path(self._socket), error) from error
 
     def release(self) -> None:
-        """Remove the socket, then let another process take the lock."""
-        self._remove_socket()
-        os.close(self._descriptor)
-
-    def _remove_socket(self) -> None:
-        with suppress(FileNotFoundError):
+        """Remove the socket, if possible, then let another process take the lock."""
+        with suppress(OSError):
             os.unlink(self._socket)
+        os.close(self._descriptor)
 
 
 def _pid_in(descriptor: int) -> int:

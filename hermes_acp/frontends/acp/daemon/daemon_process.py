@@ -38,6 +38,7 @@ from hermes_acp.sessions.clients.absence_notifications import AbsenceNotificatio
 from hermes_acp.sessions.clients.unfinished_turns import UnfinishedTurns
 from hermes_acp.shutdown import ShutdownGuard, code_after, exit_process
 from hermes_acp.storage.descriptor_limit import raise_limit
+from hermes_acp.storage.private_files import storage_error
 
 CLOSING_S: Final = 1.0
 DAY_S: Final = 86_400.0
@@ -149,9 +150,9 @@ class ResidentProcess:
                 background_tasks(self._app.run, self._manager.keep_alive),
                 anyio.create_task_group() as tasks,
             ):
-                if is_reachable:
+                if is_reachable and (listener := await self._listener()):
                     await self._note_left_over(UnfinishedTurns(home / "unfinished-turns.json"))
-                    tasks.start_soon(self._clients.serve, await self._listener())
+                    tasks.start_soon(self._clients.serve, listener)
                 if self._http:
                     tasks.start_soon(self._http.serve, self._app, self._registry, home)
                 self._manager.report_ready(self._place())
@@ -167,12 +168,19 @@ class ResidentProcess:
             with anyio.CancelScope(shield=True):
                 await self._app.aclose()
 
-    async def _listener(self) -> SocketListener:
-        """Listen on the socket; tell the person who started a process that serves nobody else."""
+    async def _listener(self) -> SocketListener | None:
+        """Listen on the socket; tell the person who started a process that serves nobody else.
+
+        Where no socket can be created, return None if there are remote clients, else raise StorageError.
+        """
         home = str(self._environment.home)
         folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             listener = await anyio.create_unix_listener(socket_address(home, folder), mode=0o600)
+        except OSError as error:
+            if self._http is None:
+                raise storage_error(daemon.CREATING_SOCKET, Path(socket_path(home)), error) from error
+            return None
         finally:
             os.close(folder)
         if self._http is None:

@@ -29,6 +29,8 @@ LOST: Final = "The resident process has ended. Start the agent again: its sessio
 DRAINING: Final = "Stopping; running turns get time to end."
 
 OPENING_LOCK: Final = "open the lock"
+CREATING_SOCKET: Final = "create the socket"
+REMOVING_SOCKET: Final = "remove the old socket"
 
 # For a client's own process
 STOPPING: Final = "The resident process is stopping."

@@ -123,7 +123,7 @@ def no_manager(path: str, manager: str) -> str:
 
 def not_started(name: str, reason: str, log: str) -> str:
     """Say why the service did not start, and where more is said."""
-    return f"The service {name} did not start: {reason} Its log: {log}"
+    return f"The service {name} did not start.\n{reason}\nIts log: {log}"
 
 
 def already_running(pid: int) -> str:

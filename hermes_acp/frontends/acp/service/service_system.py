@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from hermes_acp.frontends.acp.messages import service
 from hermes_acp.frontends.acp.service.launchd_plist import plist_text
-from hermes_acp.frontends.acp.service.service_plan import ServicePlan
+from hermes_acp.frontends.acp.service.service_plan import PROGRAM, ServicePlan
 from hermes_acp.frontends.acp.service.systemd_unit import unit_text
 
 COMMAND_S: Final = 120.0
@@ -112,10 +112,11 @@ class Systemd:
 
     def start(self, name: str) -> str:
         """Enable and start a unit; return what systemctl said if it failed."""
-        for words in (("daemon-reload",), ("enable", name), ("restart", name)):
+        for words in (("daemon-reload",), ("enable", name)):
             if failure := _failure(self._systemctl(*words)):
                 return failure
-        return ""
+        failure = _failure(self._systemctl("restart", name))
+        return failure and (self._last_words(name) or failure)
 
     def stop(self, name: str) -> None:
         """Stop and disable a unit."""
@@ -139,6 +140,13 @@ class Systemd:
     def log_command(self, name: str) -> str:
         """Return the command that shows the unit's log."""
         return " ".join(("journalctl", *self._flags, "--unit", name, "--lines", "20"))
+
+    def _last_words(self, name: str) -> str:
+        """Return the last line that the unit's process wrote, if the journal shows it."""
+        identifier = f"SYSLOG_IDENTIFIER={PROGRAM}"
+        unit = f"--user-unit={name}" if self._flags else f"--unit={name}"
+        words = ("journalctl", *self._flags, unit, "--lines=1", "--output=cat", "--quiet", identifier)
+        return run_program(words, self._variables).stdout.strip().removeprefix(f"{PROGRAM}: ")
 
     def _systemctl(self, *words: str) -> "subprocess.CompletedProcess[str]":
         return run_program(("systemctl", *self._flags, *words), self._variables)
