@@ -134,7 +134,7 @@ class OrderSuite:
 
     async def test_an_idle_worker_that_is_to_drain_ends(self, stage: Stage) -> None:
         """It is told so when it has long been idle: after it has asked many times."""
-        runs, asked = stage.open(EngineSettings(poll_s=0.02)), iter(range(40))
+        runs, asked = stage.open(EngineSettings(poll_s=0.02)), iter(range(8))
         with anyio.fail_after(PATIENCE_S):
             await runs.work(ScriptedDriver(), WorkScope(is_draining=lambda: next(asked, None) is None))
 
