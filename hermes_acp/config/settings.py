@@ -248,7 +248,7 @@ def load_settings(environment: Environment, overrides: Mapping[str, Any] = NOTHI
 
 
 def parse_settings(content: str, file: str) -> dict[str, Any]:
-    """Return the unchecked settings in a file's text. Raises ConfigError, which names the file."""
+    """Return the settings in a file's text, without validation. Raises ConfigError, which names the file."""
     if not content.strip():
         return {}
     import yaml
@@ -292,7 +292,7 @@ def _checked(plain: Mapping[str, Any], source: str, content: str = "") -> Settin
 def load_variables(environment: Environment) -> Mapping[str, str]:
     """Return the variables from `.env`, overridden by the real environment. Raises ConfigError.
 
-    Keys of a linked profile count where the own ones do not name them.
+    Keys of a linked profile are used for variables that this profile does not set.
     """
     linked = environment.linked_secrets_file
     content = "\n".join((read_text(linked) if linked else "", read_text(environment.secrets_file)))

@@ -1,6 +1,6 @@
 """What a tool call would do, stated before it runs: its effects, the proposal and the result.
 
-A proposal contains the very action that was checked and shown: what is approved is what runs.
+A proposal contains exactly the action that was checked and shown: what is approved is what runs.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -44,9 +44,8 @@ class Deletes(Struct, frozen=True):
 
 
 class Reaches(Struct, frozen=True):
-    """Connects to one host (lower case, without a port) for `url`.
-
-    `is_all_sent`: nothing is sent except a request for exactly that URL.
+    """Connects to one host (lower case, without a port) for `url`. `is_all_sent`: only a request for exactly that
+    URL is sent.
     """
 
     host: str
@@ -162,6 +161,11 @@ class Progress(Protocol):
         ...
 
     @property
+    def trace_parent(self) -> str:
+        """The `traceparent` that requests made for the call pass on; empty if it belongs to no trace."""
+        ...
+
+    @property
     def confinement(self) -> Confinement:
         """How the call's commands are confined: as policy decided, or as usual if a person approved the call."""
         ...
@@ -218,7 +222,7 @@ class Proposal(Struct, frozen=True):
     """A proposed call: a card for the user, effects for policy, and an action to perform.
 
     The action is stopped after `deadline_s` seconds, excluding the time spent asking a person; None is the default.
-    `replaces` is the present content of files that it would change or delete: a change of content that the model has
+    `replaces` is the current content of files that it would change or delete: a change of content that the model has
     not read is rejected without asking. `amend` returns the same call with other texts for some of the files it writes,
     by path; it raises WorkspaceError if that is impossible. If nobody can be asked, `unasked` runs instead: it stores
     the call for a person to decide later, and has no effects.

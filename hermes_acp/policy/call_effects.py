@@ -1,6 +1,5 @@
-"""Summarise for the user what a call would do, and which reasons for asking this summary does not state.
-
-A command's effects are known as far as its words show (`program_effects`).
+"""Summarise for the user what a call would do, and list the reasons for asking that the summary does not state. A
+command's effects are derived from its words (`program_effects`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -57,10 +57,8 @@ class Policy:
         imports: Callable[[str], Mapping[str, str]] | None = None,
         foreign: Sequence[DeniedPath] = (),
     ) -> None:
-        """Take what applies everywhere.
-
-        `imports` returns the files that a place's context files import, with the importers' names. `foreign` are the
-        homes of other profiles.
+        """Store what applies to all calls. `imports` returns the files that a place's context files import, with
+        the importers' names. `foreign` are the homes of other profiles.
         """
         self._foreign = tuple(foreign)
         self._home = home
@@ -156,7 +154,7 @@ class Policy:
         return self._case("auto", (), "", place, folder).rulebook.denied_paths(tools)
 
     def unread(self, place: str) -> tuple[DeniedPath, ...]:
-        """Return the paths in a place whose reading rules deny or ask about, and the homes of other profiles."""
+        """Return the paths in a folder that rules deny reading or ask about, and the homes of other profiles."""
         by_rules = (each for each in self.denied_paths(place, ("read_file",)) if each.hides)
         return (*self._foreign, *by_rules)
 
@@ -176,7 +174,9 @@ class Policy:
         return tuple(judged.step for judged in check_run(effect, case).steps)
 
     def _is_warned_about(self, effects: Sequence[Effect], place: str) -> bool:
-        """Return whether the user is warned of a call, except of opening a page: an answer names its host."""
+        """Return whether the user is warned about a call, except about opening a page, for which the answer names
+        the host.
+        """
         others = [effect for effect in effects if not isinstance(effect, Reaches)]
         return is_warned_about(self.summarize(others, "", place).effects)
 

@@ -15,7 +15,10 @@ STYLE = re.compile(r"((bold|dim|italic|underline|noreverse|cyan|yellow|default|a
 """How rich and prompt_toolkit name styles."""
 ALLOWED = frozenset(
     {
-        *(f"hermes-acp {command}" for command in ("chat", "daemon", "lsp", "scan", "serve", "status")),
+        *(
+            f"hermes-acp {command}"
+            for command in ("chat", "daemon", "lsp", "scan", "serve", "service", "status")
+        ),
         *("GET, POST, DELETE, OPTIONS", "authorization, content-type, ", 'Bearer realm="hermes-acp"'),
         "public, max-age=31536000, immutable",
         *(

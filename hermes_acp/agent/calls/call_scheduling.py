@@ -149,7 +149,7 @@ class CallOrder:
                 await place.has_ended.wait()
 
     def at_work(self, number: int) -> Sequence[CallSlot]:
-        """Return the earlier calls that have no outcome yet."""
+        """Return the earlier calls without an outcome."""
         return [place for place in self._places[:number] if not place.has_ended.is_set()]
 
     @staticmethod

@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 
 
 class UnattendedWork(Struct, frozen=True):
-    """What lets an agent arrange work without its user: schedules and boards, if there are any here."""
+    """The ports through which an agent arranges work without its user: schedules and boards, where available."""
 
     schedules: "AgentSchedules | None" = None
     boards: "AgentBoards | None" = None
 
     def ports(self) -> dict[str, object]:
-        """Return the ports of the tools that are offered."""
+        """Return the ports, by name, for the tools that use them."""
         named: dict[str, object] = {"schedules": self.schedules, "boards": self.boards}
         return {name: port for name, port in named.items() if port is not None}
 
@@ -86,7 +86,7 @@ class TurnDependenciesFactory:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Build nothing yet."""
+        """Build nothing until first use."""
         self._environment = environment
         self._clock = clock
         self._ids = ids
@@ -175,7 +175,7 @@ class TurnDependenciesFactory:
         )
 
     def _ports(self, settings: "Settings", variables: Mapping[str, str]) -> dict[str, object]:
-        """Return, by name, the ports of tools besides the workspace; a session's editor sets `diagnoses`."""
+        """Return the ports of tools by name, except the workspace; `diagnoses` depends on the session's editor."""
         from hermes_acp.agent.calls.nested_calls import NestedCalls
         from hermes_acp.agent.children.delegation import Delegation
         from injection_scanner.foreign_text import InjectionScanner

@@ -36,7 +36,7 @@ class ProviderKeySettings(Section):
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """The variables named for keys, in the order they are used; empty for the usual one."""
+        """The variables configured for keys, in the order they are used; empty for the default one."""
         named = (self.api_key_variable,) if self.api_key_variable else self.api_key_variables
         if self.keys_by == "cheapest":
             return tuple(sorted(named, key=lambda name: self.key_prices.get(name, 0.0)))
