@@ -11,17 +11,19 @@ from hermes_acp.core.event_types import (
     CallEffect,
     CallStatus,
     Diff,
+    EditsJudged,
     ExitReason,
     FileVersion,
     Grant,
     GrantsRevoked,
-    HunkSpan,
     Location,
     Mode,
     Options,
     PermissionAnswer,
-    PlanEntry,
+    PlanChanged,
+    SessionImported,
     ToolKind,
+    ToolsOffered,
 )
 from hermes_acp.core.flow_labels import SourcesRead
 from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
@@ -97,12 +99,16 @@ class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
 
 
 class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
-    """A note for the model. `tells_edits`: it is about edits under review. `is_outcome`: it is the turn's result."""
+    """A note for the model. `tells_edits`: it is about edits under review. `is_outcome`: it is the turn's result.
+
+    `undone` are the turns whose changes the user just undid.
+    """
 
     text: str
     mode: Mode | None = None
     tells_edits: bool = False
     is_outcome: bool = False
+    undone: tuple[str, ...] = ()
 
 
 class TextSaid(Struct, frozen=True, gc=False, tag="text_said"):
@@ -291,28 +297,6 @@ class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
     is_whole: bool = False
 
 
-class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
-    """The user accepted or rejected hunks, in one file, of edits that were made without asking.
-
-    `spans` are the hunks. If `has_followed` is set, the review first adopted later changes that others made to the
-    file, whose text is then `followed` (null if the file does not exist). `parts` describe the rejected hunks to the
-    model.
-    """
-
-    path: str
-    verdict: Literal["accepted", "rejected"]
-    spans: tuple[HunkSpan, ...] = ()
-    parts: tuple[str, ...] = ()
-    has_followed: bool = False
-    followed: str | None = None
-
-
-class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):
-    """The plan changed. `entries` is the whole current plan."""
-
-    entries: tuple[PlanEntry, ...]
-
-
 class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
     """How full the context window is, and the session's cost so far."""
 
@@ -363,6 +347,7 @@ Event = (
     | RootsChanged
     | InstructionsGiven
     | PromptFrozen
+    | ToolsOffered
     | ModeChanged
     | OptionsChanged
     | TitleChanged
@@ -396,5 +381,6 @@ Event = (
     | ChildReported
     | Noticed
     | TurnEnded
+    | SessionImported
 )
 AnyEvent = TypeVar("AnyEvent", bound=Event)
