@@ -33,7 +33,7 @@ class SessionImport:
     def __init__(self, store: SessionStore, mask: Callable[[str], str], ids: Ids, cwd: str) -> None:
         """Take the function that masks secrets, and the folder in which imported sessions continue."""
         self._store = store
-        self._mask = mask
+        self._texts = TextCleaner(mask, PersonalNames())
         self._ids = ids
         self._cwd = cwd
 
@@ -73,13 +73,12 @@ class SessionImport:
 
     def _own(self, event: Event, own_id: str, parent: str, new_ids: dict[str, str]) -> Event:
         """Return an event with this home's IDs, and with secrets masked."""
-        texts = TextCleaner(self._mask, PersonalNames())
         if isinstance(event, SessionOpened):
             event = structs.replace(event, session_id=own_id, parent_id=parent)
         elif isinstance(event, ChildChanged):
             event = structs.replace(event, child_id=new_ids.get(event.child_id, event.child_id))
         plain = msgspec.to_builtins(event)
-        cleaned = texts.masked(plain)
+        cleaned = self._texts.masked(plain)
         return event if cleaned == plain else msgspec.convert(cleaned, type=type(event))
 
     def write(self, planned: Sequence[PlannedSession], schemas: ToolSchemaStore) -> None:
