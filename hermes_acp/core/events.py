@@ -26,7 +26,7 @@ from hermes_acp.core.event_types import (
     ToolsOffered,
 )
 from hermes_acp.core.flow_labels import SourcesRead
-from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
+from hermes_acp.core.messages import Part, RequestTiming, Thought, ToolCall, Usage
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
@@ -84,11 +84,15 @@ class ArchiveChanged(Struct, frozen=True, gc=False, tag="archive_changed"):
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_started"):
-    """A prompt was accepted, for a run if `run_id` is set. `goes_on`: the last turn is resumed."""
+    """A prompt was accepted, for a run if `run_id` is set. `goes_on`: the last turn is resumed.
+
+    `trace_parent` names the span of others that the turn is part of, as a W3C `traceparent`.
+    """
 
     turn_id: str
     goes_on: bool = False
     run_id: str = ""
+    trace_parent: str = ""
 
 
 class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
@@ -146,15 +150,22 @@ class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
     usage: Usage = Usage()
     provider: str = ""
     model: str = ""
+    timing: RequestTiming | None = None
 
 
 class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
-    """A model call failed. If `retried`, it is repeated, and the model no longer sees what it said."""
+    """A model call failed. If `retried`, it is repeated, and the model no longer sees what it said.
+
+    `error` is for people, `error_code` for programs.
+    """
 
     message_id: str
     error: str
     retried: bool
     provider: str = ""
+    model: str = ""
+    error_code: str = ""
+    timing: RequestTiming | None = None
 
 
 class CompactionStarted(Struct, frozen=True, gc=False, tag="compaction_started"):
@@ -180,7 +191,7 @@ class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
 
     `summary` replaces the first `replaced` messages, except those at the indexes in `carried`. The outcomes of the
     calls in `shortened` are cut to `shortened_characters`. Without a summary, nothing else changed. `tokens_before` and
-    `tokens_after` are estimates. `usage`, `provider` and `model` are those of the summary.
+    `tokens_after` are estimates. `usage`, `provider`, `model` and `timing` are those of the summary.
     """
 
     compaction_id: str
@@ -194,6 +205,7 @@ class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
     usage: Usage = Usage()
     provider: str = ""
     model: str = ""
+    timing: RequestTiming | None = None
 
 
 class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):

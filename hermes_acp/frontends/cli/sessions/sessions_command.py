@@ -1,6 +1,6 @@
 """The `hermes-acp sessions` command: search, list and show stored sessions.
 
-Knows: the flags, the store they are about, what stands in its way. Does not know: how anything is shown.
+Knows: the flags, the store, and its errors. Does not know: how anything is shown.
 """
 
 import argparse
@@ -86,6 +86,8 @@ def _add_export(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     imported = add_parser("import", help=export_messages.IMPORT_HELP)
     imported.add_argument("file", metavar="FILE", help=export_messages.IMPORT_FILE_HELP)
     imported.add_argument("--cwd", metavar="DIR", help=export_messages.IMPORT_CWD_HELP)
+    traces = add_parser("export-traces", help=session_messages.EXPORT_TRACES_HELP)
+    traces.add_argument("id", metavar="ID", help=session_messages.ID_HELP)
 
 
 def _count(text: str) -> int:
@@ -112,13 +114,17 @@ def run_sessions(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    store = SessionStore(read_environment().home)
+    from hermes_acp.app.service_factories import build_session_store
+
+    store = build_session_store(read_environment())
     try:
+        await store.sharing.fetch_changed()
         return await _command(options.action)(store, options)
     finally:
         for sentence in store.news():
             note(sentence)
-        store.close()
+        await store.aclose()
+        await store.close_words()
 
 
 def _command(action: str) -> Command:
@@ -146,6 +152,10 @@ def _command(action: str) -> Command:
             from hermes_acp.frontends.cli.sessions.sessions_import import import_sessions
 
             return import_sessions
+        case "export-traces":
+            from hermes_acp.frontends.cli.sessions.sessions_traces import export_traces
+
+            return export_traces
         case _:
             from hermes_acp.frontends.cli.sessions.sessions_show import show_session
 
