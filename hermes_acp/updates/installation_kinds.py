@@ -15,7 +15,7 @@ from hermes_acp.updates.installed_package import InstalledPackage
 from hermes_acp.updates.update_errors import NotUpdatable
 
 Kind = Literal[
-    "venv", "uv tool", "pipx", "editable", "system", "conda", "container", "extension", "temporary"
+    "venv", "uv_tool", "pipx", "editable", "system", "conda", "container", "extension", "temporary"
 ]
 
 EXTENSION_MARKER: Final = "hermes-wheel.txt"
@@ -61,7 +61,7 @@ def kind_of(root: Path, package: InstalledPackage | None, machine: Machine) -> K
     if machine.passing_device and root.stat().st_dev == machine.passing_device:
         return "container"
     if (root / UV_RECEIPT).is_file():
-        return "uv tool"
+        return "uv_tool"
     return "pipx" if (root / PIPX_RECORD).is_file() else "venv"
 
 

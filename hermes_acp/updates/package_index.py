@@ -7,7 +7,6 @@ Sources: PyPA specifications, "Simple repository API" (PEPs 503, 592, 629, 658, 
 import hashlib
 import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
@@ -68,9 +67,7 @@ async def offered_files(index: str) -> list[OfferedFile]:
     content, kind = await _read(page, MAX_PAGE_BYTES)
     if "json" in kind:
         return list(_of_json(content, page))
-    parser = _Links()
-    parser.feed(content.decode(errors="replace"))
-    return list(_of_links(parser.links, page))
+    return list(_of_html(content, page))
 
 
 async def fetch_wheel(url: str, digest: str, into: Path) -> Path:
@@ -98,34 +95,16 @@ def version_in(filename: str) -> Version | None:
     return version if name == canonicalize_name(DISTRIBUTION) else None
 
 
-class _Links(HTMLParser):
-    """Collects the links of a page: their text and their attributes."""
+def _of_html(content: bytes, page: str) -> Iterator[OfferedFile]:
+    import turbohtml
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: list[tuple[str, dict[str, str | None]]] = []
-        self._open: dict[str, str | None] | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note the attributes of a link."""
-        if tag == "a":
-            self._open = dict(attrs)
-
-    def handle_data(self, data: str) -> None:
-        """Take the first text within a link as its name."""
-        if self._open is not None and data.strip():
-            self.links.append((data.strip(), self._open))
-            self._open = None
-
-
-def _of_links(links: list[tuple[str, dict[str, str | None]]], page: str) -> Iterator[OfferedFile]:
-    for name, attributes in links:
-        version = version_in(name)
-        if version is None or "data-yanked" in attributes:
+    for link in turbohtml.parse(content.decode(errors="replace")).select("a"):
+        version = version_in(link.text.strip())
+        if version is None or "data-yanked" in link.attrs:
             continue
-        url, fragment = urldefrag(urljoin(page, attributes.get("href") or ""))
+        url, fragment = urldefrag(urljoin(page, str(link.attrs.get("href") or "")))
         digest = fragment.removeprefix("sha256=") if fragment.startswith("sha256=") else ""
-        yield OfferedFile(str(version), url, digest, attributes.get("data-requires-python") or "")
+        yield OfferedFile(str(version), url, digest, str(link.attrs.get("data-requires-python") or ""))
 
 
 def _of_json(content: bytes, page: str) -> Iterator[OfferedFile]:

@@ -27,7 +27,7 @@ def check_installation() -> Iterator[Finding]:
     if not folders.is_whole(current) and kind not in ("editable", "system", "conda"):
         text = doctor_messages.incomplete_version(str(folders.environment(current)))
         yield Finding(CHECK, "problem", text, doctor_messages.REINSTALL)
-    elif package and folders.environment(current) != Path(sys.prefix) and kind in ("venv", "uv tool", "pipx"):
+    elif package and folders.environment(current) != Path(sys.prefix) and kind in ("venv", "uv_tool", "pipx"):
         yield Finding(CHECK, "note", doctor_messages.other_version_runs(__version__, package.version))
     left = folders.unfinished()
     if left:

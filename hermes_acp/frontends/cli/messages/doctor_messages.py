@@ -19,6 +19,9 @@ SET_CLOCK: Final = (
 )
 REINSTALL: Final = "Run `hermes-acp update --back`, or install hermes-acp again."
 UPDATE_AGAIN: Final = "The next `hermes-acp update` removes that."
+KINDS: Final = MappingProxyType(
+    {"uv_tool": "installed by uv", "pipx": "installed by pipx", "venv": "virtual environment"}
+)
 SANDBOXED: Final = "Commands that nobody approved run in a sandbox (bubblewrap)."
 
 
@@ -86,7 +89,7 @@ def unknown_model(model: str, base_url: str, message: str, names: Sequence[str])
 
 def installed(version: str, kind: str, folder: str) -> str:
     """Return which version runs, and where it is installed."""
-    return f"This is hermes-acp {version} in {folder} ({kind})."
+    return f"This is hermes-acp {version} in {folder} ({KINDS.get(kind, kind)})."
 
 
 def incomplete_version(folder: str) -> str:

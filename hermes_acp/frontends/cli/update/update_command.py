@@ -18,7 +18,8 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.config.installation import this_installation
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.cli_output import note, print_json
-from hermes_acp.frontends.cli.messages import command_messages, update_messages
+from hermes_acp.frontends.cli.messages import command_messages
+from hermes_acp.frontends.cli.update import messages
 
 if TYPE_CHECKING:
     from hermes_acp.updates.update_service import UpdateResult, Wanted
@@ -28,14 +29,14 @@ DETACHED = "--detached"
 
 def add_update(parser: argparse.ArgumentParser) -> None:
     """Describe the flags."""
-    parser.epilog = update_messages.UPDATE_EPILOG
+    parser.epilog = messages.UPDATE_EPILOG
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--check", action="store_true", help=update_messages.CHECK_HELP)
-    what.add_argument("--back", action="store_true", help=update_messages.BACK_HELP)
+    what.add_argument("--check", action="store_true", help=messages.CHECK_HELP)
+    what.add_argument("--back", action="store_true", help=messages.BACK_HELP)
     what.add_argument("--trial", action="store_true", help=argparse.SUPPRESS)
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--from", dest="source", metavar="SOURCE", default="", help=update_messages.FROM_HELP)
-    where.add_argument("--index", metavar="URL", default="", help=update_messages.INDEX_HELP)
+    where.add_argument("--from", dest="source", metavar="SOURCE", default="", help=messages.FROM_HELP)
+    where.add_argument("--index", metavar="URL", default="", help=messages.INDEX_HELP)
     parser.add_argument("--json", action="store_true", help=command_messages.JSON_HELP)
     parser.add_argument(DETACHED, action="store_true", help=argparse.SUPPRESS)
 
@@ -75,9 +76,9 @@ def _show(result: "UpdateResult", *, as_json: bool) -> int:
     if as_json:
         print_json(result)
     elif result.available:
-        print(update_messages.available(result.version, result.available))
+        print(messages.available(result.version, result.available))
     else:
-        print(update_messages.newest(result.version, result.source))
+        print(messages.newest(result.version, result.source))
     return ExitCode.DONE
 
 
@@ -96,12 +97,12 @@ def _detach(options: argparse.Namespace) -> int:
             code = process.wait()
             break
         except KeyboardInterrupt:
-            note(update_messages.STOPPING)
+            note(messages.STOPPING)
             with suppress(ProcessLookupError):
                 process.send_signal(signal.SIGTERM)
     if code < 0:
         from hermes_acp.updates.version_folders import VersionFolders
 
-        note(update_messages.killed(-code, str(VersionFolders(this_installation()).log)))
+        note(messages.killed(-code, str(VersionFolders(this_installation()).log)))
         return ExitCode.FAILED
     return code

@@ -13,7 +13,7 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.config.home_folders import RESIDENT_LOCK
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.exit_codes import ExitCode
-from hermes_acp.frontends.cli.messages import update_messages
+from hermes_acp.frontends.cli.update import messages
 from hermes_acp.frontends.cli.update.update_progress import Told
 from hermes_acp.updates.update_errors import UpdateFailed
 from hermes_acp.updates.update_service import UpdateResult, UpdateService, Wanted
@@ -29,7 +29,7 @@ async def carry_out(is_back: bool, wanted: Wanted, as_json: bool) -> int:
         codes.append(await _carried_out(told, is_back=is_back, wanted=wanted, as_json=as_json))
         tasks.cancel_scope.cancel()
     if not codes:
-        told.warn(update_messages.STOPPED)
+        told.warn(messages.STOPPED)
         return ExitCode.INTERRUPTED
     return codes[0]
 
@@ -55,7 +55,7 @@ async def _carried_out(told: Told, *, is_back: bool, wanted: Wanted, as_json: bo
     except HermesError as error:
         told.warn(error.sentence())
         if isinstance(error, UpdateFailed) and version:
-            told.warn(update_messages.unchanged(version, str(service.folders.log)))
+            told.warn(messages.unchanged(version, str(service.folders.log)))
         return error.exit_code
     if as_json:
         told.say(msgspec.json.encode(result).decode())
@@ -66,13 +66,13 @@ async def _carried_out(told: Told, *, is_back: bool, wanted: Wanted, as_json: bo
 
 def _tell(told: Told, result: UpdateResult, home: Path) -> None:
     if not result.is_switched:
-        told.say(update_messages.newest(result.version, result.source))
+        told.say(messages.newest(result.version, result.source))
         return
-    told.say(update_messages.switched(result.version, result.available))
+    told.say(messages.switched(result.version, result.available))
     if _has_resident(home):
-        told.say(update_messages.resident(result.version))
+        told.say(messages.resident(result.version))
     if result.previous:
-        told.say(update_messages.way_back(result.previous))
+        told.say(messages.way_back(result.previous))
 
 
 def _has_resident(home: Path) -> bool:

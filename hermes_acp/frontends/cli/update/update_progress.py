@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from hermes_acp.frontends.cli.cli_output import escaped
-from hermes_acp.frontends.cli.messages import update_messages
+from hermes_acp.frontends.cli.update import messages
 
 MAX_LOG_BYTES: Final = 1 << 20
 
@@ -42,7 +42,7 @@ class Told:
 
     def step(self, name: str, value: str = "") -> None:
         """Report a step."""
-        sentence = f"{update_messages.STEPS[name](value)} …"
+        sentence = f"{messages.STEPS[name](value)} …"
         self.detail(sentence)
         if not self._is_quiet:
             _write(1, f"{escaped(sentence)}\n")
