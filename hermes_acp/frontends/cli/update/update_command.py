@@ -91,7 +91,9 @@ def _detach(options: argparse.Namespace) -> int:
         *([f"--index={options.index}"] if options.index else []),
         *(["--json"] if options.json else []),
     )
+    handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the new process inherits this
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
+    signal.signal(signal.SIGHUP, handler)
     while True:
         try:
             code = process.wait()
