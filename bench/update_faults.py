@@ -191,7 +191,8 @@ async def break_all(options: argparse.Namespace, stage: Stage, live: "LiveSessio
         version = await anyio.to_thread.run_sync(version_that_starts, stage)
         assert version in (FIRST, SECOND), version
         if fault == "none" or (fault == "hang up" and has_begun):
-            assert version == SECOND, f"round {number}: {fault} left {version} (code {code})"
+            log = (stage.root / "versions" / "update.log").read_text(errors="replace")
+            assert version == SECOND, f"round {number}: {fault} left {version} (code {code})\n{log[-2000:]}"
         await live.prompt()
         outcomes.append(Outcome(fault, code, version))
         if (number + 1) % 10 == 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from email.utils import formatdate
 from typing import Any
 
 import anyio
@@ -128,6 +129,9 @@ class ModelServer:
         path = request.path.partition("?")[0]
         if path.startswith("/_"):
             await connection.send_whole(200, {"content-type": "application/json"}, self._control(path))
+            return
+        if request.method == "HEAD":
+            await connection.send_whole(404, {"date": formatdate(usegmt=True)}, b"")
             return
         wire = self._wire_of(path, request.headers)
         is_generation = request.method == "POST" and path.endswith(_GENERATION)

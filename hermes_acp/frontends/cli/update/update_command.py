@@ -48,6 +48,7 @@ def run_update(options: argparse.Namespace) -> int:
     if options.trial:
         from hermes_acp.updates.trial_turn import try_version
 
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what it starts must not end with a terminal either
         anyio.run(try_version, read_environment().variables, __version__)
         return ExitCode.DONE
     if options.detached:
