@@ -15,6 +15,7 @@ from tests.golden.message_catalogue import FOLDER, catalogue
         "cli",
         "cli.board",
         "cli.sessions",
+        "cli.update",
         "cli.users",
         "cli.worker",
         "command_line",
