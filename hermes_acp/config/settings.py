@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.sections.backend_settings import BackendsSettings
 from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
+from hermes_acp.config.sections.gateway_settings import ReachSettings
 from hermes_acp.config.sections.hook_settings import HookName, HookSettings
 from hermes_acp.config.sections.memory_settings import MemorySettings
 from hermes_acp.config.sections.notification_settings import ReportSettings
@@ -225,7 +226,7 @@ class ProjectSettings(Section):
     """Commands that must succeed before an agent's work on a card is merged. A workspace's own replace yours."""
 
 
-class Settings(BackendsSettings, ProjectSettings, ReportSettings, ResidentSettings, Section):
+class Settings(BackendsSettings, ProjectSettings, ReachSettings, ReportSettings, ResidentSettings, Section):
     """Everything in `config.yaml`."""
 
     provider: ProviderName | None = None

@@ -30,6 +30,7 @@ from hermes_acp.frontends.acp.connection.client_connection import ConnectionRegi
 from hermes_acp.frontends.acp.daemon.daemon_lock import DaemonLock
 from hermes_acp.frontends.acp.daemon.daemon_socket import socket_address, socket_path
 from hermes_acp.frontends.acp.daemon.daemon_status import daemon_status
+from hermes_acp.frontends.acp.daemon.gateway_child import GatewayChild
 from hermes_acp.frontends.acp.daemon.local_clients import Controls, LocalClients
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.runs.attached_questions import AttachedQuestions
@@ -242,6 +243,7 @@ class ResidentProcess:
             self._prune_runs,
             self._ask_for_runs,
             self._app.board_coordinator().keep,
+            GatewayChild(self._environment, self._announce).keep,
         ):
             number = await self._guard.stopped()
         code = code_after(number)
