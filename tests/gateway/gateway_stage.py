@@ -6,7 +6,7 @@ Knows: how the parts are put together. Does not know: what a test expects.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -64,6 +64,11 @@ def settings_for(project: Path, **more: object) -> GatewaySettings:
     return GatewaySettings.model_validate({"workspace": str(project), "rooms": [room], **more})
 
 
+def fake_id(name: str) -> str:
+    """Return a person's id on the fake platform."""
+    return f"@{name}:here"
+
+
 @asynccontextmanager
 async def gateway_stage(
     folder: Path,
@@ -71,6 +76,8 @@ async def gateway_stage(
     people: Mapping[str, Role] = MappingProxyType({"anna": "approver"}),
     *,
     plugin: FakePlugin | None = None,
+    configured: ConfiguredPlatform | None = None,
+    id_of: Callable[[str], str] = fake_id,
     config: str = "",
     profiles: Mapping[str, str] = MappingProxyType({}),
     **settings: object,
@@ -85,23 +92,23 @@ async def gateway_stage(
     gateway = Gateway(
         environment,
         settings_for(project, **settings),
-        [ConfiguredPlatform(PLATFORM, plugin, None, {})],
+        [configured or ConfiguredPlatform(PLATFORM, plugin, None, {})],
         Redactor([SECRET]),
         SystemClock(),
         reports,
     )
     for name, role in people.items():
-        admit(gateway, name, role, profiles.get(name, environment.profile))
+        admit(gateway, name, role, profiles.get(name, environment.profile), id_of(name))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(gateway.run)
         yield Stage(gateway, plugin.server, home, project, bugs)
         tasks.cancel_scope.cancel()
 
 
-def admit(gateway: Gateway, name: str, role: Role, profile: str) -> None:
+def admit(gateway: Gateway, name: str, role: Role, profile: str, sender: str) -> None:
     """Admit somebody with a code, as the operator does."""
-    people, now = gateway.stores.people, time.time()
-    if people.find(PLATFORM, f"@{name}:here") is None:
-        code = people.new_code(PLATFORM, f"@{name}:here", now)
+    people, now, platform = gateway.stores.people, time.time(), next(iter(gateway.runners))
+    if people.find(platform, sender) is None:
+        code = people.new_code(platform, sender, now)
         done = people.pair(code, Person(name, role, profile), now, shares=True)
         assert done.outcome == "admitted"

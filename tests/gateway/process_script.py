@@ -85,7 +85,10 @@ class FilePlugin:
 
 
 def main(folder: Path) -> None:
-    reports = RunnerReports(lambda line: None, lambda error, where: sys.stderr.write(f"{error!r}\n"))
+    def report(error: BaseException, where: str) -> None:
+        sys.stderr.write(f"{where}: {error!r}\n")
+
+    reports = RunnerReports(lambda line: None, report)
     platform = ConfiguredPlatform(PLATFORM, FilePlugin(folder), None, {})
     gateway = Gateway(
         read_environment(), settings_for(folder / "project"), [platform], Redactor([]), SystemClock(), reports

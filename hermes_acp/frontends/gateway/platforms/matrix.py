@@ -3,7 +3,7 @@
 Source: Matrix Client-Server API, "Syncing", "Forming relationships between events", "Transaction identifiers".
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from importlib import import_module
@@ -86,6 +86,30 @@ class _Event(Struct):
     content: _Content
 
 
+class _Position(Struct):
+    """How far the timeline was read: the server's token, and the last event of each room."""
+
+    since: str = ""
+    last: dict[str, str] = {}
+
+    @classmethod
+    def read(cls, stored: str) -> "_Position":
+        """Return a stored position, or the beginning."""
+        try:
+            return msgspec.json.decode(stored, type=cls)
+        except msgspec.DecodeError:
+            return cls()
+
+    def after(self, answer: Any) -> "_Position":
+        """Return the position after an answer of the server."""
+        last = {
+            room_id: info.timeline.events[-1].event_id
+            for room_id, info in answer.rooms.join.items()
+            if info.timeline.events
+        }
+        return _Position(answer.next_batch, {**self.last, **last})
+
+
 class MatrixPlatform:
     """A connection to a Matrix server."""
 
@@ -98,23 +122,26 @@ class MatrixPlatform:
 
     async def run(self) -> None:
         """Follow the server's timeline; a position is saved once everything before it is stored."""
-        since = await self._context.cursor.load()
+        position = _Position.read(await self._context.cursor.load())
         is_first = True
         while True:
-            timeline = {"limit": PAGE if since else 0}
             answer = self._checked(
                 await self._client.sync(
                     timeout=0 if is_first else SYNC_MS,
-                    since=since or None,
+                    since=position.since or None,
                     full_state=is_first,
-                    sync_filter={"room": {"timeline": timeline}, "presence": {"types": []}},
+                    sync_filter={
+                        "room": {"timeline": {"limit": PAGE if position.since else 1}},
+                        "presence": {"types": []},
+                    },
                 )
             )
             await self._join(answer)
-            if since:
-                await self._receive_all(answer, since)
-            since, is_first = answer.next_batch, False
-            await self._context.cursor.save(since)
+            if position.since:
+                await self._receive_all(answer, position)
+            position = position.after(answer)
+            is_first = False
+            await self._context.cursor.save(msgspec.json.encode(position).decode())
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
         """Send a message; the server recognises a repetition by its transaction ID."""
@@ -165,24 +192,25 @@ class MatrixPlatform:
             if is_direct or room_id in self._context.rooms:
                 await self._client.join(room_id)
 
-    async def _receive_all(self, answer: Any, since: str) -> None:
+    async def _receive_all(self, answer: Any, position: _Position) -> None:
         for room_id, info in answer.rooms.join.items():
-            events: Sequence[Any] = info.timeline.events
-            if info.timeline.limited:
-                events = await self._missed(room_id, info.timeline.prev_batch, since) + [*events]
-            for event in events:
-                message = self._message(room_id, event.source)
+            sources: list[dict[str, Any]] = [event.source for event in info.timeline.events]
+            if info.timeline.limited and (last := position.last.get(room_id)):
+                sources = await self._missed(room_id, info.timeline.prev_batch, last) + sources
+            for source in sources:
+                message = self._message(room_id, source)
                 if message is not None:
                     await self._context.receive(message)
 
-    async def _missed(self, room_id: str, before: str, since: str) -> list[Any]:
-        """Return what was said since a position and does not fit into one answer, oldest first."""
-        found: list[Any] = []
+    async def _missed(self, room_id: str, before: str, last: str) -> list[dict[str, Any]]:
+        """Return what was said since an event and does not fit into one answer, oldest first."""
+        found: list[dict[str, Any]] = []
         for _ in range(MAX_PAGES):
-            page = self._checked(
-                await self._client.room_messages(room_id, start=before, end=since, limit=PAGE)
-            )
-            found += page.chunk
+            page = self._checked(await self._client.room_messages(room_id, start=before, limit=PAGE))
+            for event in page.chunk:
+                if event.event_id == last:
+                    return found[::-1]
+                found.append(event.source)
             if not page.chunk or not page.end or page.end == before:
                 break
             before = page.end
