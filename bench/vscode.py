@@ -1,4 +1,4 @@
-"""The VS Code extension in a real window: activation, the panel under 5,000 updates, the size of the package.
+"""The VS Code extension in a real window: activation, an answer's first word, 5,000 updates, the size of the package.
 
 Run: python -m bench.vscode [UPDATES]
 Frames are counted in the panel's own page, painting a thousand updates a second: words of one growing answer, then
@@ -9,6 +9,7 @@ The editor and the extension's packages are those of the tests (`bash tests/inst
 
 import json
 import shutil
+import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -53,6 +54,10 @@ def main(updates: int) -> None:
     for each in measured:
         if each["kind"] == "activation":
             print(f"activation   {each['ms']:8.0f} ms      (goal: at most {GOAL_ACTIVATION_MS} ms)")
+            continue
+        if each["kind"] == "first word":
+            first, *warm = each["ms"]
+            print(f"first word   {first:8.0f} ms, then {statistics.median(warm):.0f} ms after Enter")
             continue
         print(
             f"{each['kind']:12} {each['total']:8.0f} updates in {each['seconds']:.1f} s: {each['frames']:.0f} frames, "

@@ -1,4 +1,4 @@
-// Measures in the window of a real VS Code: how long the extension takes to activate, how smoothly the panel paints.
+// Measures in the window of a real VS Code: how long the extension takes to activate and to show an answer, how smoothly the panel paints.
 //
 // Usage: bench.mjs CONFIG_AS_JSON [UPDATES]. One line of JSON a measurement.
 // Frames are counted where they are painted, in the panel's own page; the floors are the same page with nothing to do, and bare
@@ -79,6 +79,30 @@ async function activation(window) {
   return Number(/(\d+)\s*ms/.exec(await time.innerText())[1]);
 }
 
+/** Give how long after Enter the answer's first word is in the page, in ms; the first prompt of a session, then warm ones. */
+async function firstWords(window, frame, prompts) {
+  const took = [];
+  for (let at = 0; at < prompts; at += 1) {
+    await window.area.fill(`Say hello, number ${at}`);
+    await frame.evaluate(() => {
+      const answers = () => document.querySelectorAll(".list .agent").length;
+      const before = answers();
+      document.addEventListener("keydown", () => (window.pressedAt = performance.now()), { capture: true, once: true });
+      window.firstWord = new Promise((resolve) => {
+        new MutationObserver((_, observer) => {
+          if (answers() === before) return;
+          observer.disconnect();
+          resolve(performance.now() - window.pressedAt);
+        }).observe(document.querySelector("#root"), { childList: true, subtree: true, characterData: true });
+      });
+    });
+    await window.area.press("Enter");
+    took.push(await frame.evaluate(() => window.firstWord));
+    await window.rest();
+  }
+  return took;
+}
+
 /** Give the time that the browser has spent so far, by what it was spent on, in seconds. */
 async function spent(devtools) {
   const { metrics } = await devtools.send("Performance.getMetrics");
@@ -94,6 +118,7 @@ try {
   say({ kind: "activation", ms: await activation(window) });
   const root = window.panel.locator("#root");
   const frame = await (await root.elementHandle()).ownerFrame();
+  say({ kind: "first word", ms: await firstWords(window, frame, 6) });
   const devtools = await window.page.context().newCDPSession(window.page);
   await devtools.send("Performance.enable");
   for (const kind of ["nothing", "plain", "words", "cards"]) {
