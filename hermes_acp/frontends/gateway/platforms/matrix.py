@@ -119,29 +119,37 @@ class MatrixPlatform:
         self._nio = nio
         self._user: str = context.settings.user
         self._own_events: set[str] = set()
+        self._position = _Position()
+
+    async def begin(self) -> None:
+        """Learn the rooms, and receive what was said since the stored position; without one, begin now."""
+        self._position = _Position.read(await self._context.cursor.load())
+        await self._sync(is_first=True)
 
     async def run(self) -> None:
-        """Follow the server's timeline; a position is saved once everything before it is stored."""
-        position = _Position.read(await self._context.cursor.load())
-        is_first = True
+        """Follow the server's timeline."""
         while True:
-            answer = self._checked(
-                await self._client.sync(
-                    timeout=0 if is_first else SYNC_MS,
-                    since=position.since or None,
-                    full_state=is_first,
-                    sync_filter={
-                        "room": {"timeline": {"limit": PAGE if position.since else 1}},
-                        "presence": {"types": []},
-                    },
-                )
+            await self._sync()
+
+    async def _sync(self, *, is_first: bool = False) -> None:
+        """Receive what is new; the position is saved once everything before it is stored."""
+        position = self._position
+        answer = self._checked(
+            await self._client.sync(
+                timeout=0 if is_first else SYNC_MS,
+                since=position.since or None,
+                full_state=is_first,
+                sync_filter={
+                    "room": {"timeline": {"limit": PAGE if position.since else 1}},
+                    "presence": {"types": []},
+                },
             )
-            await self._join(answer)
-            if position.since:
-                await self._receive_all(answer, position)
-            position = position.after(answer)
-            is_first = False
-            await self._context.cursor.save(msgspec.json.encode(position).decode())
+        )
+        await self._join(answer)
+        if position.since:
+            await self._receive_all(answer, position)
+        self._position = position.after(answer)
+        await self._context.cursor.save(msgspec.json.encode(self._position).decode())
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
         """Send a message; the server recognises a repetition by its transaction ID."""
@@ -262,7 +270,9 @@ class MatrixPlugin:
         client.user_id = context.settings.user
         client.access_token = context.secrets["token"]
         try:
-            yield MatrixPlatform(context, client, nio)
+            platform = MatrixPlatform(context, client, nio)
+            await platform.begin()
+            yield platform
         finally:
             await client.close()
 
