@@ -58,6 +58,10 @@ class Outbox:
         """Store a message to send, or another text for one."""
         self._database.transact(lambda connection: put_parts(connection, (part,), now))
 
+    def key_of(self, part_id: str) -> str:
+        """Return a key by which a platform recognises a message; it is like that of no other home."""
+        return self._database.hash("outbox", part_id)
+
     def find(self, part_id: str) -> OutboxEntry | None:
         """Return a message by our id, or None."""
 

@@ -128,7 +128,8 @@ class MessageSender:
         place = msgspec.json.decode(entry.place, type=Place)
         text = messages.sent_again(entry.text) if entry.is_doubtful else entry.text
         if not entry.message_id:
-            message = OutgoingMessage(text, entry.id, self._hooks.choices(entry.id))
+            key = await to_thread.run_sync(self._outbox.key_of, entry.id)
+            message = OutgoingMessage(text, key, self._hooks.choices(entry.id))
             return await platform.say(place, message)
         if self._limits.can_edit:
             await platform.edit(place, entry.message_id, text)
