@@ -119,7 +119,7 @@ class Grant(Struct, frozen=True):
 
 
 class GrantsRevoked(Struct, frozen=True, gc=False, tag="grants_revoked"):
-    """The user took back standing answers of this session."""
+    """The user revoked standing answers of this session."""
 
     grants: tuple[Grant, ...]
 

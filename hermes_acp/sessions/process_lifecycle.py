@@ -1,4 +1,4 @@
-"""What the services of one process do around its sessions."""
+"""Connect the services of one process to the lifecycle of its sessions."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -50,11 +50,11 @@ class ProcessLifecycle(Struct, frozen=True):
             session.ledger.admit(observer.opened(session))
 
     async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
-        """Check what the workspace contains, ask its user, and equip the session."""
+        """Check the workspace's contents, ask the user about them, and equip the session."""
         await self.admission.welcome(session, gate)
 
     def add_hooks(self, session: EquippedSession, turn: "Turn") -> None:
-        """Add the hooks that the session has now to a turn; may be called again."""
+        """Add the session's current hooks to a turn; may be called again."""
         if hooks := self.admission.hook_manager.of(session):
             from hermes_acp.agent.stages.hook_stages import add_hooks
 
@@ -81,7 +81,7 @@ class ProcessLifecycle(Struct, frozen=True):
         return self.checkpoint_service.of(session)
 
     async def closed(self, session_id: str) -> None:
-        """Close what a session's tools have opened, and stop its background work."""
+        """Close everything that a session's tools have opened, and stop its background work."""
         self.skill_service.release(session_id)
         for observer in self.observers:
             observer.closed(session_id)

@@ -32,7 +32,7 @@ class CallProgress:
     def __init__(
         self, turn: Turn, call_id: str, deadline: Deadline, confinement: Confinement = "usual"
     ) -> None:
-        """Start to report. `confinement` is how policy lets the call's commands run."""
+        """Prepare to report. `confinement` is how policy lets the call's commands run."""
         self.confinement: Confinement = confinement
         self._turn = turn
         self._call_id = call_id

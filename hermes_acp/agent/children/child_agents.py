@@ -58,7 +58,7 @@ class ChildGroup:
         self._report()
 
     def limits_now(self) -> TurnLimits:
-        """Return the limits of a child that starts now; its time is what is left."""
+        """Return the limits of a child that starts now; its time limit is the remaining time."""
         timeout_s = self._limits.timeout_s
         if timeout_s is None:
             return self._limits
@@ -71,7 +71,7 @@ class ChildGroup:
         self._report()
 
     def _report(self) -> None:
-        """Show the status of all children, each in its share of the card."""
+        """Show the status of all children on the card, each with an equal share of the space."""
         room = TAIL_CHARACTERS // len(self._standings)
         lines = (f"{number}. {standing}"[: room - 1] for number, standing in enumerate(self._standings, 1))
         self.progress.board("\n".join(lines))

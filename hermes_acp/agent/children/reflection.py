@@ -89,7 +89,7 @@ class Reflection:
         return None
 
     def due(self, config: ReflectionConfig) -> Callable[[Turn, Ending], Coroutine[Any, Any, None]]:
-        """Return the stage that starts a reflection on a finished turn, if one is due."""
+        """Return the stage that starts a reflection after a turn, if one is due."""
 
         async def reflect(turn: Turn, ending: Ending) -> None:
             calls = self._calls.pop(turn.id, [])

@@ -64,7 +64,7 @@ class StreamedText:
         self._arrived = anyio.Event()
 
     def add(self, event: TextEventType, text: str) -> None:
-        """Append text; show it now if the last frame is over."""
+        """Append text; show it at once if the last frame has ended."""
         if event is not self._event:
             self.flush()
             self._event = event
@@ -237,7 +237,7 @@ class ReadingPace:
         self._asked_at_s = self._clock.monotonic()
 
     async def keep(self) -> None:
-        """Wait for the end of the frame before the next read; what had been read before is taken at once."""
+        """Wait for the end of the frame before the next read; data that was read before is returned at once."""
         if self._load.is_high:
             if self._clock.monotonic() - self._asked_at_s >= BUFFERED_S:
                 await anyio.sleep(self._load.frame_s)
@@ -283,7 +283,7 @@ def _request(turn: Turn) -> ModelRequest:
 
 
 def _refusal_error(turn: Turn, usage: Usage) -> ModelRefused:
-    """Charge for a reply that is a refusal, and return the error that lets another route try."""
+    """Count the cost of a reply that is a refusal, and return the error that makes another route try."""
     cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
     turn.spent.charge(usage, cost_usd)
     turn.bill(cost_usd)

@@ -1,4 +1,4 @@
-"""Turns that a run asks for, and what becomes of questions that nobody answered."""
+"""Turns started by a run, and the handling of questions that nobody answered."""
 
 from typing import Final
 
@@ -14,13 +14,13 @@ NEW_MESSAGE: Final = "The user sent a new message instead. This is not a refusal
 
 
 class Commission(Struct, frozen=True):
-    """What a run wants of its turns: its ID in the record, and what they may still use."""
+    """A run's requirements for its turns: the run's ID, and the limits that are left."""
 
     run_id: str = ""
     budget: RunBudget = RunBudget()
 
     def limited(self, limits: TurnLimits) -> TurnLimits:
-        """Return the limits of a turn with those of the run."""
+        """Return the limits of a turn, restricted to those of the run."""
         own = {name: value for name, value in structs.asdict(self.budget).items() if value is not None}
         return structs.replace(limits, **own)
 
@@ -29,6 +29,8 @@ UNCOMMISSIONED: Final = Commission()
 
 
 def close_resting_calls(ledger: Ledger) -> None:
-    """Give an outcome to the calls whose turn rests: the conversation goes on without them. Raises StorageError."""
+    """Close the calls of a suspended turn with an outcome: the conversation continues without them. Raises
+    StorageError.
+    """
     for call in ledger.record.calls.resting():
         ledger.emit(CallEnded(call.id, call.name, "cancelled", NOT_ANSWERED, advice=NEW_MESSAGE))

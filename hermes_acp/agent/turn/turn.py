@@ -140,8 +140,8 @@ class TurnGuards(Struct):
 class TurnCalls(Struct):
     """What all calls of a turn share.
 
-    Code that asks a person holds `asking`, so there is one question at a time. `awaiting` are the calls whose questions
-    stay open, so that the turn rests. `checkpoints` is None if nothing is stored for an undo.
+    Code that asks a person holds `asking`, so there is one question at a time. `awaiting` are the calls whose
+    questions stay open, which suspends the turn. `checkpoints` is None if nothing is stored for an undo.
     """
 
     running: RunningCalls = field(default_factory=RunningCalls)
@@ -178,7 +178,7 @@ class Turn(Struct):
 
     @property
     def route(self) -> Route:
-        """The model that this turn is asking now, and how it is reached."""
+        """The model that this turn currently uses, and how it is reached."""
         return self.deps.routing.route(self.fallback_plan.route_key.route)
 
     @property
@@ -228,7 +228,7 @@ class Turn(Struct):
             self.emit(structs.replace(usage, cost_usd=(usage.cost_usd or 0.0) + cost_usd))
 
     def left(self) -> TurnLimits | None:
-        """Return the limits less the tokens and money used, or None if one of them is used up."""
+        """Return the limits minus the tokens and money used, or None if one of them is used up."""
         limits, usage = self.limits, self.spent.usage
         tokens, cost_usd = limits.max_tokens, limits.max_cost_usd
         if tokens is not None:

@@ -18,6 +18,7 @@ from tests.golden.message_catalogue import FOLDER, catalogue
         "cli.worker",
         "command_line",
         "gateway",
+        "library",
         "lsp",
         "web",
     ],

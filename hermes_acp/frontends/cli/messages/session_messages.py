@@ -1,4 +1,4 @@
-"""What `hermes-acp sessions` says."""
+"""Texts of `hermes-acp sessions`."""
 
 from types import MappingProxyType
 from typing import Final
@@ -77,12 +77,12 @@ def usage(input_tokens: int, output_tokens: int, cost: str) -> str:
 
 
 def turn_stopped(why: str) -> str:
-    """Return how a turn ended that was not done."""
+    """Say how a turn ended that was not done."""
     return f"Stopped: {why}"
 
 
 def turn_times(total_s: float, model_s: float, tools_s: float, waiting_s: float) -> str:
-    """Return how the time of a turn was spent."""
+    """Say how the time of a turn was spent."""
     parts = [f"model {model_s:.1f} s"]
     if tools_s:
         parts.append(f"tools {tools_s:.1f} s")
@@ -111,11 +111,11 @@ def restored(session_id: str) -> str:
     return f"{session_id} is listed again."
 
 
-PARTIAL_ID_HINT: Final = "Give the whole ID, or leave out --yes to be asked."
+PARTIAL_ID_HINT: Final = "Pass the whole ID, or leave out --yes to be asked."
 
 
 def partial_id(named: str) -> str:
-    """Return why the beginning of an ID is refused."""
+    """Say why the prefix of an ID is refused."""
     return (
         f"{named!r} is only the beginning of a session's ID. With --yes, nobody confirms which session it is."
     )
@@ -172,16 +172,16 @@ def cost(usd: float | None) -> str:
 
 def no_sandbox(named: str) -> str:
     """Return the error for a session without a sandbox."""
-    return f"No sandbox is kept for a session {named!r}."
+    return f"No sandbox is kept for session {named!r}."
 
 
 def several_sandboxes(named: str) -> str:
-    """Return the error for the beginning of several IDs."""
+    """Return the error for a prefix that several IDs share."""
     return f"Sandboxes are kept for several sessions that begin with {named!r}."
 
 
 def sandbox_gone(session_id: str, service: str) -> str:
-    """Return that a sandbox does not exist any more."""
+    """Say that a sandbox does not exist any more."""
     return f"The sandbox of {session_id} at {service} does not exist any more."
 
 
