@@ -161,6 +161,11 @@ class Progress(Protocol):
         ...
 
     @property
+    def trace_parent(self) -> str:
+        """The `traceparent` that requests made for the call pass on; empty if it belongs to no trace."""
+        ...
+
+    @property
     def confinement(self) -> Confinement:
         """How the call's commands are confined: as policy decided, or as usual if a person approved the call."""
         ...

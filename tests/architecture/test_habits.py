@@ -17,6 +17,7 @@ CATCHES_EVERYTHING = frozenset(
         "hermes_acp/frontends/lsp/server/request_tasks.py",
         "hermes_acp/sessions/clients/turn_tasks.py",
         "hermes_acp/runs/session_driver.py",
+        "hermes_acp/telemetry/traces/session_tracer.py",
         "scanner/injection_scanner/scanner.py",
     }
 )

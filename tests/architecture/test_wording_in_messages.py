@@ -17,7 +17,7 @@ ALLOWED = frozenset(
     {
         *(
             f"hermes-acp {command}"
-            for command in ("chat", "daemon", "gateway", "lsp", "scan", "serve", "status")
+            for command in ("chat", "daemon", "gateway", "lsp", "scan", "serve", "service", "status")
         ),
         *("GET, POST, DELETE, OPTIONS", "authorization, content-type, ", 'Bearer realm="hermes-acp"'),
         "public, max-age=31536000, immutable",

@@ -41,10 +41,12 @@ from hermes_acp.frontends.acp.daemon.idle_end import IdleEnd
 from hermes_acp.frontends.acp.daemon.local_clients import Controls, LocalClients
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.runs.attached_questions import AttachedQuestions
+from hermes_acp.service_manager import VARIABLES, ServiceManager
 from hermes_acp.sessions.clients.absence_notifications import AbsenceNotifications
 from hermes_acp.sessions.clients.unfinished_turns import UnfinishedTurns
 from hermes_acp.shutdown import ShutdownGuard, code_after, exit_process
 from hermes_acp.storage.descriptor_limit import raise_limit
+from hermes_acp.storage.private_files import storage_error
 
 CLOSING_S: Final = 1.0
 CONTINUING_S: Final = 1.0
@@ -119,7 +121,10 @@ def run(
         raise_limit()
         guard.start()
         guard.watch_signals()
-        resident = ResidentProcess(environment, guard, announce, http, options, lock)
+        manager = ServiceManager.of(environment.variables, os.getpid())
+        for name in VARIABLES:
+            environment = environment.without(name)
+        resident = ResidentProcess(environment, guard, announce, http, options, lock, manager)
         return anyio.run(resident.run)
     except BaseException:
         if lock:
@@ -138,9 +143,11 @@ class ResidentProcess:
         http: HttpService | None,
         options: ResidentOptions,
         lock: DaemonLock | None,
+        manager: ServiceManager,
     ) -> None:
-        """Prepare; without a lock, it is not reached by the socket."""
+        """Prepare; without a lock, it is not reached by the socket. It reports to the manager of services."""
         self._environment = environment
+        self._manager = manager
         self._options = options
         self._lock = lock
         self._is_replaced: bool | None = None
@@ -166,9 +173,11 @@ class ResidentProcess:
         """Serve until the end; return the exit code."""
         code, home = 0, self._environment.home
         try:
-            async with background_tasks(self._app.run), anyio.create_task_group() as tasks:
-                if self._lock:
-                    listener = await self._listener()
+            async with (
+                background_tasks(self._app.run, self._manager.keep_alive),
+                anyio.create_task_group() as tasks,
+            ):
+                if self._lock and (listener := await self._listener()):
                     await self._note_left_over(UnfinishedTurns(home / "unfinished-turns.json"))
                     have_begun = anyio.Event()
                     tasks.start_soon(self._continue_all, have_begun)
@@ -178,6 +187,7 @@ class ResidentProcess:
                 if self._http:
                     tasks.start_soon(self._http.serve, self._app, self._registry, home)
                     self._http.announce(self._announce)
+                self._manager.report_ready(self._place())
                 code = await self._ending()
                 await self._stop_serving()
                 if self._app.turn_tasks.has_turns:
@@ -189,19 +199,32 @@ class ResidentProcess:
                 await self._app.aclose()
             self._release_lock()
 
-    async def _listener(self) -> SocketListener:
-        """Listen on the socket; on failure, tell the person who started the process, if it serves nobody else."""
+    async def _listener(self) -> SocketListener | None:
+        """Listen on the socket; tell the person who started a process that serves nobody else.
+
+        Where no socket can be created, return None if there are remote clients, else raise StorageError.
+        """
         home = str(self._environment.home)
         folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             address = socket_address(home, folder, NEW_SOCKET)
             listener = await anyio.create_unix_listener(address, mode=0o600)
             os.replace(NEW_SOCKET, SOCKET, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError as error:
+            if self._http is None:
+                raise storage_error(daemon.CREATING_SOCKET, Path(socket_path(home)), error) from error
+            return None
         finally:
             os.close(folder)
         if self._http is None:
-            self._announce(daemon.listening(socket_path(home)))
+            self._announce(self._place())
         return listener
+
+    def _place(self) -> str:
+        """Return where clients reach this process, in a sentence."""
+        if self._http:
+            return daemon.serving_at(self._http.address)
+        return daemon.listening(socket_path(str(self._environment.home)))
 
     async def _stop_serving(self) -> None:
         async with anyio.create_task_group() as tasks:
@@ -290,7 +313,9 @@ class ResidentProcess:
         code = code_after(number)
         if self._is_replaced is None:  # service managers end it to start it again
             self._is_replaced = number == signal.SIGTERM
-        if number != signal.SIGTERM:
+        is_draining = number == signal.SIGTERM
+        self._manager.report_stopping(daemon.DRAINING, self._options.drain_s if is_draining else 0.0)
+        if not is_draining:
             return code
         if self._http:
             self._http.refuse_clients()

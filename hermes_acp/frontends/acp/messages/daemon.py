@@ -33,7 +33,12 @@ ON_DEMAND: Final = (
 )
 NOT_USED: Final = "It is not used, and ends."
 
+# For the service manager
+DRAINING: Final = "Stopping; running turns get time to end."
+
 OPENING_LOCK: Final = "open the lock"
+CREATING_SOCKET: Final = "create the socket"
+REMOVING_SOCKET: Final = "remove the old socket"
 
 # For a client's own process
 STOPPING: Final = "The resident process is stopping."
