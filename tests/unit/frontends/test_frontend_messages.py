@@ -19,6 +19,7 @@ from tests.golden.message_catalogue import FOLDER, catalogue
         "cli.users",
         "cli.worker",
         "command_line",
+        "gateway",
         "library",
         "lsp",
         "web",

@@ -15,6 +15,7 @@ COMMANDS: Final = MappingProxyType(
         "chat": "talk to the agent in this terminal",
         "run": "run one prompt without an editor, for scripts and CI",
         "acp": "serve an editor over stdio (the same as no command)",
+        "gateway": "reach the agent from chat platforms: set up, status, people",
         "lsp": "serve an editor over the Language Server Protocol",
         "serve": "serve clients over HTTP and WebSocket",
         "daemon": "run the agent in the background, for sessions that outlive their clients",
