@@ -103,7 +103,7 @@ class App:
             connect=connect,
             on_models=lambda: self.sessions.announce_options(),
         )
-        self.workspace_trust = WorkspaceTrust(environment, self.ids, self._brings)
+        self.workspace_trust = WorkspaceTrust(environment, self.ids, self._trust_items)
         self.context = ContextApprovals(self.workspace_trust, self.workspace_trust.trusted)
         settings = self.configuration.settings
         confinement = self._confinement = confinement_inputs(environment, settings, self.workspace_trust)
@@ -302,7 +302,7 @@ class App:
         await self.recall_service.forget(session_id)
         await self.checkpoint_service.forget(session_id)
 
-    def _brings(self, place: str) -> tuple[TrustItem, ...]:
+    def _trust_items(self, place: str) -> tuple[TrustItem, ...]:
         """Return the workspace contents that need no configuration: once trusted, they are used."""
         return (*self.skill_service.brings(place), *self.custom_tools.brings(place))
 
