@@ -20,6 +20,7 @@ from hermes_acp.app.service_factories import (
     build_mcp_manager,
     build_recall_service,
     build_run_service,
+    build_session_store,
     unattended_work,
 )
 from hermes_acp.clock import SystemClock
@@ -53,7 +54,6 @@ from hermes_acp.sessions.tool_sources import ToolSourceRunner
 from hermes_acp.sessions.workspace_admission import WorkspaceAdmission
 from hermes_acp.skills.skill_learning import SkillLearning
 from hermes_acp.skills.skill_service import SkillService
-from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 from hermes_acp.workspaces.backend_selector import BackendSelector
@@ -88,7 +88,7 @@ class App:
         self.ids, clock = ids or RandomIds(), clock or SystemClock()
         self._environment, self._clock, self._bugs = environment, clock, BugLog(environment.home)
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
-        self._store = SessionStore(environment.home, self._forget)
+        self._store = build_session_store(environment, self._forget)
         self.recall_service = build_recall_service(environment, self._store)
         self._background = ToolSourceRunner()
         self._observers = (*observers, self._board_followers())
@@ -125,8 +125,8 @@ class App:
             watcher=watcher,
         )
         self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(clock), clock, self.ids)
-        self.session_creator = SessionCreator(self._store, clock, self.ids, environment.is_foreign)
-        self.sessions = SessionManager(self._store, self._services(), clock, self.session_creator)
+        creator = self.session_creator = SessionCreator(self._store, clock, self.ids, environment.is_foreign)
+        self.sessions = SessionManager(self._store, self._services(), clock, creator, self._background.start)
         self.departures = Departures(self.sessions)
         self.turn_tasks = TurnTasks(self._background.start, self.departures, self.report_bug)
         self.session_admin = SessionAdmin(self._store, self.sessions, self.session_creator)
@@ -263,6 +263,7 @@ class App:
             tasks.start_soon(self._background.run)
             tasks.start_soon(self.recall_service.keep)
             tasks.start_soon(self.checkpoint_service.keeper.keep)
+            tasks.start_soon(self._store.sharing.keep)
 
     async def _warm_up(self) -> None:
         if not self._environment.mentions_a_model():

@@ -1,6 +1,6 @@
 """Create services for the app and for single commands of the command line."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.ports.embedding_ports import Embedder
+    from hermes_acp.core.ports.record_ports import SharedRecords
     from hermes_acp.core.ports.schedule_ports import Prompts
     from hermes_acp.hooks.hook_catalog import HookCatalog, ListedHook
     from hermes_acp.mcp.server_definitions import ServerProcessRegistry
@@ -58,6 +59,23 @@ def build_mcp_manager(
     )
 
 
+def build_session_store(
+    environment: Environment, forget: "Callable[[str], Awaitable[None]] | None" = None
+) -> SessionStore:
+    """Return the stored sessions of a home; in a fleet, its machines share them."""
+
+    def share(store: SessionStore) -> "SharedRecords | None":
+        from hermes_acp.runs.fleet.fleet_access import fleet_database
+
+        if not fleet_database(environment):
+            return None
+        from hermes_acp.runs.fleet.records.shared_home import share_records
+
+        return share_records(environment, store)
+
+    return SessionStore(environment.home, forget, share)
+
+
 def build_recall_service(environment: Environment, store: SessionStore) -> RecallService:
     """Return the recall service for a store's sessions."""
     return RecallService(environment, store, _choose_embedder, _index_generic_prompts)
@@ -89,7 +107,7 @@ def build_run_service(
         driver = SessionDriver(sessions, configuration, prompts, open_workspace, report)
         return CardDriver(driver, *boards())
 
-    return RunService(environment, clock, ids, make_driver, store.path_of)
+    return RunService(environment, clock, ids, make_driver, store.sharing.fetch)
 
 
 def build_board_service(home: Path, clock: Clock, runs: RunService) -> "BoardService":

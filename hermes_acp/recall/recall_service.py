@@ -65,6 +65,7 @@ class RecallService:
         """
         from hermes_acp.recall.hybrid_search import HybridSearch
 
+        await self._store.sharing.fetch_changed()
         return await HybridSearch(self._store.words, self._search).search(asked)
 
     def equip(self, settings: "Settings", variables: Mapping[str, str], choice: "ModelChoice | None") -> None:

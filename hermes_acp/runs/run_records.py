@@ -1,6 +1,6 @@
 """Read facts about runs from session records: questions, answers and usage."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class RunRecords:
     """Reads the sessions of runs; a session that does not exist yet is empty."""
 
-    def __init__(self, record_path: Callable[[str], Path]) -> None:
-        """Prepare; `record_path` returns where a session's record is."""
-        self._record_path = record_path
+    def __init__(self, find_record: Callable[[str], Awaitable[Path]]) -> None:
+        """Prepare; `find_record` returns where a session's record is."""
+        self._find_record = find_record
 
     async def answer_of(self, run: RunView) -> str:
         """Return the agent's last message in a run. Raises StorageError."""
@@ -45,10 +45,13 @@ class RunRecords:
         from hermes_acp.storage.private_files import storage_error
         from hermes_acp.storage.transcript import Transcript
 
-        path = self._record_path(run.order.session_id)
+        try:
+            path = await self._find_record(run.order.session_id)
+        except SessionNotFound:
+            return ()
         try:
             return await run_sync(Transcript.read_events, path)
-        except (SessionNotFound, FileNotFoundError):
+        except FileNotFoundError:
             return ()
         except OSError as error:
             raise storage_error("read the run's session", path, error) from error

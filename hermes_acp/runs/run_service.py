@@ -1,6 +1,6 @@
 """The runs of a home folder, for frontends and tools: start, show, answer and drive them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -75,15 +75,15 @@ class RunService:
         clock: Clock,
         ids: Ids,
         make_driver: Callable[[Prompts], Driver],
-        record_path: Callable[[str], Path],
+        find_record: Callable[[str], Awaitable[Path]],
     ) -> None:
-        """Prepare; nothing is imported or opened yet. `record_path` returns where a session's record is."""
+        """Prepare; nothing is imported or opened yet. `find_record` returns where a session's record is."""
         self._clock = clock
         self._ids = ids
         self._environment = environment
         self._engine: Engine | None = None
         self._make_driver = make_driver
-        self.records = RunRecords(record_path)
+        self.records = RunRecords(find_record)
         self.is_resident = False
         """Whether this process stays and drives runs."""
 

@@ -144,7 +144,7 @@ class SessionDriver:
         """Open the run's session by its ID; close it afterwards unless others have opened or are watching it."""
         sessions, session_id = self._sessions, order.session_id
         was_open = sessions.get(session_id) is not None
-        if sessions.is_stored(session_id):
+        if await sessions.is_stored(session_id):
             session, past = await sessions.load(session_id, None, self._open_workspace)
             events = [*past.events, *past.news]
         else:

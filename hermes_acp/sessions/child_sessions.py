@@ -43,6 +43,7 @@ class ChildSessions:
         begun: list[Transcript] = []
         with anyio.CancelScope(shield=True):
             begun.append(await anyio.to_thread.run_sync(self._create, opened))
+            self._store.sharing.share(begun[0])
         return begun[0], record
 
     def _create(self, opened: SessionOpened) -> Transcript:

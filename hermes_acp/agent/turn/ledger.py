@@ -38,6 +38,11 @@ class Ledger:
         for audience in self._audiences:
             audience.show(event)
 
+    def relay(self, event: Event) -> None:
+        """Show an event that the record contains already, because another process added it."""
+        self.record.apply(event)
+        self.show(event)
+
     async def settle(self) -> None:
         """Make everything emitted so far survive a crash of the machine (fsync)."""
         await self._journal.settle()

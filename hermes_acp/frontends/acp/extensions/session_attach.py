@@ -106,7 +106,7 @@ async def attach_to_session(
     others = [peer_of(each.connection) for each in session.clients.attached if each.connection is not client]
     with CatchUp(lambda found: joining.audience(client, found)) as catch_up:
         session, past = await client.app.sessions.load(
-            session.id, None, joining.workspace_opener(client), None, catch_up.join
+            session.id, None, joining.workspace_opener(client), None, catch_up.join, may_follow=True
         )
         policy, wanted = _wanted(past, policy, params.after_message_id)
         await catch_up.hear(wanted)

@@ -50,6 +50,7 @@ async def open_stored(
         more_roots,
         begin_to_watch,
         keeps_questions=_can_be_asked_again(client, role),
+        may_follow=True,
     )
     try:
         session.instruct(instructions)

@@ -100,13 +100,17 @@ def run_sessions(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    store = SessionStore(read_environment().home)
+    from hermes_acp.app.service_factories import build_session_store
+
+    store = build_session_store(read_environment())
     try:
+        await store.sharing.fetch_changed()
         return await _command(options.action)(store, options)
     finally:
         for sentence in store.news():
             note(sentence)
-        store.close()
+        await store.aclose()
+        await store.close_words()
 
 
 def _command(action: str) -> Command:

@@ -64,7 +64,7 @@ async def _load(
 ) -> tuple[Session, SessionHistory]:
     more_roots = None if is_shared(client, params.session_id) else params.additional_directories or ()
     return await client.app.sessions.load(
-        params.session_id, params.cwd, workspace_opener(client), more_roots, begin_to_watch
+        params.session_id, params.cwd, workspace_opener(client), more_roots, begin_to_watch, may_follow=True
     )
 
 
