@@ -21,6 +21,7 @@ COMMANDS = MappingProxyType(
         "drive": ("hermes_acp.frontends.cli.worker.drive_command", "drive_command"),
         "lsp": ("hermes_acp.frontends.lsp.lsp_command", "lsp_command"),
         "serve": ("hermes_acp.frontends.acp.daemon.serve_command", "serve_command"),
+        "service": ("hermes_acp.frontends.acp.service.service_command", "service_command"),
         "status": ("hermes_acp.frontends.acp.daemon.daemon_command", "status_command"),
     }
 )

@@ -21,6 +21,7 @@ from hermes_acp.app.service_factories import (
     build_recall_service,
     build_run_service,
     build_session_store,
+    build_tracers,
     unattended_work,
 )
 from hermes_acp.clock import SystemClock
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
     from hermes_acp.storage.watching.folder_watcher import FolderWatcher
+    from hermes_acp.telemetry.traces.session_tracer import SessionTracer
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 
@@ -154,6 +156,11 @@ class App:
         )
 
     @cached_property
+    def _tracers(self) -> "tuple[SessionTracer, ...]":
+        """What exports the sessions, if the environment wants that."""
+        return build_tracers(self._environment, self._clock, self._background.start, self._bugs)
+
+    @cached_property
     def board_service(self) -> "BoardService":
         """The boards of the home folder."""
         return build_board_service(self._environment.home, self._clock, self.run_service)
@@ -222,8 +229,9 @@ class App:
             self.skill_service,
             self.checkpoint_service,
             self._turn_factory,
-            (self._store, self.recall_service, self._turn_factory, pending_notes),
-            self._observers,
+            (self._store, self.recall_service, self._turn_factory, pending_notes, *self._tracers),
+            (*self._observers, *self._tracers),
+            self._tracers,
         )
         return SessionServices(
             self.configuration,
@@ -319,3 +327,5 @@ class App:
         await self.mcp_manager.aclose()
         await self.recall_service.aclose()
         await self.configuration.aclose()
+        for tracer in self._tracers:
+            await tracer.aclose()

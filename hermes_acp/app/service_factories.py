@@ -11,7 +11,7 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports.run_ports import Driver
-from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
 from hermes_acp.mcp.server_manager import McpServerManager, SourceRunner
 from hermes_acp.recall.recall_service import RecallService
 from hermes_acp.runs.run_service import RunService
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
     from hermes_acp.storage.watching.folder_watcher import FolderWatcher
+    from hermes_acp.telemetry.bug_log import BugLog
+    from hermes_acp.telemetry.structured_log import StructuredLog
+    from hermes_acp.telemetry.traces.otel_settings import ExportSettings
+    from hermes_acp.telemetry.traces.session_tracer import SessionTracer, SpanExport
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
     from hermes_acp.workspaces.sandbox_setup import ConfinementInputs
 
@@ -175,6 +179,41 @@ def build_notifications(environment: Environment, clock: Clock) -> "Notification
     from hermes_acp.notifications.notification_service import NotificationService
 
     return NotificationService(environment.home, lambda: read_plan(environment), clock)
+
+
+def build_tracers(
+    environment: Environment, clock: Clock, start: StartTask, bugs: "BugLog"
+) -> "tuple[SessionTracer, ...]":
+    """Return what exports the sessions of a process as its environment variables want it: one tracer, or none."""
+    from hermes_acp.telemetry.traces.otel_settings import read_export_settings
+
+    settings = read_export_settings(environment.variables)
+    if settings is None:
+        return ()
+    from hermes_acp import __version__
+    from hermes_acp.ids import RandomIds
+    from hermes_acp.telemetry.structured_log import StructuredLog
+    from hermes_acp.telemetry.traces.session_tracer import SessionTracer, TracerServices
+
+    def report_bug(error: BaseException) -> None:
+        bugs.report(error, RandomIds().fresh("trace"))
+
+    def hint() -> str:
+        from hermes_acp.config.installation import extra_hint
+
+        return extra_hint("otel")
+
+    log = StructuredLog(environment.home, clock)
+    services = TracerServices(clock, start, partial(_open_export, log), log, report_bug, hint)
+    return (SessionTracer(settings, __version__, services),)
+
+
+def _open_export(log: "StructuredLog", settings: "ExportSettings") -> "SpanExport":
+    """Import the library and start to export. Blocks; raises ImportError without the extra."""
+    from hermes_acp import __version__
+    from hermes_acp.telemetry.traces.otel_export import OtelExport
+
+    return OtelExport(settings, __version__, lambda words: log.note("export_trouble", words=words))
 
 
 def _choose_embedder(

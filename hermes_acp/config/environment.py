@@ -135,6 +135,11 @@ class Environment(Struct, frozen=True):
         return self.variables.get("HERMES_ACP_UNSTABLE") == "1"
 
     @property
+    def trace_parent(self) -> str:
+        """The span of the program that started this process, as W3C `traceparent`; not checked yet."""
+        return self.variables.get("TRACEPARENT", "")
+
+    @property
     def serve_token(self) -> str:
         """The bearer token that clients of `hermes-acp serve` must send, or an empty string if none was chosen."""
         return self.variables.get("HERMES_SERVE_TOKEN", "")

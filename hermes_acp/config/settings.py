@@ -26,6 +26,7 @@ from hermes_acp.config.sections.run_settings import ResidentSettings
 from hermes_acp.config.sections.sandbox_settings import SandboxSettings
 from hermes_acp.config.sections.server_settings import ServerSettings
 from hermes_acp.config.sections.skill_settings import SkillSettings
+from hermes_acp.config.sections.tool_settings import BuiltinToolSettings
 from hermes_acp.config.sections.web_settings import BrowserSettings, WebSettings
 from hermes_acp.config.settings_errors import describe_settings_errors
 from hermes_acp.config.settings_section import Positive, ProviderName, Section
@@ -225,7 +226,9 @@ class ProjectSettings(Section):
     """Commands that must succeed before an agent's work on a card is merged. A workspace's own replace yours."""
 
 
-class Settings(BackendsSettings, ProjectSettings, ReportSettings, ResidentSettings, Section):
+class Settings(
+    BackendsSettings, BuiltinToolSettings, ProjectSettings, ReportSettings, ResidentSettings, Section
+):
     """Everything in `config.yaml`."""
 
     provider: ProviderName | None = None

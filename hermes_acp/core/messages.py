@@ -224,12 +224,24 @@ class CallFragment(Struct, frozen=True):
 Fragment = TextFragment | ThoughtFragment | CallFragment
 
 
+class RequestTiming(Struct, frozen=True, gc=False, omit_defaults=True):
+    """When a model request was sent, in seconds since the epoch, and how long its answer and the first part of it took.
+
+    `first_chunk_s` is None if nothing arrived.
+    """
+
+    started_at: float
+    took_s: float
+    first_chunk_s: float | None = None
+
+
 class ModelReply(Struct, frozen=True):
     """The complete answer of one step; the last item of a provider's stream."""
 
     message: AssistantMessage
     finish: FinishReason
     usage: Usage
+    timing: RequestTiming | None = None
 
 
 ModelEvent = Fragment | ModelReply

@@ -8,7 +8,15 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.event_types import Diff, EventContext, FileVersion, Location, PlanEntry, ToolKind
+from hermes_acp.core.event_types import (
+    Capability,
+    Diff,
+    EventContext,
+    FileVersion,
+    Location,
+    PlanEntry,
+    ToolKind,
+)
 from hermes_acp.core.messages import Part
 
 Confinement = Literal["usual", "must", "read_only", "never"]
@@ -98,7 +106,19 @@ class Remembers(Struct, frozen=True):
     is_user_wide: bool = False
 
 
-Effect = Reads | Writes | Deletes | Runs | Reaches | Presses | Calls | Recalls | Remembers
+class Invokes(Struct, frozen=True):
+    """Calls a function of the program that embeds the agent; the program declares what it may touch.
+
+    There is one effect for each declared `capability`, or one without any. `approval`: whether the program wants each
+    call approved, leaves that to policy, or has approved all calls itself.
+    """
+
+    function: str
+    capability: Capability | None = None
+    approval: Literal["always", "when_needed", "never"] = "when_needed"
+
+
+Effect = Reads | Writes | Deletes | Runs | Reaches | Presses | Calls | Recalls | Remembers | Invokes
 
 
 class Question(Struct, frozen=True):
@@ -138,6 +158,11 @@ class Progress(Protocol):
     @property
     def event_context(self) -> EventContext:
         """The context of an event now, in the turn that a person prompted."""
+        ...
+
+    @property
+    def trace_parent(self) -> str:
+        """The `traceparent` that requests made for the call pass on; empty if it belongs to no trace."""
         ...
 
     @property

@@ -122,6 +122,10 @@ class NotificationService:
             await self.send_all()
             await self._has_news.wait()
 
+    async def has_pending(self) -> bool:
+        """Return whether notifications are still to be sent. Raises StorageError."""
+        return await to_thread.run_sync(self.ledger.next_due) is not None
+
     async def has_targets(self) -> bool:
         """Return whether the settings contain any targets. Raises ConfigError."""
         return bool((await to_thread.run_sync(self._read_plan)).targets)

@@ -12,6 +12,7 @@ from hermes_acp.core.proposals import (
     Calls,
     Deletes,
     Effect,
+    Invokes,
     Presses,
     Reaches,
     Reads,
@@ -98,6 +99,8 @@ def _found_in(effects: Iterable[Effect], place: str) -> Iterator[_Found]:
                     yield "reaches", ""
             case Calls(server=server, tool=tool):
                 yield "calls", f"{tool} ({server})"
+            case Invokes(function=function):
+                yield "calls", function
             case Recalls():
                 yield "recalls", ""
             case Remembers(path=path):

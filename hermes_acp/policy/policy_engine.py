@@ -18,6 +18,7 @@ from hermes_acp.core.proposals import (
     Calls,
     Deletes,
     Effect,
+    Invokes,
     Presses,
     Reaches,
     Reads,
@@ -29,7 +30,7 @@ from hermes_acp.core.proposals import (
 from hermes_acp.policy.call_effects import CallSummary, is_warned_about, summarize_call
 from hermes_acp.policy.grants import StandingGrants, call_subject, prefix_subject, run_subject
 from hermes_acp.policy.information_flow import NO_FLOW, FlowState, check_flow, sources_of
-from hermes_acp.policy.judges.call_judge import check_call, check_note, check_recall
+from hermes_acp.policy.judges.call_judge import check_call, check_function, check_note, check_recall
 from hermes_acp.policy.judges.host_judge import check_page_input, check_reach
 from hermes_acp.policy.judges.path_judge import check_delete, check_read, check_write
 from hermes_acp.policy.policy_context import PolicyContext
@@ -252,5 +253,7 @@ def _check_effect(effect: Effect, case: PolicyContext) -> Verdict:
             return check_call(effect, case)
         case Recalls():
             return check_recall(case)
+        case Invokes():
+            return check_function(effect, case)
         case Remembers():
             return check_note(effect, case)

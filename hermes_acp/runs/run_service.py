@@ -98,8 +98,10 @@ class RunService:
         """Return the time, in seconds since the epoch."""
         return self._clock.now()
 
-    async def start(self, wish: RunWish, sources: Sequence[str] = ()) -> RunView:
+    async def start(self, wish: RunWish, sources: Sequence[str] = (), *, trace_parent: str = "") -> RunView:
         """Start a run; `sources` name what of its prompt others than the user wrote.
+
+        `trace_parent` is the W3C `traceparent` of what starts it.
 
         Raises BadRequest, StorageError.
         """
@@ -122,6 +124,7 @@ class RunService:
                 not_before=wish.not_before,
                 origin=wish.origin,
                 place=wish.place,
+                trace_parent=trace_parent,
             )
         )
 

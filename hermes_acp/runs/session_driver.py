@@ -111,7 +111,7 @@ class SessionDriver:
         left = history.left_of(order.budget)
         if left is None:
             return Failed("budget", BUDGET_USED_UP)
-        commission = Commission(order.id, left)
+        commission = Commission(order.id, left, order.trace_parent)
         if history.is_prompted:
             return await session.go_on(gate, commission)
         prompt = await self._prompts.get(order.prompt_ref)

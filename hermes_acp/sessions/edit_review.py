@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceError
-from hermes_acp.core.events import EditsJudged
+from hermes_acp.core.event_types import EditsJudged
 from hermes_acp.core.record.edit_reviews import Review, judgement, span_of
 from hermes_acp.sessions.session import Session
 from hermes_acp.tools.text_files import TextFile, decode

@@ -10,6 +10,7 @@ from hermes_acp.core.ports.session_ports import EquippedSession, SessionObserver
 from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.workspace_admission import WorkspaceAdmission
 from hermes_acp.skills.skill_service import SkillService
+from hermes_acp.telemetry.traces.session_tracer import SessionTracer
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn.turn import Turn
@@ -42,6 +43,12 @@ class ProcessLifecycle(Struct, frozen=True):
     resources: SessionResources
     news_sources: tuple[NoticeSource, ...]
     observers: tuple[SessionObserver, ...] = ()
+    tracers: tuple[SessionTracer, ...] = ()
+
+    @property
+    def exports_traces(self) -> bool:
+        """Whether this process exports spans of its turns and calls."""
+        return any(tracer.is_on for tracer in self.tracers)
 
     def opened(self, session: EquippedSession) -> None:
         """Provide a session with the skills of its folder; they are read in the background."""

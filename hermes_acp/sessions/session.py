@@ -16,7 +16,7 @@ from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending, to_turn_e
 from hermes_acp.agent.turn.commissions import UNCOMMISSIONED, Commission, close_suspended_calls
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.running_calls import RunningCalls
-from hermes_acp.agent.turn.turn import Turn, TurnCalls, TurnDependencies
+from hermes_acp.agent.turn.turn import Turn, TurnCalls, TurnDependencies, TurnOrigin
 from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
 from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.agent.turn.turn_inbox import Inbox, InboxMessage
@@ -133,9 +133,7 @@ class Session:
         with place or self.enqueue() as scope:
             try:
                 await anyio.lowlevel.checkpoint_if_cancelled()
-                steers = (
-                    steers or self.record.options.during_turn == "steer"
-                ) and commission is UNCOMMISSIONED
+                steers = (steers or self.record.options.during_turn == "steer") and not commission.run_id
                 if steers and not self.commands.lists(parts) and (end := await self._steer(turn_id, parts)):
                     return end
                 if self._turns.locked() and not self._is_ending and not self._has_told_to_wait:
@@ -230,9 +228,8 @@ class Session:
         news = self._services.backends.settle(self)
         if parts:
             close_suspended_calls(self.ledger)
-        self.ledger.emit(
-            TurnStarted(turn_id, not parts or self.record.was_interrupted, run_id=commission.run_id)
-        )
+        goes_on = not parts or self.record.was_interrupted
+        self.ledger.emit(TurnStarted(turn_id, goes_on, commission.run_id, commission.trace_parent))
         if parts:
             self.ledger.emit(UserSaid(self._services.ids.fresh("msg"), parts))
         elif not (isinstance(self.record.messages[-1], UserMessage) or self.record.calls.suspended()):
@@ -241,6 +238,7 @@ class Session:
             self.ledger.emit(NoteAdded(note))
         turn = self._open(deps, turn_id, gate)
         turn.limits = commission.limited(turn.limits)
+        turn.origin = TurnOrigin(trace=commission.trace(is_exported=self._services.lifecycle.exports_traces))
         try:
             await self._equip(turn)
             ending = await run_to_ending(turn, run)

@@ -59,6 +59,11 @@ class BackendChoice(Protocol):
 class SessionLifecycle(Protocol):
     """Hooks around sessions: when one is opened, before each turn, and when one is closed."""
 
+    @property
+    def exports_traces(self) -> bool:
+        """Whether this process exports spans of its turns and calls."""
+        ...
+
     def opened(self, session: EquippedSession) -> None:
         """Equip a session that was just opened; returns at once."""
         ...

@@ -37,6 +37,7 @@ class CallProgress:
         self._turn = turn
         self._call_id = call_id
         self._deadline = deadline
+        self.trace_parent = turn.trace_parent_of(call_id)
         self.terminal_id: str | None = None
         self._heard = ""
         self._is_whole = True

@@ -183,7 +183,8 @@ async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTas
 def _setup(group: ChildGroup, title: str) -> ChildSetup:
     parent, deps = group.turn, group.deps
     instructions = child_instructions(deps.toolbox.offered, parent.outermost.record.instructions)
-    return ChildSetup(title, deps, group.limits_now(), TurnOrigin(delegator=parent), instructions)
+    origin = TurnOrigin(delegator=parent, trace=parent.trace_below(group.progress.call_id))
+    return ChildSetup(title, deps, group.limits_now(), origin, instructions)
 
 
 def _prompt(delegated_task: DelegatedTask) -> str:

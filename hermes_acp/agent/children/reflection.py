@@ -206,7 +206,8 @@ class ReflectionRun:
             max_refunds=0,
             tool_timeout_s=min(own.tool_timeout_s, MAX_CALL_S),
         )
-        return ChildSetup(TITLE, deps, limits, TurnOrigin(reflects_on=parent))
+        origin = TurnOrigin(reflects_on=parent, trace=parent.trace_below(self._card.call_id))
+        return ChildSetup(TITLE, deps, limits, origin)
 
 
 class _CardFollower:

@@ -66,7 +66,7 @@ async def run_unprompted(turn: Turn, words: str) -> TurnEnded:
 
     Return how it ended. Raises StorageError.
     """
-    turn.emit(TurnStarted(turn.id))
+    turn.emit(TurnStarted(turn.id, trace_parent=turn.origin.trace.parent))
     turn.emit(UserSaid(turn.deps.ids.fresh("msg"), (TextPart(words),)))
     try:
         ending = await run_to_ending(turn)

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.context.context_approvals import ContextApprovals
+from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports.child_ports import ChildRecords
 from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
@@ -133,7 +134,7 @@ class TurnDependenciesFactory:
         services, variables = self._services, load_variables(self._environment)
         if settings.hooks:
             load_hooks()
-        toolbox = Toolbox(_builtin_tools(self._ports(settings, variables)))
+        toolbox = Toolbox(_builtin_tools(self._ports(settings, variables), settings.builtin_tools))
         services.skill_service.library.know_tools(toolbox.names)
         keys = (search_key(settings, variables), memory_key(settings.memory, variables))
         redactor = self._redactor(connections.choices, *keys)
@@ -278,9 +279,16 @@ def skill_similarity(recall_service: RecallService) -> "SkillSimilarity":
     return SkillSimilarity(lambda: recall_service.semantic_index, recall_service.report)
 
 
-def _builtin_tools(ports: Mapping[str, object]) -> dict[str, Any]:
+def _builtin_tools(ports: Mapping[str, object], chosen: Sequence[str] | None) -> dict[str, Any]:
+    """Return the chosen tools, by default all. Raises ConfigError for an unknown name."""
     plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
-    bound = {name: _bound(plugin_folder.open(name), ports) for name in plugin_folder}
+    if unknown := [name for name in chosen or () if name not in plugin_folder]:
+        raise ConfigError(
+            f"builtin_tools names {unknown[0]!r}, which is no built-in tool.",
+            hint=f"The built-in tools are: {', '.join(plugin_folder)}.",
+        )
+    wanted = plugin_folder.names() if chosen is None else chosen
+    bound = {name: _bound(plugin_folder.open(name), ports) for name in wanted}
     return {name: tool for name, tool in bound.items() if tool is not None}
 
 

@@ -8,16 +8,22 @@ from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.turn_limits import TurnLimits
 from hermes_acp.core.events import CallEnded
 from hermes_acp.core.ports.run_ports import RunBudget
+from hermes_acp.telemetry.trace_context import TurnTrace
 
 NOT_ANSWERED: Final = "Not run: the question about this call was not answered."
 NEW_MESSAGE: Final = "The user sent a new message instead. This is not a refusal."
 
 
 class Commission(Struct, frozen=True):
-    """A run's requirements for its turns: the run's ID, and the limits that are left."""
+    """What is wanted of a turn: a run's ID in the record, with what its turns may still use, and `traceparent`."""
 
     run_id: str = ""
     budget: RunBudget = RunBudget()
+    trace_parent: str = ""
+
+    def trace(self, *, is_exported: bool) -> TurnTrace:
+        """Return the turn's place among traces."""
+        return TurnTrace(self.trace_parent, self.run_id, self.trace_parent, is_exported)
 
     def limited(self, limits: TurnLimits) -> TurnLimits:
         """Return the limits of a turn, restricted to those of the run."""

@@ -29,6 +29,7 @@ from hermes_acp.models.routing.fallback_plan import FallbackPlan
 from hermes_acp.models.routing.routes import Route, Routing
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.telemetry.redaction import Redactor
+from hermes_acp.telemetry.trace_context import TurnTrace, call_trace_parent, trace_below
 from hermes_acp.tools.toolbox import Toolbox
 
 MAX_INVALID_STEPS: Final = 3
@@ -116,12 +117,13 @@ class TurnOrigin(Struct, frozen=True):
     """What a turn works for; empty for a turn that a person prompted.
 
     `delegator` is the turn that delegated a task to it and shares its budget, `reflects_on` the finished turn that it
-    reviews. `within` is the call whose nested calls run in it, such as a script.
+    reviews. `within` is the call whose nested calls run in it, such as a script; `trace` places it among traces.
     """
 
     delegator: "Turn | None" = None
     reflects_on: "Turn | None" = None
     within: str = ""
+    trace: TurnTrace = TurnTrace()
 
     @property
     def parent(self) -> "Turn | None":
@@ -210,6 +212,14 @@ class Turn(Struct):
         """The standing answers that apply here, including those given to the agents above."""
         delegator = self.origin.delegator
         return (delegator.grants if delegator else ()) + self.record.grants
+
+    def trace_parent_of(self, call_id: str) -> str:
+        """Return the `traceparent` that what a call does passes on; empty if it belongs to no trace."""
+        return call_trace_parent(self.origin.trace, self.id, call_id)
+
+    def trace_below(self, call_id: str) -> TurnTrace:
+        """Return the place among traces of a turn that works for a call of this one."""
+        return trace_below(self.origin.trace, self.id, call_id)
 
     def emit(self, event: AnyEvent) -> AnyEvent:
         """Record an event, then show it; return it as recorded."""

@@ -35,6 +35,7 @@ class RunOrder(Struct, frozen=True, omit_defaults=True):
     Priorities are 1 (first) to 5. `not_before` is in seconds since the epoch. Runs with the same `chain` run one after
     the other in the order of their start; by default, it is the session. `origin` says what started the run, such as
     `schedule:ID`. Only a worker that serves `place` drives the run; "" is the place of every ordinary worker.
+    `trace_parent` is the W3C `traceparent` of what started it.
     """
 
     id: str
@@ -50,6 +51,7 @@ class RunOrder(Struct, frozen=True, omit_defaults=True):
     chain: str = ""
     origin: str = ""
     place: str = ""
+    trace_parent: str = ""
 
 
 class RunMessage(Struct, frozen=True, omit_defaults=True):

@@ -16,6 +16,10 @@ class EventSink(Protocol):
         """Record an event, then show it; return it as recorded. Raises StorageError, and then shows nothing."""
         ...
 
+    def clean(self, text: str) -> str:
+        """Return a text with secrets masked."""
+        ...
+
     def admit(self, audience: Audience) -> None:
         """Add an audience."""
         ...

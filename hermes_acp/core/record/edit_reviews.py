@@ -10,11 +10,10 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.event_types import Diff, HunkSpan
+from hermes_acp.core.event_types import Diff, EditsJudged, HunkSpan
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
-    EditsJudged,
     Event,
     NoteAdded,
     PermissionAnswered,

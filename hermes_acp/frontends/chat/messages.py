@@ -57,7 +57,7 @@ STARTING: Final = "starting the agent…"
 RESTARTING: Final = "restarting the agent…"
 RESTARTED: Final = (
     "The agent stopped unexpectedly and was restarted. Nothing is lost. "
-    "If no question follows, type “continue”."
+    "If it does not go on by itself, type “go on”."
 )
 QUIT_HINT: Final = "Press Ctrl+C again, or Ctrl+D, to quit."
 STOPPING_HINT: Final = "Stopping… Press Ctrl+C again to quit."

@@ -62,7 +62,7 @@ class RunWorker:
             async with background_tasks(self._listen), anyio.create_task_group() as drives:
                 while not await self._is_over(scope):
                     await self._pass(driver, scope, drives)
-                    await self._sleep(probe)
+                    await self._sleep(probe, scope)
         finally:
             if probe:
                 probe.close()
@@ -97,13 +97,14 @@ class RunWorker:
             self._woken.set()
         await anyio.sleep_forever()
 
-    async def _sleep(self, probe: ChangeProbe) -> None:
-        """Wait until there may be something to do."""
+    async def _sleep(self, probe: ChangeProbe, scope: WorkScope) -> None:
+        """Wait until there may be something to do, or nothing any more."""
         while not self._woken.is_set():
             with anyio.move_on_after(self._settings.poll_s):
                 await self._woken.wait()
             is_due = self._next_due is not None and self._next_due <= self._clock.now()
-            if probe.has_changed() or is_due or self._watch.has_foreign:
+            has_drained = scope.is_draining() and not self._drives
+            if probe.has_changed() or is_due or self._watch.has_foreign or has_drained:
                 break
         self._woken = anyio.Event()
 

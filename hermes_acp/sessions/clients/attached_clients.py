@@ -57,6 +57,8 @@ class AttachedClients:
 
     def __init__(self, ledger: Ledger) -> None:
         self.unattended: Unattended = "wait"
+        self.arriving = 0
+        """Clients that are being shown the past, and are attached next."""
         self.standing: tuple[Event, ...] = ()
         """What every client is shown after it was attached, although it is in no record."""
         self._ledger = ledger

@@ -47,6 +47,7 @@ class CatchUp:
         self._watched_before = session.ledger.is_watched_by(audience)
         session.ledger.dismiss(audience)
         session.ledger.admit(self)
+        session.clients.arriving += 1
         self._session, self._audience = session, audience
 
     async def hear(self, past: SessionHistory) -> None:
@@ -74,6 +75,7 @@ class CatchUp:
         self._is_over.set()
         if self._session is None or self._audience is None:
             return
+        self._session.clients.arriving -= 1
         ledger = self._session.ledger
         ledger.dismiss(self)
         if error is None or self._watched_before:

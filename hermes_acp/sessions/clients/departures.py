@@ -50,5 +50,7 @@ class Departures:
 
     async def close_if_unattended(self, session: Session) -> None:
         """Close a session that no client is attached to and in which nothing runs."""
-        if not session.clients and not session.has_work and self._sessions.get(session.id) is session:
+        if session.clients or session.clients.arriving or session.has_work:
+            return
+        if self._sessions.get(session.id) is session:
             await self._sessions.close(session.id)

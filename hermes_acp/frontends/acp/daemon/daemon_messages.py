@@ -1,26 +1,34 @@
 """The messages on the socket of the resident process, each one line of JSON."""
 
+from typing import Final
+
 from msgspec import Struct
+
+ON_DEMAND: Final = "--on-demand"
+"""The flag of a process that an editor started: it ends when it is not used."""
 
 
 class Hello(Struct, frozen=True, rename="camel", omit_defaults=True):
     """A request to the resident process.
 
-    `serve` hands a client's descriptors over, with the `variables` for its commands; `status` asks what is running;
-    `stop` asks it to end once running turns have ended, `kill` to end at once.
+    `serve` hands a client's descriptors over, with the `variables` its commands are to see; `status` asks what runs;
+    `stop` asks it to end once running turns have ended, `kill` to end at once, and `stay` not to end for want of use.
+    `is_replaced` says that another one follows.
     """
 
     purpose: str
     version: str = ""
     allows_bypass: bool = False
     variables: dict[str, str] = {}
+    is_replaced: bool = False
 
 
 class Answer(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The resident process's answer: whether it accepts the request and, if not, why."""
+    """What the resident process answers: whether it does it and, if not, why; it may be ending, to be replaced."""
 
     is_accepted: bool
     reason: str = ""
+    is_ending: bool = False
 
 
 class SessionStatus(Struct, frozen=True, rename="camel"):

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import socket
 
 SOCKET: Final = "daemon.sock"
+NEW_SOCKET: Final = "daemon.sock.new"
+"""Where a process listens before it puts its socket in the place of an earlier one."""
 MAX_PATH_BYTES: Final = 100
 """What fits into a socket's address on every system."""
 MAX_LINE_BYTES: Final = 1 << 20
@@ -26,12 +28,12 @@ def socket_path(home: str) -> str:
     return os.path.join(home, SOCKET)
 
 
-def socket_address(home: str, folder: int) -> str:
-    """Return an address of the socket that is short enough; `folder` is a descriptor of the home folder."""
-    path = socket_path(home)
+def socket_address(home: str, folder: int, name: str = SOCKET) -> str:
+    """Return an address of a socket that is short enough; `folder` is a descriptor of the home folder."""
+    path = os.path.join(home, name)
     if len(os.fsencode(path)) <= MAX_PATH_BYTES:
         return path
-    return f"/proc/self/fd/{folder}/{SOCKET}"
+    return f"/proc/self/fd/{folder}/{name}"
 
 
 def connect(home: str) -> "socket.socket | None":

@@ -32,8 +32,10 @@ class Controls(Struct, frozen=True):
     """The other requests that clients of the socket may send: for the status as JSON, and to end the process."""
 
     status: Callable[[], Awaitable[bytes]]
-    stop: Callable[[bool], None]
-    """Begin to end: at once, or after running turns."""
+    stop: Callable[[bool, bool], None]
+    """Begin to end: at once, or after running turns; whether another process follows."""
+    stay: Callable[[], None]
+    """Never end for want of use."""
 
 
 class LocalClients:
@@ -83,11 +85,14 @@ class LocalClients:
                 await stream.send(await self._controls.status() + b"\n")
             case "stop" | "kill":
                 await _say(stream, Answer(is_accepted=True))
-                self._controls.stop(hello.purpose == "kill")
+                self._controls.stop(hello.purpose == "kill", hello.is_replaced)
                 await anyio.sleep_forever()
+            case "stay":
+                self._controls.stay()
+                await _say(stream, Answer(is_accepted=True))
             case "serve":
                 why = daemon.STOPPING if self._is_stopping else refusal(hello, self._environment)
-                await _say(stream, Answer(not why, why))
+                await _say(stream, Answer(not why, why, self._is_stopping))
                 if not why:
                     await self._serve(stream, environment_of(hello.variables))
             case _:

@@ -48,20 +48,15 @@ STREAMS_PER_CONNECTION: Final = 1100
 class HttpServer:
     """Serves clients over HTTP and WebSocket at one address."""
 
-    def __init__(self, settings: ServeSettings, announce: Callable[[str], None]) -> None:
-        """Bind the address and announce it. Raise ConfigError for one that cannot be bound."""
+    def __init__(self, settings: ServeSettings) -> None:
+        """Bind the address. Raise ConfigError for one that cannot be bound."""
         self._listener = listen(settings.host, settings.port)
         port = self._listener.getsockname()[1]
         shown = f"[{settings.host}]" if ":" in settings.host else settings.host
         token = settings.token or secrets.token_urlsafe(32)
-        page = f"http://{shown}:{port}/"
+        self._page = f"http://{shown}:{port}/"
+        self._generated_token = "" if settings.token else token
         self.address = f"http://{shown}:{port}{PATH}"
-        announce(serving.serving(self.address))
-        if settings.token:
-            announce(serving.web_page(page))
-        else:
-            announce(serving.generated_token(token))
-            announce(serving.web_page(f"{page}#token={token}"))
         self._policy = AdmissionPolicy(
             token=token,
             hosts=LOCAL_NAMES | {host_name(settings.host)} | {name.lower() for name in settings.hosts},
@@ -79,6 +74,15 @@ class HttpServer:
     def observers(self) -> tuple[SessionMetrics, ...]:
         """The observers that count the events of all sessions."""
         return (self._metrics,)
+
+    def announce(self, say: Callable[[str], None]) -> None:
+        """Say where clients are served; and with which token, if it was generated."""
+        say(serving.serving(self.address))
+        if token := self._generated_token:
+            say(serving.generated_token(token))
+            say(serving.web_page(f"{self._page}#token={token}"))
+        else:
+            say(serving.web_page(self._page))
 
     async def serve(self, app: App, registry: ConnectionRegistry, home: Path) -> None:
         """Serve clients until `stop`."""

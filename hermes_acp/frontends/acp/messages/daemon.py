@@ -24,11 +24,26 @@ NO_SESSION: Final = "No session is open."
 SESSIONS: Final = "Open sessions:"
 NOT_STARTED: Final = "The agent did not start in the background."
 LOST: Final = "The resident process has ended. Start the agent again: its sessions are stored."
+ON_DEMAND_HELP: Final = (
+    "end when it is not used for a while (`daemon_idle_minutes`); editors start it so with `daemon: auto`"
+)
+ON_DEMAND: Final = (
+    "An editor started it. It ends when it is not used for a while; "
+    "`hermes-acp daemon start` keeps it running."
+)
+NOT_USED: Final = "It is not used, and ends."
+
+# For the service manager
+DRAINING: Final = "Stopping; running turns get time to end."
 
 OPENING_LOCK: Final = "open the lock"
+CREATING_SOCKET: Final = "create the socket"
+REMOVING_SOCKET: Final = "remove the old socket"
 
 # For a client's own process
 STOPPING: Final = "The resident process is stopping."
+NO_ANSWER: Final = "The resident process did not answer."
+NO_SUCCESSOR: Final = "The resident process has ended, and no other one answers."
 UNKNOWN_PURPOSE: Final = "The resident process does not know this request."
 OTHER_BYPASS: Final = "One of them was started with --allow-bypass, the other was not."
 
@@ -36,6 +51,11 @@ OTHER_BYPASS: Final = "One of them was started with --allow-bypass, the other wa
 def already_running(pid: int) -> str:
     """Name the process that runs already."""
     return f"The agent is already running in the background (process {pid})."
+
+
+def stays(pid: int) -> str:
+    """Say that a process that an editor started goes on running."""
+    return f"{already_running(pid)} It was started by an editor, and from now on does not end by itself."
 
 
 def other_flags(pid: int, flags: str) -> str:

@@ -31,6 +31,11 @@ DELETE_HELP: Final = "delete sessions permanently, with their checkpoints"
 YES_HELP: Final = "do not ask"
 IDS_HELP: Final = "IDs of sessions, or the beginning of one that no other has"
 EXPORT_HELP: Final = "write a session as Markdown or JSON, with secrets masked"
+EXPORT_TRACES_HELP: Final = "send what a session did to an OpenTelemetry collector, with its child agents"
+NO_COLLECTOR: Final = "No collector is configured."
+COLLECTOR_HINT: Final = "Set OTEL_EXPORTER_OTLP_ENDPOINT, for example to http://127.0.0.1:4318."
+OTEL_MISSING: Final = "Exporting traces needs OpenTelemetry, which is not installed."
+NO_SPANS: Final = "The session has no turns, so there is nothing to send."
 EXPORT_FORMAT_HELP: Final = "default: markdown"
 OUTPUT_HELP: Final = "the file to write (default: standard output)"
 EMPTY_TITLE: Final = "The title is empty."
@@ -145,6 +150,16 @@ def export_head(title: str, session_id: str, cwd: str, created: str, used: str) 
     """Return the first lines of an exported session."""
     lines = (f"- Session: {session_id}", f"- Folder: {cwd}", f"- Created: {created}")
     return "\n".join((f"# {title}", "", *lines, *([f"- Used: {used}"] if used else ())))
+
+
+def traces_sent(session_id: str, spans: int) -> str:
+    """Return the confirmation that traces were sent."""
+    return f"{session_id}: {counted(spans, 'span')} sent."
+
+
+def traces_not_sent(reasons: str) -> str:
+    """Return the error of a collector that did not take traces."""
+    return f"The collector did not take the spans: {reasons or 'no reason given'}."
 
 
 def call_heading(title: str, status: str) -> str:

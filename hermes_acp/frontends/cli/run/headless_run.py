@@ -11,6 +11,7 @@ import anyio
 from msgspec import structs
 
 from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.agent.turn.commissions import Commission
 from hermes_acp.app.app import App
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import BadRequest, HermesError
@@ -31,6 +32,7 @@ from hermes_acp.frontends.cli.run.run_output import (
 from hermes_acp.frontends.cli.run.run_session import folders_of, open_session
 from hermes_acp.sessions.session import Session
 from hermes_acp.shutdown import ShutdownGuard
+from hermes_acp.telemetry.trace_context import valid_trace_parent
 from hermes_protocol.descriptors import claim
 
 
@@ -111,8 +113,11 @@ class _HeadlessRun:
         session.ledger.admit(reporter)
         gate = UnattendedGate()
         stop.aim_at(session)
-        going = session.prompt(prompt, gate) if prompt else session.go_on(gate)
-        end = await going
+        commission = Commission(trace_parent=valid_trace_parent(self._environment.trace_parent))
+        if prompt:
+            end = await session.prompt(prompt, gate, commission=commission)
+        else:
+            end = await session.go_on(gate, commission)
         return reporter.finish(end, was_refused=bool(gate.needed - reporter.completed))
 
     def _stopped(self, exit_code: int, sentence: str) -> int:

@@ -16,6 +16,7 @@ from hermes_acp.frontends.cli.cli_output import escaped, note, print_json
 from hermes_acp.frontends.cli.messages import order_messages
 from hermes_acp.frontends.cli.runs.run_wishes import prompt_of, wish_of
 from hermes_acp.frontends.cli.runs.runs_show import as_document, full_document, question_lines
+from hermes_acp.telemetry.trace_context import valid_trace_parent
 
 if TYPE_CHECKING:
     from hermes_acp.app.app import App
@@ -40,7 +41,10 @@ async def _start(options: argparse.Namespace, environment: Environment, wish: "R
         async with background_tasks(app.keep):
             service = app.run_service
             session_id = await _session_of(service, environment, options)
-            view = await service.start(structs.replace(wish, session_id=session_id))
+            view = await service.start(
+                structs.replace(wish, session_id=session_id),
+                trace_parent=valid_trace_parent(environment.trace_parent),
+            )
             if not (options.wait or options.here):
                 return await _report_started(app, view, as_json=options.json)
             if options.here or not await service.engine.has_worker():

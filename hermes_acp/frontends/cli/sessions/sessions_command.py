@@ -74,6 +74,8 @@ def _add_changes(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     )
     export.add_argument("-o", "--output", metavar="FILE", help=session_messages.OUTPUT_HELP)
     export.add_argument("--force", action="store_true", help=command_messages.FORCE_HELP)
+    traces = add_parser("export-traces", help=session_messages.EXPORT_TRACES_HELP)
+    traces.add_argument("id", metavar="ID", help=session_messages.ID_HELP)
 
 
 def _count(text: str) -> int:
@@ -134,6 +136,10 @@ def _command(action: str) -> Command:
             from hermes_acp.frontends.cli.sessions.sessions_export import export_session
 
             return export_session
+        case "export-traces":
+            from hermes_acp.frontends.cli.sessions.sessions_traces import export_traces
+
+            return export_traces
         case _:
             from hermes_acp.frontends.cli.sessions.sessions_show import show_session
 
