@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
     from hermes_acp.storage.watching.folder_watcher import FolderWatcher
-    from hermes_acp.telemetry.traces.session_tracer import SessionTracer
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 
@@ -105,7 +104,7 @@ class App:
             connect=connect,
             on_models=lambda: self.sessions.announce_options(),
         )
-        self.workspace_trust = WorkspaceTrust(environment, self.ids, self._brings)
+        self.workspace_trust = WorkspaceTrust(environment, self.ids, self._trust_items)
         self.context = ContextApprovals(self.workspace_trust, self.workspace_trust.trusted)
         settings = self.configuration.settings
         confinement = self._confinement = confinement_inputs(environment, settings, self.workspace_trust)
@@ -128,6 +127,7 @@ class App:
         )
         self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(clock), clock, self.ids)
         creator = self.session_creator = SessionCreator(self._store, clock, self.ids, environment.is_foreign)
+        self._tracers = build_tracers(environment, clock, self._background.start, self._bugs)
         self.sessions = SessionManager(self._store, self._services(), clock, creator, self._background.start)
         self.departures = Departures(self.sessions)
         self.turn_tasks = TurnTasks(self._background.start, self.departures, self.report_bug)
@@ -154,11 +154,6 @@ class App:
             report_bug=self.report_bug,
             boards=lambda: (self.board_service, self.card_worktrees),
         )
-
-    @cached_property
-    def _tracers(self) -> "tuple[SessionTracer, ...]":
-        """What exports the sessions, if the environment wants that."""
-        return build_tracers(self._environment, self._clock, self._background.start, self._bugs)
 
     @cached_property
     def board_service(self) -> "BoardService":
@@ -311,7 +306,7 @@ class App:
         await self.recall_service.forget(session_id)
         await self.checkpoint_service.forget(session_id)
 
-    def _brings(self, place: str) -> tuple[TrustItem, ...]:
+    def _trust_items(self, place: str) -> tuple[TrustItem, ...]:
         """Return the workspace contents that need no configuration: once trusted, they are used."""
         return (*self.skill_service.brings(place), *self.custom_tools.brings(place))
 
