@@ -160,10 +160,10 @@ H = TypeVar("H", bound=EncodedHistory)
 
 
 class HistoryEncoding:
-    """What a provider made of the history of a session's last request; the next request adds only what is new.
+    """A provider's encoding of the history in a session's last request; the next request adds only what is new.
 
-    Messages are immutable, so this is right as long as the history begins with the same ones and nothing else that the
-    encoding depends on has changed: its `variant`.
+    Messages are immutable, so the encoding is valid as long as the history starts with the same messages and its
+    `variant`, which covers everything else that it depends on, is the same.
     """
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ class EditReview:
         self._reviews = session.record.reviews
 
     async def look(self) -> Sequence[Review]:
-        """Return the open reviews, after taking others' changes to the files into account. Raises StorageError."""
+        """Return the open reviews, after adopting others' changes to the files. Raises StorageError."""
         for review in self._reviews.open:
             await self._follow(review)
         return self._reviews.open
@@ -73,7 +73,7 @@ class EditReview:
         await self._session.ledger.settle()
 
     async def _follow(self, review: Review) -> Review:
-        """Take others' changes to the file into account; a review whose file cannot be read stays as it is."""
+        """Adopt others' changes to the file; a review whose file cannot be read stays as it is."""
         try:
             content = await self._session.workspace.read(review.path)
             now = None if content is None else decode(content, review.path).text

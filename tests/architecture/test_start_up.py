@@ -94,6 +94,7 @@ def test_a_chat_starts_its_agent_before_it_imports_what_draws() -> None:
 
 def test_a_conversation_imports_nothing_it_has_no_use_for() -> None:
     loaded = loaded_by(CONVERSATION)
+    assert not [name for name in loaded if name.startswith("hermes_acp.frontends.library")]
     assert not loaded & {"mcp", "mcp_types", "hermes_acp.mcp.server_pool"}
     assert not loaded & {
         "injection_scanner.engine",

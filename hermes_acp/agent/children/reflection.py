@@ -89,7 +89,7 @@ class Reflection:
         return None
 
     def due(self, config: ReflectionConfig) -> Callable[[Turn, Ending], Coroutine[Any, Any, None]]:
-        """Return the stage that starts a reflection on a finished turn, if one is due."""
+        """Return the stage that starts a reflection after a turn, if one is due."""
 
         async def reflect(turn: Turn, ending: Ending) -> None:
             calls = self._calls.pop(turn.id, [])
@@ -239,7 +239,7 @@ class _CardProgress:
             case CallProposed():
                 record_or_show(self._parent.ledger, CallProgressed(self._card.call_id, event.title))
             case UsageChanged(cost_usd=float(cost_usd)):
-                self._parent.bill(cost_usd - self._billed_usd)
+                self._parent.add_cost(cost_usd - self._billed_usd)
                 self._billed_usd = cost_usd
             case _:
                 pass

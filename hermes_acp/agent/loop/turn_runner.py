@@ -35,7 +35,7 @@ async def run_to_ending(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = r
 
 
 async def finalize(turn: Turn, ending: Ending) -> Ending:
-    """Close what the turn left open and run its postflight stages, in bounded time even if it was cancelled.
+    """Close open calls and run the postflight stages, in bounded time even if the turn was cancelled.
 
     Return the final ending. If the record cannot be written, no stage runs and the ending says so.
     """

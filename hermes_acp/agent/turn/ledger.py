@@ -38,6 +38,11 @@ class Ledger:
         for audience in self._audiences:
             audience.show(event)
 
+    def relay(self, event: Event) -> None:
+        """Show an event that the record contains already, because another process added it."""
+        self.record.apply(event)
+        self.show(event)
+
     def clean(self, text: str) -> str:
         """Return a text with secrets masked: those that the program knows, and what looks like one."""
         return self.redactor.clean(text)

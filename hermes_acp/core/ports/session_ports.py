@@ -37,7 +37,7 @@ class SessionObserver(Protocol):
         ...
 
     def closed(self, session_id: str) -> None:
-        """Note that a session was closed."""
+        """Handle the closing of a session."""
         ...
 
 

@@ -39,12 +39,12 @@ class Webhooks:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    def is_meant(self, request: Request) -> bool:
-        """Return whether a request is for a webhook."""
+    def is_webhook(self, request: Request) -> bool:
+        """Return whether a request addresses a webhook."""
         return request.url.path.startswith(FOLDER)
 
     async def answer(self, request: Request) -> Response | AdmissionRefusal:
-        """Start a run, or say why not; a refusal never tells whether the webhook exists."""
+        """Start a run, or say why not; a refusal never reveals whether the webhook exists."""
         if request.method != "POST":
             return Response("", 405, {"allow": "POST"}, "text/plain")
         name = request.url.path.removeprefix(FOLDER)

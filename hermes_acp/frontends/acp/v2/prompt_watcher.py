@@ -1,6 +1,6 @@
 """One prompt, from its arrival to the end of its turn.
 
-Knows: when its words became part of the conversation, and under which id. Does not know: who waits for that.
+Knows: when the prompt became part of the conversation, and under which ID. Does not know: who waits for that.
 """
 
 import anyio

@@ -1,6 +1,6 @@
 """The `hermes-acp run` command: one prompt without an editor.
 
-Knows: how signals and time end a run, and what is written then. Does not know: what a turn does.
+Knows: how signals and timeouts end a run, and what is written then. Does not know: what a turn does.
 """
 
 import argparse
@@ -63,7 +63,7 @@ class _HeadlessRun:
         self._session_id = ""
 
     async def run(self) -> int:
-        """Run to the end, whatever it is, and return the exit code. An error is written as the result, too."""
+        """Run to the end and return the exit code. An error is also written as the result."""
         try:
             return await self._run()
         except HermesError as error:
@@ -127,7 +127,7 @@ class _HeadlessRun:
         return exit_code
 
     def _write(self, report: RunReport) -> None:
-        """Write the result of a run without a turn's end, if its format has one."""
+        """Write the result of a run that ended outside a turn, if its format has one."""
         if self._options.output_format != "text":
             self._output.write(report_line(report))
 
@@ -152,7 +152,7 @@ class _HeadlessRun:
 
 
 class _StopSignal:
-    """What a signal stops: the whole run or, once a turn can end cleanly, that turn."""
+    """The target of signals: the whole run or, once a turn can end cleanly, that turn."""
 
     def __init__(self, scope: anyio.CancelScope, guard: ShutdownGuard) -> None:
         self._scope = scope

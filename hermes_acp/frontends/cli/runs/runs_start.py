@@ -1,4 +1,4 @@
-"""The `hermes-acp runs start` command: start a run and, if wanted, wait until it rests."""
+"""The `hermes-acp runs start` command: start a run and optionally wait until it ends or asks something."""
 
 import argparse
 from types import MappingProxyType
@@ -83,7 +83,7 @@ async def _report_started(app: "App", view: RunView, *, as_json: bool) -> int:
 
 
 async def _rested(app: "App", view: RunView) -> RunView:
-    """Wait until a run rests, wherever it is driven."""
+    """Wait until a run ends or asks something, in whatever process it is driven."""
     run_id = view.order.id
     async with app.run_service.engine.watch(0) as changes:
         async for _ in changes:
@@ -94,7 +94,7 @@ async def _rested(app: "App", view: RunView) -> RunView:
 
 
 async def _report_rest(app: "App", view: RunView, *, as_json: bool) -> int:
-    """Print the answer of a run that is done, or how it rests; return the exit code."""
+    """Print the answer of a run that is done, or the run's state; return the exit code."""
     if as_json:
         print_json(await full_document(app.run_service, view))
     elif view.state == "done":
