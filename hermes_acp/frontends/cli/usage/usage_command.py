@@ -14,7 +14,7 @@ from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, note,
 from hermes_acp.frontends.cli.messages import command_messages
 from hermes_acp.frontends.cli.usage import messages as usage_messages
 from hermes_acp.natural_dates import read_range
-from hermes_acp.storage.usage_index import UsageIndex, UsageKey, UsageSum, sum_up
+from hermes_acp.storage.usage.usage_index import UsageIndex, UsageKey, UsageSum, sum_up
 
 DEFAULT_DAYS: Final = 30
 DAY_S: Final = 86_400

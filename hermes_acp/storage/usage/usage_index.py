@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 
 from hermes_acp.storage.record_lines import decode_timed
 from hermes_acp.storage.search.database import Database, DatabaseDamaged
-from hermes_acp.storage.usage_facts import UsageFacts, usage_facts
+from hermes_acp.storage.usage.usage_facts import UsageFacts, usage_facts
 
 if TYPE_CHECKING:
     import sqlite3
