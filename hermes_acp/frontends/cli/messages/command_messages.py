@@ -29,7 +29,7 @@ COMMANDS: Final = MappingProxyType(
         "sessions": "list, search, show, rename, archive, export and delete stored sessions",
         "checkpoints": "show which files each turn changed; undo one turn",
         "undo": "undo the file changes of the last turns",
-        "profiles": "list, create, show and remove profiles, each with a home of its own",
+        "profiles": "list, create, show and remove profiles, each with its own home folder",
         "doctor": "find what is wrong with the settings, the model, the stored data and this installation",
         "update": "update hermes-acp beside the version in use; go back",
         "backends": "list, stop and remove the sandboxes that are kept for sessions",
