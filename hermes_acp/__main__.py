@@ -19,6 +19,7 @@ COMMANDS = MappingProxyType(
         "chat": ("hermes_acp.frontends.chat.chat_command", "chat_command"),
         "daemon": ("hermes_acp.frontends.acp.daemon.daemon_command", "daemon_command"),
         "drive": ("hermes_acp.frontends.cli.worker.drive_command", "drive_command"),
+        "gateway": ("hermes_acp.frontends.gateway.gateway_command", "gateway_command"),
         "lsp": ("hermes_acp.frontends.lsp.lsp_command", "lsp_command"),
         "serve": ("hermes_acp.frontends.acp.daemon.serve_command", "serve_command"),
         "service": ("hermes_acp.frontends.acp.service.service_command", "service_command"),

@@ -91,11 +91,9 @@ class App:
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
         self._store = build_session_store(environment, self._forget)
         self.recall_service = build_recall_service(environment, self._store)
-        self._background = ToolSourceRunner()
+        runner = self._background = ToolSourceRunner()
         self._observers = (*observers, self._board_followers())
-        self.mcp_manager = build_mcp_manager(
-            environment, self._background, lambda: self.sessions.announce_commands()
-        )
+        self.mcp_manager = build_mcp_manager(environment, runner, lambda: self.sessions.announce_commands())
         self.configuration = Configuration(
             ProviderAccess(environment, dict(overrides or {})),
             lambda settings, connections, news: self._turn_factory.make(settings, connections, news),

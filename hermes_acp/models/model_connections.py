@@ -153,6 +153,8 @@ class ModelConnections:
             keys=tuple(key.variable for key in choice.keys),
             efforts=efforts_of(model, provider, settings.models),
             stated_window=stated_window,
+            balances_keys=provider in settings.providers
+            and settings.providers[provider].keys_by == "least_used",
         )
 
     def _connector(self, choice: "ModelChoice") -> Callable[[str], Awaitable[Provider]]:
@@ -193,7 +195,7 @@ def with_usual_model(choice: "ModelChoice") -> "ModelChoice":
     from hermes_acp.config.model_choice import DEFAULT_BASE_URLS
     from hermes_acp.models.model_catalog import default_model
 
-    is_own = choice.base_url == DEFAULT_BASE_URLS[choice.provider]
+    is_own = choice.base_url == DEFAULT_BASE_URLS.get(choice.provider)
     usual = default_model(choice.provider) if is_own and not choice.model else None
     return choice.model_copy(update={"model": usual}) if usual else choice
 

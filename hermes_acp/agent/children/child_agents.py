@@ -15,6 +15,7 @@ from hermes_acp.agent.system_prompt import child_instructions
 from hermes_acp.agent.turn.turn import TurnDependencies, TurnOrigin
 from hermes_acp.agent.turn.turn_endings import SENTENCES
 from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.core.event_types import ToolsOffered
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -97,7 +98,7 @@ class ChildObserver:
 
     def show(self, event: Event) -> None:
         """Process one event of the child's session."""
-        if isinstance(event, PromptFrozen):
+        if isinstance(event, PromptFrozen | ToolsOffered):
             return
         parent = self._group.turn
         parent.ledger.show(ChildReported(self._child_id, event))

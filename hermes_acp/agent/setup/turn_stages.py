@@ -27,6 +27,8 @@ from hermes_acp.agent.turn.turn import AfterStepStage, PostflightStage, Turn, Tu
 from hermes_acp.agent.turn.turn_endings import Ending
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hermes_acp.agent.children.reflection import Reflection
     from hermes_acp.config.sections.memory_settings import MemorySettings
     from hermes_acp.config.sections.skill_settings import SkillSettings
@@ -130,6 +132,14 @@ def outcome_scan_stages() -> TurnStages:
     from injection_scanner.foreign_text import InjectionScanner
 
     return TurnStages(before_step=(OutcomeScanner(InjectionScanner().orders_in).warn,))
+
+
+def recording_stages(home: "Path") -> TurnStages:
+    """Return the stages that record what the requests of a session contain, for exports."""
+    from hermes_acp.agent.setup.offered_tools import OfferedToolsRecorder
+    from hermes_acp.storage.tool_schema_store import ToolSchemaStore
+
+    return TurnStages(before_step=(OfferedToolsRecorder(ToolSchemaStore(home)).note,))
 
 
 def reflection_stages() -> TurnStages:

@@ -36,6 +36,7 @@ from hermes_acp.frontends.acp.daemon.daemon_socket import (
     socket_path,
 )
 from hermes_acp.frontends.acp.daemon.daemon_status import daemon_status
+from hermes_acp.frontends.acp.daemon.gateway_child import GatewayChild
 from hermes_acp.frontends.acp.daemon.idle_end import IdleEnd
 from hermes_acp.frontends.acp.daemon.local_clients import Controls, LocalClients
 from hermes_acp.frontends.acp.messages import daemon
@@ -306,6 +307,7 @@ class ResidentProcess:
             self._ask_for_runs,
             self._end_when_idle,
             self._app.board_coordinator().keep,
+            GatewayChild(self._environment, self._announce).keep,
         ):
             number = await self._guard.stopped()
         code = code_after(number)
