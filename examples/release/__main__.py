@@ -62,9 +62,8 @@ def release(options: argparse.Namespace, build: Build) -> None:
     entry = write_registry_entry(build, options.repository)
     if options.registry:
         check_registry_entry(build, entry, options.registry.resolve(), sys.executable)
-    say(
-        f"{entry.relative_to(build.out)}: {'checked by' if options.registry else 'not checked by'} the registry's scripts"
-    )
+    checked = "checked" if options.registry else "not checked"
+    say(f"{entry.relative_to(build.out)}: {checked} by the registry's scripts")
     manifests = check_chart(build.source / CHART)
     chart = pack_chart(build)
     say(f"{chart.name}: {manifests} manifests validated")
