@@ -9,10 +9,11 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from building import Build, ReleaseError, digest, run
+from building import Build, ReleaseError, digest
 
 PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
 ANSWER_S: Final = 60.0
@@ -84,12 +85,14 @@ def try_wheel(build: Build, wheel: Path) -> Iterator[str]:
 
 
 def find_python(version: str, build: Build) -> str | None:
-    """Return an interpreter of a version that this machine has."""
-    words = (sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", "--no-project", version)
-    try:
-        return run(words, build.source, {**build.variables, "VIRTUAL_ENV": ""}).strip()
-    except ReleaseError:
-        return shutil.which(f"python{version}")
+    """Return an interpreter of a version that this machine has: on the search path, or one of pyenv's."""
+    root = Path(build.variables.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    kept = sorted(map(str, root.glob(f"versions/{version}.*/bin/python{version}")))
+    for python in filter(None, (shutil.which(f"python{version}"), *reversed(kept))):
+        with suppress(ReleaseError):
+            build.run(python, "-c", "import sys")
+            return python
+    return None
 
 
 def greet(words: list[str], home: Path, variables: Mapping[str, str] | None = None) -> str:
