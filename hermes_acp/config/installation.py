@@ -1,6 +1,6 @@
 """Where hermes-acp was installed from, and the command that adds an optional extra to it.
 
-The package is in no index. A name that anybody could register there is never suggested.
+The package is not in any index, so a name that anybody could register there is never suggested.
 Source: PEP 610, "Recording the Direct URL Origin of installed distributions".
 """
 

@@ -26,6 +26,7 @@ from hermes_acp.config.sections.run_settings import ResidentSettings
 from hermes_acp.config.sections.sandbox_settings import SandboxSettings
 from hermes_acp.config.sections.server_settings import ServerSettings
 from hermes_acp.config.sections.skill_settings import SkillSettings
+from hermes_acp.config.sections.tool_settings import BuiltinToolSettings
 from hermes_acp.config.sections.web_settings import BrowserSettings, WebSettings
 from hermes_acp.config.settings_errors import describe_settings_errors
 from hermes_acp.config.settings_section import Positive, ProviderName, Section
@@ -76,7 +77,7 @@ class ProviderSettings(Section):
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """The variables named for keys, in order; empty for the usual one."""
+        """The variables configured for keys, in order; empty for the default one."""
         return (self.api_key_variable,) if self.api_key_variable else self.api_key_variables
 
 
@@ -225,7 +226,9 @@ class ProjectSettings(Section):
     """Commands that must succeed before an agent's work on a card is merged. A workspace's own replace yours."""
 
 
-class Settings(BackendsSettings, ProjectSettings, ReportSettings, ResidentSettings, Section):
+class Settings(
+    BackendsSettings, BuiltinToolSettings, ProjectSettings, ReportSettings, ResidentSettings, Section
+):
     """Everything in `config.yaml`."""
 
     provider: ProviderName | None = None
@@ -289,7 +292,7 @@ def load_settings(environment: Environment, overrides: Mapping[str, Any] = NOTHI
 
 
 def parse_settings(content: str, file: str) -> dict[str, Any]:
-    """Return the unchecked settings in a file's text. Raises ConfigError, which names the file."""
+    """Return the settings in a file's text, without validation. Raises ConfigError, which names the file."""
     if not content.strip():
         return {}
     import yaml
@@ -333,7 +336,7 @@ def _checked(plain: Mapping[str, Any], source: str, content: str = "") -> Settin
 def load_variables(environment: Environment) -> Mapping[str, str]:
     """Return the variables from `.env`, overridden by the real environment. Raises ConfigError.
 
-    Keys of a linked profile count where the own ones do not name them.
+    Keys of a linked profile are used for variables that this profile does not set.
     """
     linked = environment.linked_secrets_file
     content = "\n".join((read_text(linked) if linked else "", read_text(environment.secrets_file)))

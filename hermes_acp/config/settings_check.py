@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 
 
 class SettingsProblem(Struct, frozen=True):
-    """One thing that is wrong: a sentence with its place, and the path to the setting, empty for the whole file."""
+    """A problem in the settings: a sentence with its location, and the path of the setting, empty for the whole
+    file.
+    """
 
     sentence: str
     path: tuple[str | int, ...] = ()
 
 
 def check_settings(environment: Environment, text: str | None = None) -> tuple[SettingsProblem, ...]:
-    """Return all problems of the settings file, or of a text that is to replace it."""
+    """Return all problems in the settings file, or in a text that is to replace it."""
     from pydantic import ValidationError
 
     from hermes_acp.config.settings import Settings, parse_settings

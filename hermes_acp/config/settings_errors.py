@@ -101,7 +101,7 @@ def _shown(written: object) -> str:
 
 
 def _names_at(place: Sequence[str | int], model: type[BaseModel]) -> list[str]:
-    """Return the names valid in a section, as far as sections of one kind lead to it."""
+    """Return the valid names in a section, if the path to it is unambiguous."""
     for part in place:
         default = model.model_fields[str(part)].default if str(part) in model.model_fields else None
         if not isinstance(default, BaseModel):

@@ -119,7 +119,7 @@ class Grant(Struct, frozen=True):
 
 
 class GrantsRevoked(Struct, frozen=True, gc=False, tag="grants_revoked"):
-    """The user took back standing answers of this session."""
+    """The user revoked standing answers of this session."""
 
     grants: tuple[Grant, ...]
 
@@ -159,3 +159,19 @@ class EventContext(Struct, frozen=True):
     session_id: str
     turn_id: str
     at: float
+
+
+class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
+    """The user accepted or rejected hunks, in one file, of edits that were made without asking.
+
+    `spans` are the hunks. If `has_followed` is set, the review first adopted later changes that others made to the
+    file, whose text is then `followed` (null if the file does not exist). `parts` describe the rejected hunks to the
+    model.
+    """
+
+    path: str
+    verdict: Literal["accepted", "rejected"]
+    spans: tuple[HunkSpan, ...] = ()
+    parts: tuple[str, ...] = ()
+    has_followed: bool = False
+    followed: str | None = None

@@ -11,11 +11,11 @@ from hermes_acp.core.event_types import (
     CallEffect,
     CallStatus,
     Diff,
+    EditsJudged,
     ExitReason,
     FileVersion,
     Grant,
     GrantsRevoked,
-    HunkSpan,
     Location,
     Mode,
     Options,
@@ -24,7 +24,7 @@ from hermes_acp.core.event_types import (
     ToolKind,
 )
 from hermes_acp.core.flow_labels import SourcesRead
-from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
+from hermes_acp.core.messages import Part, RequestTiming, Thought, ToolCall, Usage
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
@@ -82,11 +82,15 @@ class ArchiveChanged(Struct, frozen=True, gc=False, tag="archive_changed"):
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_started"):
-    """A prompt was accepted, for a run if `run_id` is set. `goes_on`: the last turn is resumed."""
+    """A prompt was accepted, for a run if `run_id` is set. `goes_on`: the last turn is resumed.
+
+    `trace_parent` names the span of others that the turn is part of, as a W3C `traceparent`.
+    """
 
     turn_id: str
     goes_on: bool = False
     run_id: str = ""
+    trace_parent: str = ""
 
 
 class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
@@ -140,15 +144,22 @@ class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
     usage: Usage = Usage()
     provider: str = ""
     model: str = ""
+    timing: RequestTiming | None = None
 
 
 class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
-    """A model call failed. If `retried`, it is repeated, and the model no longer sees what it said."""
+    """A model call failed. If `retried`, it is repeated, and the model no longer sees what it said.
+
+    `error` is for people, `error_code` for programs.
+    """
 
     message_id: str
     error: str
     retried: bool
     provider: str = ""
+    model: str = ""
+    error_code: str = ""
+    timing: RequestTiming | None = None
 
 
 class CompactionStarted(Struct, frozen=True, gc=False, tag="compaction_started"):
@@ -174,7 +185,7 @@ class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
 
     `summary` replaces the first `replaced` messages, except those at the indexes in `carried`. The outcomes of the
     calls in `shortened` are cut to `shortened_characters`. Without a summary, nothing else changed. `tokens_before` and
-    `tokens_after` are estimates. `usage`, `provider` and `model` are those of the summary.
+    `tokens_after` are estimates. `usage`, `provider`, `model` and `timing` are those of the summary.
     """
 
     compaction_id: str
@@ -188,6 +199,7 @@ class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
     usage: Usage = Usage()
     provider: str = ""
     model: str = ""
+    timing: RequestTiming | None = None
 
 
 class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
@@ -289,22 +301,6 @@ class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
     new_text: str
     old_text: str | None = None
     is_whole: bool = False
-
-
-class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
-    """The user accepted or rejected hunks, in one file, of edits that were made without asking.
-
-    `spans` are the hunks. If `has_followed` is set, the review first adopted later changes that others made to the
-    file, whose text is then `followed` (null if the file does not exist). `parts` describe the rejected hunks to the
-    model.
-    """
-
-    path: str
-    verdict: Literal["accepted", "rejected"]
-    spans: tuple[HunkSpan, ...] = ()
-    parts: tuple[str, ...] = ()
-    has_followed: bool = False
-    followed: str | None = None
 
 
 class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):

@@ -83,7 +83,7 @@ class Exposure(Struct, frozen=True):
 
 
 def status_rows(exposure: Exposure) -> list[tuple[str, str]]:
-    """Return the lines of a status report about what the session has read."""
+    """Return the rows of a status report about the session's sources."""
     rows = (
         ("Untrusted sources read", exposure.untrusted),
         ("Private data read", (*exposure.private, *exposure.secret)),

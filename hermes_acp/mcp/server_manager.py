@@ -41,7 +41,7 @@ class McpServerManager:
         variables: Callable[[], Mapping[str, str]],
         process_registry: "Callable[[], ServerProcessRegistry]",
     ) -> None:
-        """Prepare; `on_change` is called whenever the offer of the user's own servers changes.
+        """Prepare; `on_change` is called whenever the tools, prompts or resources of the user's own servers change.
 
         `variables` returns the variables that servers may see, `process_registry` creates the registry that ends their
         processes; both are called when the first server is added.
@@ -104,7 +104,7 @@ class McpServerManager:
     ) -> None:
         """Let a session use the trusted servers of its workspace; any change restarts all of them.
 
-        `may_start` tells whether a server is still trusted, each time it is about to start.
+        `may_start` says whether a server is still trusted, each time it is about to start.
         """
         before = session.sources.workspace
         if not servers and before is None:

@@ -60,7 +60,7 @@ class WorkspaceTrust:
     """One user's decisions for every workspace; implements both `WorkspacePolicyStore` and `Trust`."""
 
     def __init__(self, environment: Environment, ids: Ids, brings: TrustItemsOf = lambda _: ()) -> None:
-        """Read nothing yet; `brings` returns what else a trusted workspace provides, such as its skills.
+        """Read nothing until first use; `brings` returns what else a trusted workspace provides, such as its skills.
 
         The user is not asked about those in advance. `brings` blocks on disk access.
         """
@@ -260,9 +260,9 @@ NOTHING: Final = (0, 0, 0)
 
 
 def carry_over(trust: WorkspaceTrust, source: str, place: str) -> None:
-    """Trust in a copy of a folder what is trusted in that folder, as long as it has the same content there.
+    """Trust the items in a copy of a folder that are trusted in the folder, as long as their content is the same.
 
-    An empty `source` forgets everything about the copy. Raises StorageError.
+    An empty `source` removes everything stored about the copy. Raises StorageError.
     """
     place = os.path.realpath(place)
     source = os.path.realpath(source) if source else ""

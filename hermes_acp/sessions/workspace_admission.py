@@ -1,4 +1,4 @@
-"""Decide what a session may use of its workspace's contents; ask before a turn about what is undecided."""
+"""Decide which of its workspace's contents a session may use; ask about undecided ones before a turn."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ class WorkspaceAdmission(Struct, frozen=True):
     elsewhere: Callable[[Workspace], str]
 
     async def welcome(self, session: EquippedSession, gate: Gate) -> None:
-        """Check what the workspace contains before a turn, ask its user, and equip the session."""
+        """Check the workspace's contents before a turn, ask the user about them, and equip the session."""
         place, trust = session.record.cwd, self.workspace_trust
         found, tools = await run_sync(self._look_around, place)
         found = await trust.welcome(session, gate, found)
@@ -47,5 +47,5 @@ class WorkspaceAdmission(Struct, frozen=True):
         await self.custom_tools.welcome(session, gate, tools, elsewhere)
 
     def _look_around(self, place: str) -> "tuple[WorkspaceSettings | None, tuple[ToolFile, ...]]":
-        """Read a folder's contents in one pass over the disk for all callers. Blocks."""
+        """Read a folder's contents once for all callers. Blocks."""
         return self.workspace_trust.settings_of(place, again=True), self.custom_tools.files(place)

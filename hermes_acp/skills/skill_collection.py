@@ -150,7 +150,7 @@ class SkillReader:
     def __init__(
         self, allowed: frozenset[str] = frozenset(), is_foreign: Callable[[str], bool] = lambda _: False
     ) -> None:
-        """Read nothing yet; `is_foreign` tells whether a path belongs to another profile."""
+        """Read nothing until first use; `is_foreign` says whether a path belongs to another profile."""
         self.allowed = allowed
         self._is_foreign = is_foreign
         self._known: dict[tuple[str, str], tuple[tuple[int, int, int], Skill | UnusableSkill]] = {}
@@ -260,7 +260,7 @@ def _read(
 
 
 def _blocked(document: SkillDocument) -> str:
-    """Scan what every session is shown of a skill; its instructions are scanned when it is used."""
+    """Scan the part of a skill that every session is shown; its instructions are scanned when it is used."""
     from injection_scanner.scanner import scan
 
     head = scan(f"{document.name}: {document.description}\n{document.compatibility}")
@@ -302,7 +302,7 @@ def _look_through(text: str) -> "ScanReport":
 
 
 def _stays_away(document: SkillDocument, tools: frozenset[str], platform: str) -> str:
-    """Return which condition of a skill is not met here."""
+    """Return the condition of a skill that is not met here."""
     names = PLATFORMS.get(platform, (platform,))
     if document.platforms and not set(names) & set(document.platforms):
         return f"It is only for {', '.join(document.platforms)}."

@@ -65,7 +65,8 @@ class SkillSource:
         news: Sequence[str] = (),
         is_here: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Read nothing yet; `on_use` is called for each invoked skill, `news` contains notices for the user.
+        """Read nothing until first use; `on_use` is called for each invoked skill, `news` contains notices for the
+        user.
 
         While the session's files are on another machine (not `is_here`), no skills from this machine's folder are
         offered.
@@ -98,7 +99,7 @@ class SkillSource:
                 await anyio.sleep_forever()
 
     async def renew(self) -> None:
-        """Read what changed, and announce it if the offered commands differ."""
+        """Read changed skills, and announce the commands if they differ."""
         before = self._collection
         self._collection = await run_sync(self._library.collection, self._cwd)
         self._settled.set()

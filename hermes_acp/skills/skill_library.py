@@ -57,10 +57,10 @@ class SkillLibrary:
         admits: Callable[[str, Skill, Path], bool] | None = None,
         is_foreign: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """Read nothing yet; `is_elsewhere` tells whether a workspace's files are on another machine.
-
-        `admits` tells whether the `skill` tool may show a file of a workspace skill in a place, `is_foreign` whether a
-        path belongs to another profile.
+        """Read nothing until first use; `is_elsewhere` says whether a workspace's files are on another machine.
+        `admits` says
+        whether the `skill` tool may show a file of a workspace skill in a place, `is_foreign` whether a path
+        belongs to another profile.
         """
         self.is_foreign = is_foreign
         self._is_elsewhere = is_elsewhere
@@ -114,7 +114,7 @@ class SkillLibrary:
         return self.collection(self.place(workspace)).skills
 
     def index(self, cwd: str) -> str:
-        """Return what every prompt says about a place's skills, or an empty string if there are none. Blocks."""
+        """Return the prompt's text about a place's skills, or an empty string if there are none. Blocks."""
         lines = [_line(skill) for skill in self.collection(cwd).skills]
         shown: list[str] = []
         left = INDEX_CHARACTERS

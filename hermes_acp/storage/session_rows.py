@@ -43,7 +43,7 @@ class SessionRow(Struct, frozen=True):
 
 
 def row_of(path: Path) -> SessionRow | None:
-    """Return what a list shows of a record, or None if it cannot be read."""
+    """Return the list row of a record, or None if it cannot be read."""
     try:
         if not path.is_file():  # reading a pipe would wait for a writer
             return None

@@ -9,7 +9,7 @@ import pytest
 
 from tests.architecture.sources import ROOT, name_of, nodes_of, python_files
 
-FRONTENDS = ("acp", "chat", "cli", "command_line", "lsp", "web")
+FRONTENDS = ("acp", "chat", "cli", "command_line", "library", "lsp", "web")
 SENTENCE = re.compile(r"[^\W\d_]{2,}[.,:;]? +[^\W\d_]{2,}")
 STYLE = re.compile(r"((bold|dim|italic|underline|noreverse|cyan|yellow|default|ansi\w+|bg:default) ?)+")
 """How rich and prompt_toolkit name styles."""

@@ -17,7 +17,7 @@ COMMENT: Final = "The user says: {comment}"
 
 
 def apply_call_edits(proposal: Proposal, answer: PermissionResponse, place: str) -> Proposal:
-    """Return a proposal with the user's edits; its result tells the model about them.
+    """Return the proposal with the user's edits; its result reports them to the model.
 
     Raises WorkspaceError, BadRequest.
     """

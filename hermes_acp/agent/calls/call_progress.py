@@ -32,11 +32,12 @@ class CallProgress:
     def __init__(
         self, turn: Turn, call_id: str, deadline: Deadline, confinement: Confinement = "usual"
     ) -> None:
-        """Start to report. `confinement` is how policy lets the call's commands run."""
+        """Prepare to report. `confinement` is how policy lets the call's commands run."""
         self.confinement: Confinement = confinement
         self._turn = turn
         self._call_id = call_id
         self._deadline = deadline
+        self.trace_parent = turn.trace_parent_of(call_id)
         self.terminal_id: str | None = None
         self._heard = ""
         self._is_whole = True

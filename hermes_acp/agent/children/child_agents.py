@@ -58,7 +58,7 @@ class ChildGroup:
         self._report()
 
     def limits_now(self) -> TurnLimits:
-        """Return the limits of a child that starts now; its time is what is left."""
+        """Return the limits of a child that starts now; its time limit is the remaining time."""
         timeout_s = self._limits.timeout_s
         if timeout_s is None:
             return self._limits
@@ -71,7 +71,7 @@ class ChildGroup:
         self._report()
 
     def _report(self) -> None:
-        """Show the status of all children, each in its share of the card."""
+        """Show the status of all children on the card, each with an equal share of the space."""
         room = TAIL_CHARACTERS // len(self._standings)
         lines = (f"{number}. {standing}"[: room - 1] for number, standing in enumerate(self._standings, 1))
         self.progress.board("\n".join(lines))
@@ -183,7 +183,8 @@ async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTas
 def _setup(group: ChildGroup, title: str) -> ChildSetup:
     parent, deps = group.turn, group.deps
     instructions = child_instructions(deps.toolbox.offered, parent.outermost.record.instructions)
-    return ChildSetup(title, deps, group.limits_now(), TurnOrigin(delegator=parent), instructions)
+    origin = TurnOrigin(delegator=parent, trace=parent.trace_below(group.progress.call_id))
+    return ChildSetup(title, deps, group.limits_now(), origin, instructions)
 
 
 def _prompt(delegated_task: DelegatedTask) -> str:

@@ -30,6 +30,7 @@ from hermes_acp.core.messages import (
     Message,
     ModelReply,
     ModelRequest,
+    RequestTiming,
     TextFragment,
     TextPart,
     Usage,
@@ -86,6 +87,7 @@ class _Compaction:
         self._id = turn.deps.ids.fresh("compaction")
         self._usage = Usage()
         self._cost_usd: float | None = None
+        self._timing: RequestTiming | None = None
         self._has_spoken = False
 
     def room(self) -> HistoryBudget:
@@ -134,6 +136,7 @@ class _Compaction:
             usage=self._usage,
             provider=route.provider if event.summary else "",
             model=route.model if event.summary else "",
+            timing=self._timing if event.summary else None,
         )
 
     async def _sum_up(self, messages: Sequence[Message]) -> str:
@@ -182,9 +185,17 @@ class _Compaction:
         finally:
             words.flush()
         self._charge(reply.usage)
+        self._note_timing(reply.timing)
         if reply.finish == "refusal":
             raise ModelRefused(f"{route.model} declined to summarise the conversation.")
         return reply
+
+    def _note_timing(self, timing: RequestTiming | None) -> None:
+        """Extend the time of the summary to the end of a further request."""
+        if timing and self._timing:
+            took_s = timing.started_at + timing.took_s - self._timing.started_at
+            timing = structs.replace(self._timing, took_s=took_s)
+        self._timing = timing or self._timing
 
     def _charge(self, usage: Usage) -> None:
         cost_usd = model_catalog.cost_usd(usage, self._turn.route.facts)

@@ -110,7 +110,7 @@ def learning_stages(
     reflection: "Callable[[], Reflection]",
     index: Callable[[str], str],
 ) -> tuple[tuple[AfterStepStage, ...], tuple[PostflightStage, ...]]:
-    """Return the stages that learn for later sessions after a step and after a turn.
+    """Return the stages that learn for later sessions, after a step and after a turn.
 
     `index` returns the prompt's text about the skills of a place; it blocks.
     """

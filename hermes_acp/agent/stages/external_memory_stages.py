@@ -26,10 +26,10 @@ SOURCE: Final = (
 def outside_memory_stages(
     memory: ExternalMemory, is_wanted: Callable[[], bool], is_attended: Callable[[], bool]
 ) -> TurnStages:
-    """Return the stages; unless the service is wanted, nothing is queried or sent."""
+    """Return the stages; if the service is not used in this session, they neither query nor send anything."""
 
     async def ask_memory(turn: Turn) -> Ending | None:
-        """Start the query, unless that was done when the previous turn ended."""
+        """Start the query, unless it was started when the previous turn ended."""
         exchange = _exchange(turn)
         if is_wanted() and not turn.origin.delegator and exchange.said:
             memory.prefetch(turn.record.session_id, exchange.said)
@@ -45,7 +45,7 @@ def outside_memory_stages(
         return None
 
     async def keep_exchange(turn: Turn, ending: Ending) -> None:
-        """Start to send the exchange; if no user is attending, wait for that briefly."""
+        """Start sending the exchange; if no user is attending, wait briefly for it to be sent."""
         exchange = _exchange(turn)
         if is_wanted() and not turn.origin.delegator and exchange.said and ending.reason == "done":
             memory.keep(turn.record.session_id, exchange)

@@ -51,7 +51,7 @@ class HookStages:
         self._hooks = hooks
 
     async def begin(self, turn: Turn) -> Ending | None:
-        """Run the hooks of the session's start, and the workspace's hooks for the prompt; add their notes."""
+        """Run the session's start hooks, and the workspace's prompt hooks; add their notes."""
         hooks = self._hooks
         if turn.origin.parent:
             return None
@@ -72,7 +72,7 @@ class HookStages:
         return verdict.refusal
 
     async def after_call(self, turn: Turn, card: CallProposed, proposal: Proposal, result: Result) -> Result:
-        """Return a call's result with what hooks add to it for the model."""
+        """Return a call's result with the notes that hooks add for the model."""
         if not self._hooks.listens("after_tool"):
             return result
         facts, subject = _facts_of(turn, card, proposal)
@@ -92,7 +92,7 @@ class HookStages:
         return structs.replace(result, text="\n\n".join((result.text, *notes))) if notes else result
 
     async def end(self, turn: Turn, ending: Ending) -> None:
-        """Run the hooks of the turn's end."""
+        """Run the hooks for the end of the turn."""
         if turn.origin.parent or not self._hooks.listens("turn_end"):
             return
         facts = {**_common_facts(turn), "reason": ending.reason, "message": ending.sentence}
@@ -142,7 +142,7 @@ def _common_facts(turn: Turn) -> dict[str, object]:
 
 
 def _facts_of(turn: Turn, card: CallProposed, proposal: Proposal) -> tuple[dict[str, object], CallSubject]:
-    """Return what hooks are told about a call."""
+    """Return the facts about a call that hooks are given."""
     paths = [each.path for each in proposal.effects if isinstance(each, Reads | Writes | Deletes)]
     subject = CallSubject(card.name, card.kind, tuple(dict.fromkeys(paths)))
     facts: dict[str, object] = {
@@ -158,7 +158,7 @@ def _facts_of(turn: Turn, card: CallProposed, proposal: Proposal) -> tuple[dict[
 
 
 def _note_speakers(turn: Turn, verdict: Verdict) -> None:
-    """Record that the model reads what the user's hooks printed, which may come from anywhere."""
+    """Record the output of the user's hooks as a source, because it may come from anywhere."""
     sources = (Source("untrusted", f"the output of the {hook.label}") for hook in verdict.speakers)
     note_sources(turn, sources)
 

@@ -1,6 +1,6 @@
 """Have the model name a session, if that is configured.
 
-It is asked once, after the first completed turn. A title set by somebody meanwhile stays, and a failure is ignored.
+It is asked once, after the first completed turn. A title that was set in the meantime stays, and a failure is ignored.
 """
 
 from typing import Final

@@ -29,6 +29,7 @@ from hermes_acp.models.routing.fallback_plan import FallbackPlan
 from hermes_acp.models.routing.routes import Route, Routing
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.telemetry.redaction import Redactor
+from hermes_acp.telemetry.trace_context import TurnTrace, call_trace_parent, trace_below
 from hermes_acp.tools.toolbox import Toolbox
 
 MAX_INVALID_STEPS: Final = 3
@@ -116,12 +117,13 @@ class TurnOrigin(Struct, frozen=True):
     """What a turn works for; empty for a turn that a person prompted.
 
     `delegator` is the turn that delegated a task to it and shares its budget, `reflects_on` the finished turn that it
-    reviews. `within` is the call whose nested calls run in it, such as a script.
+    reviews. `within` is the call whose nested calls run in it, such as a script; `trace` places it among traces.
     """
 
     delegator: "Turn | None" = None
     reflects_on: "Turn | None" = None
     within: str = ""
+    trace: TurnTrace = TurnTrace()
 
     @property
     def parent(self) -> "Turn | None":
@@ -140,8 +142,8 @@ class TurnGuards(Struct):
 class TurnCalls(Struct):
     """What all calls of a turn share.
 
-    Code that asks a person holds `asking`, so there is one question at a time. `awaiting` are the calls whose questions
-    stay open, so that the turn rests. `checkpoints` is None if nothing is stored for an undo.
+    Code that asks a person holds `asking`, so there is one question at a time. `awaiting` are the calls whose
+    questions stay open, which suspends the turn. `checkpoints` is None if nothing is stored for an undo.
     """
 
     running: RunningCalls = field(default_factory=RunningCalls)
@@ -178,7 +180,7 @@ class Turn(Struct):
 
     @property
     def route(self) -> Route:
-        """The model that this turn is asking now, and how it is reached."""
+        """The model that this turn currently uses, and how it is reached."""
         return self.deps.routing.route(self.fallback_plan.route_key.route)
 
     @property
@@ -211,6 +213,14 @@ class Turn(Struct):
         delegator = self.origin.delegator
         return (delegator.grants if delegator else ()) + self.record.grants
 
+    def trace_parent_of(self, call_id: str) -> str:
+        """Return the `traceparent` that what a call does passes on; empty if it belongs to no trace."""
+        return call_trace_parent(self.origin.trace, self.id, call_id)
+
+    def trace_below(self, call_id: str) -> TurnTrace:
+        """Return the place among traces of a turn that works for a call of this one."""
+        return trace_below(self.origin.trace, self.id, call_id)
+
     def emit(self, event: AnyEvent) -> AnyEvent:
         """Record an event, then show it; return it as recorded."""
         return self.ledger.emit(event)
@@ -228,7 +238,7 @@ class Turn(Struct):
             self.emit(structs.replace(usage, cost_usd=(usage.cost_usd or 0.0) + cost_usd))
 
     def left(self) -> TurnLimits | None:
-        """Return the limits less the tokens and money used, or None if one of them is used up."""
+        """Return the limits minus the tokens and money used, or None if one of them is used up."""
         limits, usage = self.limits, self.spent.usage
         tokens, cost_usd = limits.max_tokens, limits.max_cost_usd
         if tokens is not None:

@@ -1,4 +1,4 @@
-"""What becomes of the calls that a killed process left open: an outcome or, for open questions, a rest."""
+"""Close or suspend the calls that a killed process left open: calls with open questions are suspended."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -23,7 +23,7 @@ IN_DOUBT = (
 
 
 def waits_for_user(calls: OpenCalls) -> bool:
-    """Return whether a question about one of the model's calls is open, or one that such a call itself asks."""
+    """Return whether a question is open about one of the model's calls, or from such a call."""
     return any(
         may_rest(calls, call) and (call.id in calls.asked or call.id in calls.started)
         for call in calls.of_model()
@@ -46,7 +46,8 @@ def calls_closed(
     """List the events that close the open calls of a killed process.
 
     `accounts` are the outcomes in the children's own records, by child ID. `lost` is the text for a child without one.
-    If `keeps_questions`, calls that may rest stay open; if `keeps_resting`, those that rest already do.
+    If `keeps_questions`, calls that may be suspended stay open; if `keeps_resting`, those that are already
+    suspended do.
     """
     ends: list[Event] = [
         resolve_child_end(child, accounts.get(child.child_id), lost) for child in calls.unended_children()

@@ -220,7 +220,9 @@ class Record:
             self.used_at[provider] = self.used_at.get(provider, Usage()) + usage
 
     def _end_call(self, event: CallEnded) -> None:
-        """Insert a call's outcome at its position: calls of a step end in any order, but the history keeps theirs."""
+        """Insert a call's outcome at its position: calls of a step end in any order, but the history keeps the
+        model's order.
+        """
         self.calls.end(event.call_id)
         self.seen.update({version.path: version.digest for version in event.seen})
         if event.within:
@@ -295,7 +297,9 @@ class Record:
 
     @property
     def waits_for_client(self) -> bool:
-        """Whether the last turn rests until a client of the session answers its question. Runs ask elsewhere."""
+        """Whether the last turn is suspended until a client of the session answers its question. Runs ask
+        elsewhere.
+        """
         rests = self.last_end is not None and self.last_end.reason == "input_required"
         return rests and not self._is_of_run and not self.open_turn and bool(self.calls.resting())
 
@@ -309,9 +313,9 @@ class Record:
     ) -> list[Event]:
         """List the events that close what a killed process left open; apply and record them in order.
 
-        `accounts` are the outcomes in the records of child agents, by child ID. If `keeps_questions`, a turn whose
-        question was open rests with it, and asks again when it is resumed. Otherwise, a question that only a client of
-        the session could be asked again is lost too.
+        `accounts` are the outcomes in the records of child agents, by child ID. If `keeps_questions`, a turn with
+        an open question is suspended and asks again when it is resumed. Otherwise, questions that could only be
+        asked again through a client of the session are lost too.
         """
         rests = keeps_questions and waits_for_user(self.calls)
         ends: list[Event] = []

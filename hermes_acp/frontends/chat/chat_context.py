@@ -1,4 +1,4 @@
-"""What a slash command of the chat is, and what it can use."""
+"""Slash commands of the chat, and the context that they work in."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final

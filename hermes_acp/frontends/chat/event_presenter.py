@@ -61,7 +61,7 @@ class EventPresenter:
 
     @property
     def can_steer(self) -> bool:
-        """Whether a prompt that is sent now steers the turn that runs."""
+        """Whether a prompt that is sent now steers the running turn."""
         return self._is_steering and self._prompts.sent > 0 and not self._prompts.is_stopping
 
     @property
@@ -180,7 +180,7 @@ class EventPresenter:
         return steered + self._session_renderer.take(update)
 
     def _render_steered(self, prompt: str) -> str:
-        """Show a prompt where the turn read it."""
+        """Show a prompt at the point where the turn read it."""
         if prompt not in self._steering:
             return ""
         self._steering.remove(prompt)

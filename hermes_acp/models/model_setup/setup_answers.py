@@ -1,4 +1,4 @@
-"""What setup asks for: the values in use now, the answers, and how they are written.
+"""The answers of setup: the current values, the new ones, and how they are written.
 
 The key goes to `.env`, everything else to `config.yaml`; only their owner can read them.
 """
@@ -30,7 +30,7 @@ _URL: Final = re.compile(r"https?://[^\s]+")
 
 
 class SetupAnswers(Struct, frozen=True):
-    """The answers; an empty `base_url` is the provider's own, an empty `key` none or the one that is held already.
+    """The answers; an empty `base_url` is the provider's own, an empty `key` means none, or keep the current one.
 
     `key_variable` is the variable that holds the key, an empty one if the provider takes none.
     """
@@ -57,7 +57,7 @@ class SetupAnswers(Struct, frozen=True):
 
 
 class PresentValues(Struct, frozen=True):
-    """The settings and variables in use now."""
+    """The current settings and variables."""
 
     environment: Environment
     settings: Settings
@@ -65,7 +65,7 @@ class PresentValues(Struct, frozen=True):
 
     @property
     def provider(self) -> str:
-        """The provider that is set now, or an empty string."""
+        """The current provider, or an empty string."""
         from hermes_acp.config.model_choice import choose_model
 
         try:
@@ -81,7 +81,7 @@ class PresentValues(Struct, frozen=True):
 
     @property
     def model(self) -> str:
-        """The model that is set now, or an empty string."""
+        """The current model, or an empty string."""
         return self.variables.get("HERMES_MODEL") or self.settings.model or ""
 
     def base_url(self, provider: str) -> str:
@@ -99,11 +99,11 @@ class PresentValues(Struct, frozen=True):
         return next(held, "") or presets()[provider].key_variable(self.variables)
 
     def key(self, provider: str) -> str:
-        """Return the key that is held for a provider, or an empty string."""
+        """Return the current key of a provider, or an empty string."""
         return self.variables.get(self.key_variable(provider), "").strip()
 
     def choice(self, answers: SetupAnswers) -> "tuple[Settings, ModelChoice]":
-        """Return the settings and the model as they will be with the answers. Raises ConfigError, AuthRequired."""
+        """Return the settings and the model that result from the answers. Raises ConfigError, AuthRequired."""
         from hermes_acp.config.model_choice import choose_model, without_choice
 
         sections = dict(self.settings.providers)
@@ -124,12 +124,12 @@ class PresentValues(Struct, frozen=True):
 
 
 def present_values(environment: Environment) -> PresentValues:
-    """Read the values in use now. Raises ConfigError."""
+    """Read the current values. Raises ConfigError."""
     return PresentValues(environment, load_settings(environment), load_variables(environment))
 
 
 def readable_values(environment: Environment) -> PresentValues:
-    """Read the values in use now; what cannot be read counts as not set."""
+    """Read the current values; unreadable ones count as not set."""
     try:
         return present_values(environment)
     except ConfigError:
@@ -137,7 +137,7 @@ def readable_values(environment: Environment) -> PresentValues:
 
 
 def answers_of(present: PresentValues, provider: str, base_url: str, key: str, model: str) -> SetupAnswers:
-    """Return what a form says; what is empty there is as it is set now. Raises BadRequest."""
+    """Convert a form to answers; empty fields keep their current values. Raises BadRequest."""
     if provider not in presets():
         raise BadRequest(
             f"There is no provider {provider[:80]!r}.", hint=f"There are: {', '.join(presets())}."
@@ -177,12 +177,12 @@ def checked_url(text: str) -> str:
 
 
 def _separate_variable(provider: str) -> str:
-    """Return the variable for a key beside the usual one."""
+    """Return the variable for a key that is stored in addition to the usual one."""
     return f"HERMES_{provider.upper()}_API_KEY"
 
 
 def _not_a_url(text: str) -> str:
-    """Return why an address is refused, without the secrets that it may hold."""
+    """Say why an address is refused, without secrets that it may contain."""
     shown = f"{text[:60]!r} is not a base URL: it" if text and "@" not in text else "The base URL"
     return f"{shown} must be a URL starting with http:// or https://."
 
@@ -197,7 +197,7 @@ def is_only_in_environment(present: PresentValues, answers: SetupAnswers) -> boo
 
 
 def with_own_key(present: PresentValues, answers: SetupAnswers, key: str) -> SetupAnswers:
-    """Return the answers with another key, in a variable that the environment does not hold already."""
+    """Return the answers with another key, in a variable that is not set in the environment."""
     usual = present.key_variable(answers.provider)
     if present.environment.variables.get(usual, "").strip() not in ("", key):
         usual = _separate_variable(answers.provider)
@@ -229,7 +229,7 @@ def write_answers(environment: Environment, answers: SetupAnswers) -> None:
 
 
 def overriding_variables(environment: Environment, answers: SetupAnswers) -> list[str]:
-    """Return the variables of the environment that override what was written with something else."""
+    """Return the environment variables that override the written values with different ones."""
     written = {
         "HERMES_PROVIDER": answers.provider,
         "HERMES_MODEL": answers.model,

@@ -302,7 +302,7 @@ class FallbackPlan:
             self._cooldowns.cool_down_route(route, self._retry_policy.rest_s)
 
     def _next_route(self, *, larger: bool = False) -> str | None:
-        """Return the first route not yet abandoned in this step; one that cools down only if there is no other.
+        """Return the first route not yet abandoned in this step; one in cooldown only if there is no other.
 
         With `larger`, the route's window must exceed the current one's.
         """
@@ -317,7 +317,7 @@ class FallbackPlan:
         return min(others, key=self._cooldown_left_s, default=None)
 
     def _next_key(self, next_route: str | None) -> str | None:
-        """Return a key not yet used in this step; one that cools down only without a usable route."""
+        """Return a key not yet used in this step; one in cooldown only if there is no usable route."""
         keys = [key for key in self._routes[self.route_key.route].keys if key not in self._used_keys]
         rested = [
             key for key in keys if not self._cooldowns.key_cooldown_s(RouteKey(self.route_key.route, key))

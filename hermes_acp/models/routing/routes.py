@@ -16,8 +16,8 @@ class Route(Struct, frozen=True):
 
     `keys` are the names of the variables that hold its keys, in order of use; `""` means no key. `connect` returns the
     connection for one of them, opening it first if needed, and raises ConfigError. `efforts` are the reasoning levels
-    the model supports, lowest first. `told_window` returns the context window that the
-    endpoint states, once it is known.
+    the model supports, lowest first. `told_window` returns the context window that the endpoint states, once it is
+    known.
     """
 
     provider: str

@@ -1,7 +1,7 @@
-"""Look after the claims of all workers: take over the runs of those that are gone, and end what was lost.
-
-A claim is taken from another worker only if its process is gone, or if it was seen not to renew the claim for a whole
-lease, measured here: no clock that jumps, and no clock of another process, can lose a claim.
+"""Watch the claims of all workers: take over the runs of dead workers, and end drives whose claims were lost. A
+claim is taken over only if the worker's process is gone, or if it was observed not to renew the claim for a whole
+lease, measured by this process's monotonic clock. So neither clock jumps nor other machines' clocks can lose a
+claim.
 """
 
 from collections.abc import Mapping
@@ -28,12 +28,12 @@ class Peers(Protocol):
         ...
 
     async def forget(self, holder: str) -> None:
-        """Remove what a worker that is gone has left behind."""
+        """Remove the files of a dead worker."""
         ...
 
 
 class _Sighting(Struct, frozen=True):
-    """When a claim of another worker was first seen with its present number of renewals."""
+    """When another worker's claim was first seen with its current number of renewals."""
 
     beat: int
     at_s: float
@@ -56,9 +56,8 @@ class ClaimWatch:
         """Whether other workers held runs at the last look."""
 
     async def look(self, drives: Mapping[DriveKey, LeasedDrive]) -> bool:
-        """Take over what is abandoned, give back unknown claims, and end drives that are lost or unwanted.
-
-        Return whether a run came back to the queue. Raises StorageError.
+        """Take over abandoned runs, release unknown claims, and end drives that are lost or unwanted. Return
+        whether a run returned to the queue. Raises StorageError.
         """
         survey = await self._database.read(lambda connection: survey_claims(connection, self._holder))
         for key, drive in list(drives.items()):
@@ -78,7 +77,7 @@ class ClaimWatch:
         return has_returned
 
     async def _give_back(self, run_id: str, epoch: int) -> None:
-        """Return a claim that nobody works on: its commit failed, or only seemed to fail."""
+        """Release a claim that nobody works on: its commit failed, or only seemed to fail."""
         now = self._clock.now()
         await self._database.write(lambda connection: requeue(connection, run_id, self._holder, epoch, now))
 
@@ -98,7 +97,7 @@ class ClaimWatch:
         return is_taken
 
     def _has_lapsed(self, run: HeldRun) -> bool:
-        """Return whether a living worker was seen not to renew a claim for a whole lease."""
+        """Return whether a living worker did not renew a claim for a whole lease."""
         now_s, seen = self._clock.monotonic(), self._sightings.get((run.id, run.epoch))
         if seen is None or seen.beat != run.beat:
             self._sightings[run.id, run.epoch] = _Sighting(run.beat, now_s)

@@ -1,6 +1,5 @@
-"""A worker of the embedded engine: claims runs that are due, has them driven, and keeps their claims alive.
-
-Claims are renewed by a task of the process, never by the work itself.
+"""A worker of the embedded engine: claims due runs, has them driven, and renews their claims. Claims are renewed by
+a separate task, never by the work itself.
 """
 
 from collections.abc import Callable
@@ -54,7 +53,7 @@ class RunWorker:
         self._next_due: float | None = None
 
     async def run(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive runs until it is cancelled or, with only one, until that run rests."""
+        """Drive runs until cancelled or, with only one, until that run ends or is suspended."""
         await run_sync(self._presence.open)
         probe: ChangeProbe | None = None
         try:
@@ -81,7 +80,7 @@ class RunWorker:
         )
 
     async def _is_over(self, scope: WorkScope) -> bool:
-        """Return whether the one run that is wanted rests, or all runs of a draining worker do."""
+        """Return whether the requested run, or every run of a draining worker, has ended or is suspended."""
         if scope.is_draining():
             return not self._drives
         if not scope.only:
@@ -110,7 +109,7 @@ class RunWorker:
         self._woken = anyio.Event()
 
     async def _pass(self, driver: Driver, scope: WorkScope, drives: anyio.abc.TaskGroup) -> None:
-        """Look after all claims, then claim what is due; what cannot be read now is tried again."""
+        """Check all claims, then claim due runs; failed reads are retried."""
         try:
             if await self._watch.look(self._drives):
                 self._announce()
@@ -141,7 +140,7 @@ class RunWorker:
             self._announce()
 
     async def _drive(self, driver: Driver, drive: LeasedDrive) -> None:
-        """Drive one run to its rest."""
+        """Drive one run until it ends or is suspended."""
         try:
             await drive.run(driver)
         finally:

@@ -94,7 +94,7 @@ class ToolSandboxes:
         *,
         denied_paths_for: Callable[[str, Sequence[str]], tuple[DeniedPath, ...]] = no_denied_paths,
     ) -> None:
-        """Run nothing yet; `denied_paths_for` returns the paths that rules hide from a tool in a folder."""
+        """Run nothing until first use; `denied_paths_for` returns the paths that rules hide from a tool in a folder."""
         self._denied_paths_for = denied_paths_for
         self._variables = variables
         self._bounds = bounds

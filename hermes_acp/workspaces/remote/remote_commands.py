@@ -1,4 +1,4 @@
-"""Run or launch commands on a remote machine, leaving nothing of them after `close`."""
+"""Run or launch commands on a remote machine; `close` ends all their processes."""
 
 from collections.abc import Callable, Mapping
 from secrets import token_hex
@@ -30,7 +30,7 @@ BACKGROUND: Final = "\n[still running in the background; its further output is l
 
 
 class RunStatus(Struct):
-    """What is known so far of one running script."""
+    """What is known so far about one running script."""
 
     leader: int = 0
     code: int | None = None
@@ -101,7 +101,7 @@ class RemoteCommands:
         return self._host.is_sandbox
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command in the host's shell; on timeout or cancellation, nothing of it is left on return."""
+        """Run a command in the host's shell; on timeout or cancellation, all its processes are dead on return."""
         cwd = self._checked(command)
         token, mark = token_hex(8), self._fresh_mark()
         memory = self._host.folder if self._host.remembers else ""
@@ -214,7 +214,7 @@ class RemoteCommands:
         return done[0]
 
     async def leave(self) -> None:
-        """Kill everything that commands left running here, and leave the host; the outputs stay."""
+        """Kill everything that commands left running here, and disconnect; the outputs stay."""
         with CancelScope(shield=True):
             if self._was_used:
                 with move_on_after(KILL_TIMEOUT_S):
@@ -222,7 +222,7 @@ class RemoteCommands:
             await self._host.close()
 
     async def close(self) -> None:
-        """Kill everything that this workspace's commands left running, leave the host, and remove the outputs."""
+        """Kill everything that this workspace's commands left running, disconnect, and remove the outputs."""
         await self.leave()
         if self._outputs:
             with CancelScope(shield=True):

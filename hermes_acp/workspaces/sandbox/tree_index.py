@@ -88,7 +88,7 @@ class TreeIndex:
         max_folders: int = MAX_FOLDERS,
         new_watcher: Callable[[], Watcher] = Watcher,
     ) -> None:
-        """Scan nothing yet; folders beyond the first `max_folders` are never scanned."""
+        """Scan nothing until first use; folders beyond the first `max_folders` are never scanned."""
         self._max_folders = max_folders
         self._new_watcher = new_watcher
         self._roots = tuple(roots)

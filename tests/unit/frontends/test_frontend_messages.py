@@ -17,6 +17,7 @@ from tests.golden.message_catalogue import FOLDER, catalogue
         "cli.users",
         "cli.worker",
         "command_line",
+        "library",
         "lsp",
         "web",
     ],

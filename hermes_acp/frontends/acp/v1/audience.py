@@ -91,7 +91,9 @@ class EditorAudience:
             notify(self._client, self._session.id, commands_update(self._session))
 
     def tell_of_turn(self) -> None:
-        """Tell the client that a turn runs whose end it will not learn from the answer to a prompt of its own."""
+        """Tell the client about a running turn that it did not start itself, so no answer to a prompt will report
+        its end.
+        """
         turn_id = self._session.record.open_turn
         if turn_id and takes(self._client.capabilities, "turnStates"):
             self._client.turns_of_others[self._session.id] = turn_id
@@ -99,7 +101,7 @@ class EditorAudience:
             notify(self._client, self._session.id, began)
 
     def _tell_of_start(self, event: Event) -> None:
-        """Tell of a turn that another client's prompt began, or that is continued without a prompt of this client."""
+        """Report a turn that another client started, or that continues without a prompt."""
         is_prompt = isinstance(event, UserSaid)
         is_continued = isinstance(event, TurnStarted) and event.goes_on
         is_own = is_continued and self._session.clients.is_prompting(self._client)

@@ -1,4 +1,4 @@
-"""How a client of version 1 takes part in a session that it attached to with `session/attach`."""
+"""The part of `session/attach` that is specific to version 1."""
 
 from hermes_acp.core.events import Event, UserSaid
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -17,7 +17,7 @@ from hermes_acp.sessions.session_manager import OpenWorkspace
 class PeerAudience(EditorAudience):
     """A session's updates on one connection, with those about its other clients.
 
-    A prompt of another client is shown once, as the RFD has it.
+    A prompt from another client is shown once, in the form of the RFD.
     """
 
     def __init__(self, client: ClientConnection, session: Session) -> None:
@@ -43,7 +43,7 @@ class Joining:
     """Joins a session in version 1."""
 
     def audience(self, client: ClientConnection, session: Session) -> PeerAudience:
-        """Return who shows the session's events to the client."""
+        """Return the audience that shows the session's events to the client."""
         return PeerAudience(client, session)
 
     def join(self, client: ClientConnection, session: Session, role: Role) -> None:

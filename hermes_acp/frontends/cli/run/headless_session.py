@@ -1,6 +1,6 @@
 """A session without an editor: nobody to ask, and a stream to write to.
 
-Knows: the three output formats, and which exit code an ending deserves. Does not know: how a session is opened.
+Knows: the three output formats, and the exit code of each ending. Does not know: how a session is opened.
 """
 
 import time

@@ -1,6 +1,6 @@
 """The `hermes-acp sessions` command: search, list and show stored sessions.
 
-Knows: the flags, the store they are about, what stands in its way. Does not know: how anything is shown.
+Knows: the flags, the store, and its errors. Does not know: how anything is shown.
 """
 
 import argparse
@@ -74,6 +74,8 @@ def _add_changes(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     )
     export.add_argument("-o", "--output", metavar="FILE", help=session_messages.OUTPUT_HELP)
     export.add_argument("--force", action="store_true", help=command_messages.FORCE_HELP)
+    traces = add_parser("export-traces", help=session_messages.EXPORT_TRACES_HELP)
+    traces.add_argument("id", metavar="ID", help=session_messages.ID_HELP)
 
 
 def _count(text: str) -> int:
@@ -100,13 +102,17 @@ def run_sessions(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    store = SessionStore(read_environment().home)
+    from hermes_acp.app.service_factories import build_session_store
+
+    store = build_session_store(read_environment())
     try:
+        await store.sharing.fetch_changed()
         return await _command(options.action)(store, options)
     finally:
         for sentence in store.news():
             note(sentence)
-        store.close()
+        await store.aclose()
+        await store.close_words()
 
 
 def _command(action: str) -> Command:
@@ -130,6 +136,10 @@ def _command(action: str) -> Command:
             from hermes_acp.frontends.cli.sessions.sessions_export import export_session
 
             return export_session
+        case "export-traces":
+            from hermes_acp.frontends.cli.sessions.sessions_traces import export_traces
+
+            return export_traces
         case _:
             from hermes_acp.frontends.cli.sessions.sessions_show import show_session
 

@@ -51,7 +51,7 @@ def run_setup(options: argparse.Namespace) -> int:
     """Ask or take the flags, check, write; return the exit code.
 
     Raises BadRequest if the user leaves or a flag is wrong, SetupInterrupted, ConfigError, ModelError, StorageError;
-    nothing is written then, except what the error names and the copy of a broken file that was mended before.
+    then nothing was written, except what the error names and the copy of a file that was repaired before.
     """
     from hermes_acp.frontends.cli.setup.setup_console import is_terminal
 
@@ -92,7 +92,7 @@ class SetupInterrupted(UserError):
 
 @contextmanager
 def _interruptible(state: str, *, hint: str = setup_messages.AGAIN_HINT) -> Generator[None]:
-    """Raise SetupInterrupted on Ctrl+C, with what was changed until then."""
+    """Raise SetupInterrupted on Ctrl+C, with the changes made so far."""
     try:
         yield
     except KeyboardInterrupt:
@@ -119,7 +119,7 @@ def _running_server() -> str:
 
 
 def _answers_of(present: "PresentValues", options: argparse.Namespace) -> "SetupAnswers":
-    """Take the answers from flags and what is set now. Raises BadRequest, ConfigError, ModelError."""
+    """Build the answers from the flags and the current settings. Raises BadRequest, ConfigError, ModelError."""
     import anyio
 
     from hermes_acp.models.model_setup.model_trial import list_models, try_model
@@ -165,9 +165,8 @@ def _kept_url(present: "PresentValues", provider: str) -> str:
 
 
 def _mend_settings(environment: Environment, *, may_ask: bool, may_mend: bool) -> bool:
-    """Report settings files that cannot be used, and mend them on request; return whether any was.
-
-    Raises BadRequest if they stay.
+    """Report invalid settings files, and repair them on request; return whether there were any. Raises BadRequest
+    if they stay invalid.
     """
     from hermes_acp.frontends.cli.setup.settings_repair import find_broken, mend, set_aside
     from hermes_acp.frontends.cli.setup.setup_console import choose_letter, say

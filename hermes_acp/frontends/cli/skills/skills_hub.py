@@ -1,6 +1,6 @@
 """The `hermes-acp skills install`, `update`, `audit` and `remove` commands: third-party skills the user approves.
 
-Knows: what that person is shown before they agree. Does not know: how a skill is fetched, scanned or pinned.
+Knows: what the user is shown before they agree. Does not know: how a skill is fetched, scanned or pinned.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def _named(hub: "SkillHub", options: argparse.Namespace) -> list[str]:
 
 
 def _try_update(hub: "SkillHub", name: str, options: argparse.Namespace) -> int:
-    """Update one of several skills; one that is unavailable does not hold up the others."""
+    """Update one of several skills; if it is unavailable, the others are still updated."""
     try:
         return _update(hub, name, options)
     except BadRequest as error:

@@ -1,4 +1,4 @@
-"""The `hermes-acp skills search` command: find skills for a purpose, and skills that are much alike.
+"""The `hermes-acp skills search` command: find skills for a purpose, and nearly identical skills.
 
 Knows: how finds are shown. Does not know: how a skill is found.
 """
@@ -43,7 +43,7 @@ def search_skills_of(environment: Environment, place: Path, options: argparse.Na
 
 
 def twins_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
-    """Return the skills that are much alike, compared by meaning if the settings have a model for it."""
+    """Return nearly identical skills, compared by meaning if an embedding model is configured."""
     return anyio.run(_twins, environment, skills)
 
 

@@ -1,4 +1,4 @@
-"""What an editor announced that it can do."""
+"""The capabilities that an editor announced."""
 
 from lsprotocol import types
 
@@ -29,7 +29,7 @@ class EditorCapabilities:
 
     @property
     def _edits(self) -> types.WorkspaceEditClientCapabilities:
-        """Which kinds of edits it takes."""
+        """The kinds of edits that it supports."""
         workspace = self._announced.workspace
         return (workspace and workspace.workspace_edit) or types.WorkspaceEditClientCapabilities()
 
@@ -40,15 +40,13 @@ class EditorCapabilities:
 
     @property
     def take_versions(self) -> bool:
-        """Whether an edit may name the version of its document.
-
-        File operations have no other place, so an editor that takes them takes versions too; Neovim announces
-        only file operations.
+        """Whether an edit may name the version of its document. File operations exist only in versioned edits, so
+        an editor that supports them supports versions too; Neovim announces only file operations.
         """
         return bool(self._edits.document_changes or self._edits.resource_operations)
 
     def operate(self, operation: types.ResourceOperationKind) -> bool:
-        """Return whether an edit may contain a file operation."""
+        """Return whether an edit may contain this file operation."""
         return operation in (self._edits.resource_operations or ())
 
     @property

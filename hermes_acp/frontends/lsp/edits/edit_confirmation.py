@@ -55,7 +55,7 @@ class EditConfirmation:
         self._scratch = scratch
 
     async def confirm(self, label: str, drafts: Sequence[Draft], read: Read) -> EditResult:
-        """Ask about drafts and apply them as the user wants; `read` returns what a file holds now.
+        """Ask about drafts and apply the confirmed ones; `read` returns a file's current content.
 
         Raise ClientError.
         """

@@ -53,7 +53,7 @@ def change_of(draft: Draft, document: Document | None) -> ProposedChange:
 def to_edit(
     changes: Sequence[ProposedChange], client: LspClient, documents: OpenDocuments, label: str
 ) -> types.WorkspaceEdit:
-    """Return one edit of all changes, in the form that this editor takes."""
+    """Return one edit with all changes, in a form that this editor supports."""
     if not client.can.take_versions:
         return types.WorkspaceEdit(
             changes={

@@ -1,4 +1,4 @@
-"""session/attach: take part in a session that is open already."""
+"""session/attach: attach to an open session."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -11,7 +11,7 @@ from hermes_acp.frontends.acp.v1.session_peers import Joining
 
 
 async def attach_session(client: ClientConnection, params: AttachRequest) -> AttachResult:
-    """Replay as asked for, then answer. Raise PeerError unless the session is open, BadRequest."""
+    """Replay the requested history, then answer. Raise PeerError unless the session is open, BadRequest."""
     return await attach_to_session(client, params, Joining())
 
 
