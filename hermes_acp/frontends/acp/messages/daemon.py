@@ -39,7 +39,6 @@ DRAINING: Final = "Stopping; running turns get time to finish."
 
 OPENING_LOCK: Final = "open the lock"
 CREATING_SOCKET: Final = "create the socket"
-REMOVING_SOCKET: Final = "remove the old socket"
 
 # For a client's own process
 STOPPING: Final = "The resident process is stopping."
