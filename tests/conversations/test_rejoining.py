@@ -213,3 +213,15 @@ async def test_a_prompt_right_behind_the_resumption_of_version_2_is_shown_once(d
         "agent_message_chunk",
     ]
     assert shown.said("user_message") == ["first", "second"]
+
+
+async def test_a_session_stays_open_for_a_client_that_is_being_shown_its_past(scene: Scene) -> None:
+    app = scene.open_app()
+    session = await shown_session(scene, app)
+    with CatchUp(lambda _: Reader("r", [])) as latecomer:
+        latecomer.join(session)
+        await app.departures.close_if_unattended(session)
+        assert app.sessions.get(session.id) is session
+    await app.departures.close_if_unattended(session)
+    assert app.sessions.get(session.id) is None
+    await app.aclose()

@@ -200,6 +200,7 @@ class HttpClient(Client):
         self.http = http
         self.connection: dict[str, str] = {}
         self.places: dict[str | None, int] = {}
+        self._next_places: dict[str | None, int] = {}
         self.ended: set[str | None] = set()
         self._asked: dict[int, str] = {}
         self._tasks = tasks
@@ -250,15 +251,20 @@ class HttpClient(Client):
     async def _take_line(self, session_id: str | None, line: str) -> None:
         field, _, value = line.partition(": ")
         if field == "id":
-            self.places[session_id] = int(value)
+            self._next_places[session_id] = int(value)
         elif field == "data":
-            message = json.loads(value)
-            begun = message.get("result", {}).get("sessionId") if "result" in message else None
-            if begun and begun not in self._scopes:
-                await self.listen(begun)
-            if "method" in message and "id" in message and session_id:
-                self._asked[message["id"]] = session_id
-            await self.take(message)
+            with anyio.CancelScope(shield=True):  # a stream that is lost now has brought this message
+                await self._take_data(session_id, json.loads(value))
+            if session_id in self._next_places:
+                self.places[session_id] = self._next_places.pop(session_id)
+
+    async def _take_data(self, session_id: str | None, message: Message) -> None:
+        begun = message.get("result", {}).get("sessionId") if "result" in message else None
+        if begun and begun not in self._scopes:
+            await self.listen(begun)
+        if "method" in message and "id" in message and session_id:
+            self._asked[message["id"]] = session_id
+        await self.take(message)
 
     def drop(self, session_id: str | None) -> None:
         """Lose a stream without a word."""

@@ -18,6 +18,7 @@ import pytest
 
 from hermes_acp import __version__
 from tests.e2e.agent_process import WAIT_S, agent_environment, run_command
+from tests.e2e.http_serving import serving
 from tests.e2e.raw_editor import LOCAL, Message, RawEditor, editor, permit
 from tests.e2e.resident_process import resident
 from tests.model_server import Hold, Reply, ToolCall, serve
@@ -129,7 +130,6 @@ async def test_stopping_lets_a_turn_end_and_refuses_new_ones(tmp_path: Path, wor
             await first.wait_for(lambda m: m.get("id") == turn and "result" in m)
             assert await stopped.wait() == 0
             assert await first.process.wait() == 0
-        assert not (tmp_path / ".hermes" / "daemon.sock").exists()
 
 
 async def test_only_one_runs_and_a_client_that_does_not_fit_works_alone(
@@ -205,6 +205,12 @@ async def test_nothing_is_served_for_a_home_that_cannot_be_created(tmp_path: Pat
     environment = agent_environment(tmp_path, HERMES_HOME="/dev/null/home", HERMES_SERVE_TOKEN="t" * 32)
     done = await run_command("serve", "--listen", "127.0.0.1:0", environment=environment, cwd=tmp_path)
     assert (done.code, "/dev/null/home" in done.errors) == (4, True), done.errors
+
+
+async def test_an_address_is_printed_once_local_clients_are_served_too(tmp_path: Path) -> None:
+    async with serving(agent_environment(tmp_path), tmp_path / "scratch"):
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(tmp_path / ".hermes" / "daemon.sock"))
 
 
 async def test_a_client_without_descriptors_is_hung_up_on(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import anyio
 import msgspec
 import pytest
 
+from bench.resident_crash import Bench
 from tests.e2e.agent_process import agent_environment, configure
 from tests.e2e.http_serving import serving
 from tests.e2e.test_runs_command import command, state_of
@@ -58,3 +59,10 @@ async def test_a_run_survives_its_process_many_times(home: Path, workspace: Path
     outcomes = outcomes_in(server.requests[-1])
     in_doubt = sum("may have had its effect" in text for text in outcomes)
     assert STEPS - in_doubt <= len(lines) <= STEPS
+
+
+async def test_turns_runs_questions_and_schedules_survive_killed_resident_processes() -> None:
+    bench = Bench(kills=3, seed=2)
+    await bench.run()
+    assert bench.faults == []
+    assert bench.counts["run done"] == 9

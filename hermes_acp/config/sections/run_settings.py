@@ -1,6 +1,6 @@
 """`runs:` in a settings file."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -27,8 +27,16 @@ class BoardsSettings(Section):
 
 
 class ResidentSettings(Section):
-    """What the resident process does by itself."""
+    """Background work of the resident process."""
 
+    daemon: Literal["manual", "auto"] = "manual"
+    """Whether editors start the resident process if it does not run: `auto`, on a line of its own, lets the first one
+    start it. Otherwise `hermes-acp daemon start` or a service does.
+    """
+    daemon_idle_minutes: Positive = 30.0
+    """Minutes after which a resident process that an editor started ends, if it has no clients, turns, runs, schedules
+    or notifications to send.
+    """
     runs: RunSettings = RunSettings.defaults()
     boards: BoardsSettings = BoardsSettings.defaults()
     fleet: FleetSettings = FleetSettings.defaults()

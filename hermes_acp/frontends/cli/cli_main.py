@@ -65,7 +65,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _report_usage(error: BadRequest, arguments: Sequence[str]) -> int:
-    """Show a usage error, for a program that reads the result of `run` as its result, too."""
+    """Show a usage error; for a program that reads the result of `run`, also as that result."""
     note(error.sentence())
     if arguments[:1] == ["run"]:
         from hermes_acp.frontends.cli.run.run_output import failure_report, report_line, requested_format
@@ -136,7 +136,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _run_unattended(options: argparse.Namespace) -> int:
-    """Run a command about what happens while nobody is at a client."""
+    """Run a command about work without a client."""
     if options.command == "runs":
         from hermes_acp.frontends.cli.runs.runs_command import run_runs
 
@@ -170,7 +170,7 @@ def _run_upkeep(options: argparse.Namespace) -> int:
 
 
 def _run_administration(options: argparse.Namespace) -> int:
-    """Run a command of somebody who serves several people."""
+    """Run an administrator's command."""
     if options.command == "users":
         from hermes_acp.frontends.cli.users.users_command import run_users
 

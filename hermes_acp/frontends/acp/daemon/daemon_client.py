@@ -10,7 +10,7 @@ from hermes_acp.frontends.acp.daemon.daemon_socket import connect, read_line
 
 
 def ask(home: str, purpose: str) -> bytes | None:
-    """Ask something that is answered with one line; return None if no resident process answers."""
+    """Send a request that is answered with one line; return None if no resident process answers."""
     line = connect(home)
     if line is None:
         return None
@@ -20,8 +20,10 @@ def ask(home: str, purpose: str) -> bytes | None:
     return None
 
 
-def stop(home: str, *, at_once: bool) -> bool:
+def stop(home: str, *, at_once: bool, is_replaced: bool = False) -> bool:
     """Ask the resident process to end, and wait until it has; return False if there is none.
+
+    If it `is_replaced`, its clients wait for the next one.
 
     Raises HermesError if it refuses.
     """
@@ -29,7 +31,9 @@ def stop(home: str, *, at_once: bool) -> bool:
     if line is None:
         return False
     with line:
-        line.sendall(msgspec.json.encode(Hello("kill" if at_once else "stop")) + b"\n")
+        line.sendall(
+            msgspec.json.encode(Hello("kill" if at_once else "stop", is_replaced=is_replaced)) + b"\n"
+        )
         answer = msgspec.json.decode(read_line(line), type=Answer)
         if not answer.is_accepted:
             raise HermesError(answer.reason)

@@ -17,7 +17,7 @@ from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import Busy, HermesError
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.acp.daemon.daemon_client import ask, stop
-from hermes_acp.frontends.acp.daemon.daemon_messages import DaemonStatus
+from hermes_acp.frontends.acp.daemon.daemon_messages import ON_DEMAND, DaemonStatus
 from hermes_acp.frontends.acp.daemon.process_log import say
 from hermes_acp.frontends.acp.daemon.serve_command import add_serve_flags, run_serving
 from hermes_acp.frontends.acp.messages import daemon
@@ -38,6 +38,7 @@ def daemon_command(arguments: Sequence[str]) -> int:
     parser.add_argument("action", choices=("run", "start", "stop", "restart"), help=daemon.ACTION_HELP)
     parser.add_argument("--now", action="store_true", help=daemon.NOW_HELP)
     parser.add_argument("--allow-bypass", action="store_true", help=daemon.ALLOW_BYPASS_HELP)
+    parser.add_argument("--on-demand", action="store_true", help=daemon.ON_DEMAND_HELP)
     add_serve_flags(parser, None)
     try:
         options = parser.parse(arguments)
@@ -49,7 +50,7 @@ def daemon_command(arguments: Sequence[str]) -> int:
         if options.action == "restart":
             flags = flags or _flags_of_running(home)
         if options.action in ("stop", "restart"):
-            had_one = stop(home, at_once=options.now)
+            had_one = stop(home, at_once=options.now, is_replaced=options.action == "restart")
             if options.action == "stop":
                 say(daemon.STOPPED if had_one else daemon.NOT_RUNNING)
                 return ExitCode.DONE
@@ -62,7 +63,7 @@ def daemon_command(arguments: Sequence[str]) -> int:
 
 
 def status_command(arguments: Sequence[str]) -> int:
-    """Show what the resident process does; return 1 if there is none."""
+    """Show what the resident process is doing; return 1 if there is none."""
     parser = CommandParser(prog="hermes-acp status", description=daemon.STATUS_DESCRIPTION)
     add_profile_flag(parser)
     parser.add_argument("--json", action="store_true", help=daemon.JSON_HELP)
@@ -85,18 +86,22 @@ def status_command(arguments: Sequence[str]) -> int:
 
 def _run(options: argparse.Namespace, environment: Environment, flags: Sequence[str]) -> int:
     """Run in the foreground, with clients over a network if an address is given."""
-    if options.listen:
-        return run_serving(options, environment, flags)
     from hermes_acp.config.settings import load_settings
-    from hermes_acp.frontends.acp.daemon.daemon_process import run
+    from hermes_acp.frontends.acp.daemon.daemon_process import ResidentOptions, run
 
-    return run(environment, say, flags, drain_s=load_settings(environment).serve.drain_seconds)
+    settings = load_settings(environment)
+    idle_s = settings.daemon_idle_minutes * 60 if options.on_demand else None
+    if options.listen:
+        return run_serving(options, environment, flags, idle_s)
+    return run(environment, say, ResidentOptions(tuple(flags), settings.serve.drain_seconds, idle_s))
 
 
 def _lines(status: DaemonStatus) -> Iterator[str]:
     """Yield a status as lines of text."""
     since = datetime.fromtimestamp(status.started_at).strftime("%Y-%m-%d %H:%M")
     yield daemon.running(status.pid, status.version, since)
+    if ON_DEMAND in status.flags:
+        yield daemon.ON_DEMAND
     if status.address:
         yield daemon.serving_at(status.address)
     yield daemon.connected(", ".join(status.clients))
@@ -111,7 +116,7 @@ def _lines(status: DaemonStatus) -> Iterator[str]:
 def _start(home: str, flags: Sequence[str]) -> int:
     """Start the resident process in the background, and wait until it answers."""
     if running := _status(home):
-        return _report_running(running, flags)
+        return _report_running(home, running, flags)
     path = private_folder(Path(home, "logs")) / LOG
     with path.open("ab") as log:
         process = subprocess.Popen(
@@ -128,14 +133,24 @@ def _start(home: str, flags: Sequence[str]) -> int:
             say(daemon.started(pid, str(path)))
             return ExitCode.DONE
         with suppress(subprocess.TimeoutExpired):
-            process.wait(LOOK_S)
-            break
+            if process.wait(LOOK_S) != ExitCode.BUSY:
+                break
+            time.sleep(LOOK_S)  # another process was started at the same time, and is about to answer
     say(f"{daemon.NOT_STARTED} {daemon.log_hint(str(path))}")
     return process.poll() or ExitCode.FAILED
 
 
-def _report_running(running: DaemonStatus, flags: Sequence[str]) -> int:
-    """Report the process that runs already; return the exit code. Raises Busy if it runs with other flags."""
+def _report_running(home: str, running: DaemonStatus, flags: Sequence[str]) -> int:
+    """Report the process that runs already; return the exit code. Raises Busy if it runs with other flags.
+
+    One that was started on demand stays from now on, if a person wants it to run.
+    """
+    if ON_DEMAND in flags:
+        return ExitCode.DONE
+    if ON_DEMAND in running.flags and not flags:
+        ask(home, "stay")
+        say(daemon.stays(running.pid))
+        return ExitCode.DONE
     if flags and tuple(flags) != running.flags:
         raise Busy(
             daemon.other_flags(running.pid, shlex.join(running.flags)),
@@ -146,13 +161,13 @@ def _report_running(running: DaemonStatus, flags: Sequence[str]) -> int:
 
 
 def _flags_of_running(home: str) -> list[str]:
-    """Return what the resident process was started with."""
+    """Return the flags that the resident process was started with."""
     status = _status(home)
     return [*status.flags] if status else []
 
 
 def _pid(home: str) -> int:
-    """Return the process that answers, or 0."""
+    """Return the ID of the process that answers, or 0."""
     status = _status(home)
     return status.pid if status else 0
 

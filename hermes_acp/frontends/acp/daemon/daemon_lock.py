@@ -1,6 +1,7 @@
 """One resident process for each home folder: a lock that ends with its process, and the socket it guards."""
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -12,20 +13,21 @@ from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.storage.private_files import lock_or_busy, private_folder, storage_error
 
 MAX_PID_DIGITS: Final = 20
+MOMENT_S: Final = 0.1
 
 
 class DaemonLock:
     """The right to be the resident process of a home folder."""
 
     def __init__(self, home: Path) -> None:
-        """Take the lock, and remove the socket that a killed process left. Raises Busy, StorageError."""
+        """Take the lock; the socket of an earlier process stays until there is another. Raises Busy, StorageError."""
         path = private_folder(home) / RESIDENT_LOCK
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise storage_error(daemon.OPENING_LOCK, path, error) from error
         try:
-            lock_or_busy(self._descriptor, str(path))
+            self._lock(str(path))
         except Busy as error:
             pid = _pid_in(self._descriptor)
             os.close(self._descriptor)
@@ -33,15 +35,26 @@ class DaemonLock:
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
         self._socket = socket_path(str(home))
-        self._remove_socket()
 
-    def release(self) -> None:
-        """Remove the socket, then let another process take the lock."""
-        self._remove_socket()
+    def release(self, *, is_replaced: bool) -> None:
+        """Let another process take the lock. Clients wait for it if it replaces this one: then the socket stays."""
+        if self._descriptor < 0:
+            return
+        if not is_replaced:
+            self._remove_socket()
         os.close(self._descriptor)
+        self._descriptor = -1
+
+    def _lock(self, what: str) -> None:
+        """Take the lock. Raise Busy if another process keeps it: one that removes a socket has it for a moment."""
+        try:
+            lock_or_busy(self._descriptor, what)
+        except Busy:
+            time.sleep(MOMENT_S)
+            lock_or_busy(self._descriptor, what)
 
     def _remove_socket(self) -> None:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             os.unlink(self._socket)
 
 

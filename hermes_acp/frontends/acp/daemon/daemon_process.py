@@ -7,9 +7,8 @@ killed, and the next resident process continues them.
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -17,6 +16,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 from anyio.abc import SocketListener
+from msgspec import Struct
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
@@ -28,32 +28,59 @@ from hermes_acp.core.errors import HermesError, StorageError
 from hermes_acp.core.ports.session_ports import SessionObserver
 from hermes_acp.frontends.acp.connection.client_connection import ConnectionRegistry
 from hermes_acp.frontends.acp.daemon.daemon_lock import DaemonLock
-from hermes_acp.frontends.acp.daemon.daemon_socket import socket_address, socket_path
+from hermes_acp.frontends.acp.daemon.daemon_messages import ON_DEMAND
+from hermes_acp.frontends.acp.daemon.daemon_socket import (
+    NEW_SOCKET,
+    SOCKET,
+    socket_address,
+    socket_path,
+)
 from hermes_acp.frontends.acp.daemon.daemon_status import daemon_status
+from hermes_acp.frontends.acp.daemon.gateway_child import GatewayChild
+from hermes_acp.frontends.acp.daemon.idle_end import IdleEnd
 from hermes_acp.frontends.acp.daemon.local_clients import Controls, LocalClients
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.runs.attached_questions import AttachedQuestions
+from hermes_acp.service_manager import VARIABLES, ServiceManager
 from hermes_acp.sessions.clients.absence_notifications import AbsenceNotifications
 from hermes_acp.sessions.clients.unfinished_turns import UnfinishedTurns
 from hermes_acp.shutdown import ShutdownGuard, code_after, exit_process
 from hermes_acp.storage.descriptor_limit import raise_limit
+from hermes_acp.storage.private_files import storage_error
 
 CLOSING_S: Final = 1.0
+CONTINUING_S: Final = 1.0
+"""How long clients wait at the start for the turns that are continued: less than they wait for an answer."""
 DAY_S: Final = 86_400.0
 RUNS_RETRY_S: Final = 5.0
 
 
+class ResidentOptions(Struct, frozen=True):
+    """How a resident process runs: what its command was given, for the next one, and its times in seconds.
+
+    It gives turns `drain_s` to end; with `idle_s`, it ends once it was not used for that long.
+    """
+
+    flags: tuple[str, ...]
+    drain_s: float
+    idle_s: float | None = None
+
+
 class HttpService(Protocol):
-    """A server for clients that come over a network."""
+    """A server for network clients."""
 
     @property
     def address(self) -> str:
-        """Where it serves them."""
+        """The address that it listens on."""
         ...
 
     @property
     def observers(self) -> tuple[SessionObserver, ...]:
-        """What observes the events of all sessions."""
+        """The observers of all sessions."""
+        ...
+
+    def announce(self, say: Callable[[str], None]) -> None:
+        """Say where it serves them."""
         ...
 
     async def serve(self, app: App, registry: ConnectionRegistry, home: Path) -> None:
@@ -72,14 +99,13 @@ class HttpService(Protocol):
 def run(
     environment: Environment,
     announce: Callable[[str], None],
-    flags: Sequence[str],
+    options: ResidentOptions,
     *,
-    drain_s: float,
     serve: Callable[[], HttpService] | None = None,
 ) -> int:
     """Run until a signal or a request to stop; return the exit code. Raises Busy if another one runs.
 
-    `flags` are what the command was given, for the next one. `serve` binds a server for remote clients, once this is
+    `serve` binds a server for remote clients, once this is
     known to be the only resident process. In a home folder that cannot be written, it serves those alone.
     It raises StorageError if that folder cannot be created.
     """
@@ -91,15 +117,19 @@ def run(
             raise
     try:
         http = serve() if serve else None
-        guard = ShutdownGuard(drain_s=drain_s)
+        guard = ShutdownGuard(drain_s=options.drain_s)
         raise_limit()
         guard.start()
         guard.watch_signals()
-        resident = ResidentProcess(environment, guard, announce, http, drain_s, tuple(flags))
-        return anyio.run(partial(resident.run, is_reachable=lock is not None))
-    finally:
+        manager = ServiceManager.of(environment.variables, os.getpid())
+        for name in VARIABLES:
+            environment = environment.without(name)
+        resident = ResidentProcess(environment, guard, announce, http, options, lock, manager)
+        return anyio.run(resident.run)
+    except BaseException:
         if lock:
-            lock.release()
+            lock.release(is_replaced=False)
+        raise
 
 
 class ResidentProcess:
@@ -111,15 +141,20 @@ class ResidentProcess:
         guard: ShutdownGuard,
         announce: Callable[[str], None],
         http: HttpService | None,
-        drain_s: float,
-        flags: tuple[str, ...],
+        options: ResidentOptions,
+        lock: DaemonLock | None,
+        manager: ServiceManager,
     ) -> None:
+        """Prepare; without a lock, it is not reached by the socket. It reports to the manager of services."""
         self._environment = environment
-        self._flags = flags
+        self._manager = manager
+        self._options = options
+        self._lock = lock
+        self._is_replaced: bool | None = None
         self._guard = guard
         self._announce = announce
         self._http = http
-        self._drain_s = drain_s
+        self._stays = anyio.Event()
         self._notifications = build_notifications(environment, SystemClock())
         absences = AbsenceNotifications(
             lambda session_id: self._app.sessions.get(session_id), self._notifications.post
@@ -130,22 +165,29 @@ class ResidentProcess:
         self._app.departures.on_unattended = absences.left
         self._registry = ConnectionRegistry()
         self._started_at = time.time()
-        controls = Controls(self._status, self._stop)
+        controls = Controls(self._status, self._stop, self._stays.set)
         self._app.run_service.is_resident = True
         self._clients = LocalClients(self._app, environment, self._registry, controls)
 
-    async def run(self, *, is_reachable: bool) -> int:
-        """Serve until the end; return the exit code. If `is_reachable`, also listen on the socket."""
+    async def run(self) -> int:
+        """Serve until the end; return the exit code."""
         code, home = 0, self._environment.home
         try:
-            async with background_tasks(self._app.run), anyio.create_task_group() as tasks:
-                if is_reachable:
+            async with (
+                background_tasks(self._app.run, self._manager.keep_alive),
+                anyio.create_task_group() as tasks,
+            ):
+                if self._lock and (listener := await self._listener()):
                     await self._note_left_over(UnfinishedTurns(home / "unfinished-turns.json"))
-                    tasks.start_soon(self._clients.serve, await self._listener())
+                    have_begun = anyio.Event()
+                    tasks.start_soon(self._continue_all, have_begun)
+                    with anyio.move_on_after(CONTINUING_S):  # clients that come back find their turn running
+                        await have_begun.wait()
+                    tasks.start_soon(self._clients.serve, listener)
                 if self._http:
                     tasks.start_soon(self._http.serve, self._app, self._registry, home)
-                for session_id in self._app.sessions.continued:
-                    await self._continue(session_id)
+                    self._http.announce(self._announce)
+                self._manager.report_ready(self._place())
                 code = await self._ending()
                 await self._stop_serving()
                 if self._app.turn_tasks.has_turns:
@@ -155,18 +197,34 @@ class ResidentProcess:
         finally:
             with anyio.CancelScope(shield=True):
                 await self._app.aclose()
+            self._release_lock()
 
-    async def _listener(self) -> SocketListener:
-        """Listen on the socket; tell the person who started a process that serves nobody else."""
+    async def _listener(self) -> SocketListener | None:
+        """Listen on the socket; tell the person who started a process that serves nobody else.
+
+        Where no socket can be created, return None if there are remote clients, else raise StorageError.
+        """
         home = str(self._environment.home)
         folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            listener = await anyio.create_unix_listener(socket_address(home, folder), mode=0o600)
+            address = socket_address(home, folder, NEW_SOCKET)
+            listener = await anyio.create_unix_listener(address, mode=0o600)
+            os.replace(NEW_SOCKET, SOCKET, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError as error:
+            if self._http is None:
+                raise storage_error(daemon.CREATING_SOCKET, Path(socket_path(home)), error) from error
+            return None
         finally:
             os.close(folder)
         if self._http is None:
-            self._announce(daemon.listening(socket_path(home)))
+            self._announce(self._place())
         return listener
+
+    def _place(self) -> str:
+        """Return where clients reach this process, in a sentence."""
+        if self._http:
+            return daemon.serving_at(self._http.address)
+        return daemon.listening(socket_path(str(self._environment.home)))
 
     async def _stop_serving(self) -> None:
         async with anyio.create_task_group() as tasks:
@@ -176,26 +234,26 @@ class ResidentProcess:
                 await self._clients.stop()
 
     async def _note_left_over(self, unfinished: UnfinishedTurns) -> None:
-        """Note what an earlier process did not finish and, from now on, what this one does not."""
+        """Collect the turns that an earlier process did not finish, and start recording those of this one."""
         self._app.sessions.continued = await unfinished.left_over()
         self._app.turn_tasks.unfinished = unfinished
 
     async def _drive_runs(self) -> None:
-        """Drive runs; a home folder that cannot be written stops them, but not the process."""
+        """Drive runs; an unwritable home folder stops this, but not the process."""
         while True:
             with suppress(StorageError):
                 await self._app.run_service.work()
             await anyio.sleep(RUNS_RETRY_S)
 
     async def _ask_for_runs(self) -> None:
-        """Put questions of runs to clients; a home folder that cannot be read stops that, but not the process."""
+        """Show the questions of runs to clients; an unreadable home folder stops this, but not the process."""
         while True:
             with suppress(StorageError):
                 await self._questions.keep()
             await anyio.sleep(RUNS_RETRY_S)
 
     async def _prune_runs(self) -> None:
-        """Forget old runs, once a day; settings or files that cannot be used stop that, but not the process."""
+        """Delete old runs, once a day; unusable settings or files stop this, but not the process."""
         while True:
             with suppress(HermesError):
                 settings = await anyio.to_thread.run_sync(load_settings, self._environment)
@@ -204,7 +262,7 @@ class ResidentProcess:
             await anyio.sleep(DAY_S)
 
     async def _report_runs(self) -> None:
-        """Notify people of runs; settings or files that cannot be used stop that, but not the process."""
+        """Send notifications about runs; unusable settings or files stop this, but not the process."""
         from hermes_acp.runs.run_notifications import RunNotifications
 
         reports = RunNotifications(self._app.run_service, self._notifications)
@@ -212,6 +270,12 @@ class ResidentProcess:
             with suppress(HermesError):
                 await reports.keep()
             await anyio.sleep(RUNS_RETRY_S)
+
+    async def _continue_all(self, have_begun: anyio.Event) -> None:
+        """Continue the turns that an earlier process did not finish."""
+        for session_id in self._app.sessions.continued:
+            await self._continue(session_id)
+        have_begun.set()
 
     async def _continue(self, session_id: str) -> None:
         """Continue a turn that an earlier process did not finish."""
@@ -226,8 +290,8 @@ class ResidentProcess:
         if not session.record.can_resume:
             await self._app.departures.close_if_unattended(session)
             return
-        if self._app.turn_tasks.unfinished and session.record.calls.resting():
-            self._app.turn_tasks.unfinished.forgive(session_id)
+        if self._app.turn_tasks.unfinished and session.record.calls.suspended():
+            self._app.turn_tasks.unfinished.reset_starts(session_id)
 
         async def go_on() -> None:
             await session.go_on(session.clients)
@@ -241,11 +305,17 @@ class ResidentProcess:
             self._report_runs,
             self._prune_runs,
             self._ask_for_runs,
+            self._end_when_idle,
             self._app.board_coordinator().keep,
+            GatewayChild(self._environment, self._announce).keep,
         ):
             number = await self._guard.stopped()
         code = code_after(number)
-        if number != signal.SIGTERM:
+        if self._is_replaced is None:  # service managers end it to start it again
+            self._is_replaced = number == signal.SIGTERM
+        is_draining = number == signal.SIGTERM
+        self._manager.report_stopping(daemon.DRAINING, self._options.drain_s if is_draining else 0.0)
+        if not is_draining:
             return code
         if self._http:
             self._http.refuse_clients()
@@ -257,27 +327,55 @@ class ResidentProcess:
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(hurry)
-            with anyio.move_on_after(self._drain_s):
+            with anyio.move_on_after(self._options.drain_s):
                 await self._app.turn_tasks.drain()
             tasks.cancel_scope.cancel()
         self._guard.end_drain()
         return code
 
     async def _cut_off(self, code: int) -> None:
-        """End the process with turns under way: close what is idle, leave the rest as a killed process would."""
+        """End the process while turns are running: close idle sessions, and leave the others as a killed process
+        would.
+        """
         with anyio.move_on_after(CLOSING_S):
             for session in self._app.sessions.opened:
                 if session.has_work:
                     await session.ledger.settle()
                 else:
                     await self._app.sessions.close(session.id)
+        self._release_lock()
         exit_process(code)
+
+    def _release_lock(self) -> None:
+        if self._lock:
+            self._lock.release(is_replaced=self._is_replaced is True)
+            self._lock = None
+
+    async def _end_when_idle(self) -> None:
+        """End the process once it is not used, if it was started on demand and nobody has asked it to stay."""
+        if self._options.idle_s is None:
+            return
+        idle_end = IdleEnd(self._app, self._registry, self._notifications, self._options.idle_s)
+        async with anyio.create_task_group() as tasks:
+
+            async def end() -> None:
+                await idle_end.passed()
+                self._announce(daemon.NOT_USED)
+                self._stop(at_once=False, is_replaced=False)
+
+            tasks.start_soon(end)
+            await self._stays.wait()
+            tasks.cancel_scope.cancel()
 
     async def _status(self) -> bytes:
         address = self._http.address if self._http else ""
         names = tuple(client.name for client in self._registry.clients)
-        status = await daemon_status(self._app, self._started_at, address, names, self._flags)
+        flags = self._options.flags
+        if self._stays.is_set():
+            flags = tuple(flag for flag in flags if flag != ON_DEMAND)
+        status = await daemon_status(self._app, self._started_at, address, names, flags)
         return msgspec.json.encode(status)
 
-    def _stop(self, at_once: bool) -> None:
+    def _stop(self, at_once: bool, is_replaced: bool) -> None:
+        self._is_replaced = is_replaced
         os.kill(os.getpid(), signal.SIGINT if at_once else signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Where the resident process of a home folder is reached, and what is said there first.
+"""The socket of a home folder's resident process, and the first messages on it.
 
 A client sends one line, `Hello`, and gets one line, `Answer` (`daemon_messages.py`). If its descriptors are accepted,
 it sends these with one byte, and waits for a byte with an exit code. This module is read by every process that an
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import socket
 
 SOCKET: Final = "daemon.sock"
+NEW_SOCKET: Final = "daemon.sock.new"
+"""Where a process listens before it puts its socket in the place of an earlier one."""
 MAX_PATH_BYTES: Final = 100
 """What fits into a socket's address on every system."""
 MAX_LINE_BYTES: Final = 1 << 20
@@ -26,12 +28,12 @@ def socket_path(home: str) -> str:
     return os.path.join(home, SOCKET)
 
 
-def socket_address(home: str, folder: int) -> str:
-    """Return an address of the socket that is short enough; `folder` is a descriptor of the home folder."""
-    path = socket_path(home)
+def socket_address(home: str, folder: int, name: str = SOCKET) -> str:
+    """Return an address of a socket that is short enough; `folder` is a descriptor of the home folder."""
+    path = os.path.join(home, name)
     if len(os.fsencode(path)) <= MAX_PATH_BYTES:
         return path
-    return f"/proc/self/fd/{folder}/{SOCKET}"
+    return f"/proc/self/fd/{folder}/{name}"
 
 
 def connect(home: str) -> "socket.socket | None":

@@ -1,6 +1,6 @@
 """The socket of the resident process: serve the clients that other processes of the same user hand over.
 
-Only processes of this user are heard: the kernel says who is on the other side.
+Only processes of this user are served: the kernel identifies the peer.
 """
 
 import os
@@ -29,11 +29,13 @@ GREETING_S: Final = 5.0
 
 
 class Controls(Struct, frozen=True):
-    """What clients of the socket may ask besides being served: the status as JSON, and the end of the process."""
+    """The other requests that clients of the socket may send: for the status as JSON, and to end the process."""
 
     status: Callable[[], Awaitable[bytes]]
-    stop: Callable[[bool], None]
-    """Begin to end: at once, or after running turns."""
+    stop: Callable[[bool, bool], None]
+    """Begin to end: at once, or after running turns; whether another process follows."""
+    stay: Callable[[], None]
+    """Never end for want of use."""
 
 
 class LocalClients:
@@ -83,11 +85,14 @@ class LocalClients:
                 await stream.send(await self._controls.status() + b"\n")
             case "stop" | "kill":
                 await _say(stream, Answer(is_accepted=True))
-                self._controls.stop(hello.purpose == "kill")
+                self._controls.stop(hello.purpose == "kill", hello.is_replaced)
                 await anyio.sleep_forever()
+            case "stay":
+                self._controls.stay()
+                await _say(stream, Answer(is_accepted=True))
             case "serve":
                 why = daemon.STOPPING if self._is_stopping else refusal(hello, self._environment)
-                await _say(stream, Answer(not why, why))
+                await _say(stream, Answer(not why, why, self._is_stopping))
                 if not why:
                     await self._serve(stream, environment_of(hello.variables))
             case _:

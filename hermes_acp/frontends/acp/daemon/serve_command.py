@@ -38,16 +38,22 @@ def serve_command(arguments: Sequence[str]) -> int:
         return ExitCode.INTERRUPTED
 
 
-def run_serving(options: argparse.Namespace, environment: Environment, flags: Sequence[str]) -> int:
-    """Run the resident process for clients over a network; a restart repeats its `flags`. Raises HermesError."""
-    from hermes_acp.frontends.acp.daemon.daemon_process import run
+def run_serving(
+    options: argparse.Namespace, environment: Environment, flags: Sequence[str], idle_s: float | None = None
+) -> int:
+    """Run the resident process for clients over a network; a restart repeats its `flags`.
+
+    With `idle_s`, it ends once it was not used for that long. Raises HermesError.
+    """
+    from hermes_acp.frontends.acp.daemon.daemon_process import ResidentOptions, run
 
     settings = _settings(options, environment)
     bind = _server()
     if settings.is_remote:
         say(serving.NO_TLS)
     inner = environment.without(TOKEN_VARIABLE)
-    return run(inner, say, flags, drain_s=settings.drain_s, serve=lambda: bind(settings, say))
+    resident = ResidentOptions(tuple(flags), settings.drain_s, idle_s)
+    return run(inner, say, resident, serve=lambda: bind(settings))
 
 
 def _server():
@@ -81,7 +87,7 @@ def _settings(options: argparse.Namespace, environment: Environment) -> ServeSet
 
 
 def add_serve_flags(parser: CommandParser, default: str | None) -> None:
-    """Add the flags for clients that come over a network."""
+    """Add the flags for network clients."""
     parser.add_argument(
         "--listen", metavar="HOST:PORT", default=default, help=serving.listen_help(DEFAULT_LISTEN)
     )

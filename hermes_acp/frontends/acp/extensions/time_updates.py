@@ -8,14 +8,16 @@ from hermes_protocol import v1
 
 
 class TimeUpdates:
-    """The updates about time, sent before those of a session's live events: a card takes none after its end."""
+    """The updates about time, sent before the session's other live updates, because a card accepts none after its
+    end.
+    """
 
     def __init__(self) -> None:
         self._timer = TurnTimer()
         self._began: dict[str, int] = {}
 
     def take(self, event: Event) -> tuple[v1.SessionUpdate, ...]:
-        """Return the updates about an event that happens now."""
+        """Return the updates about a live event."""
         now = time.time()
         spent = self._timer.take(event, now)
         now_ms = round(now * 1000)

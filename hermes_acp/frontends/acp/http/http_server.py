@@ -48,20 +48,15 @@ STREAMS_PER_CONNECTION: Final = 1100
 class HttpServer:
     """Serves clients over HTTP and WebSocket at one address."""
 
-    def __init__(self, settings: ServeSettings, announce: Callable[[str], None]) -> None:
-        """Bind the address and announce it. Raise ConfigError for one that cannot be bound."""
+    def __init__(self, settings: ServeSettings) -> None:
+        """Bind the address. Raise ConfigError for one that cannot be bound."""
         self._listener = listen(settings.host, settings.port)
         port = self._listener.getsockname()[1]
         shown = f"[{settings.host}]" if ":" in settings.host else settings.host
         token = settings.token or secrets.token_urlsafe(32)
-        page = f"http://{shown}:{port}/"
+        self._page = f"http://{shown}:{port}/"
+        self._generated_token = "" if settings.token else token
         self.address = f"http://{shown}:{port}{PATH}"
-        announce(serving.serving(self.address))
-        if settings.token:
-            announce(serving.web_page(page))
-        else:
-            announce(serving.generated_token(token))
-            announce(serving.web_page(f"{page}#token={token}"))
         self._policy = AdmissionPolicy(
             token=token,
             hosts=LOCAL_NAMES | {host_name(settings.host)} | {name.lower() for name in settings.hosts},
@@ -77,8 +72,17 @@ class HttpServer:
 
     @property
     def observers(self) -> tuple[SessionMetrics, ...]:
-        """What counts the events of all sessions."""
+        """The observers that count the events of all sessions."""
         return (self._metrics,)
+
+    def announce(self, say: Callable[[str], None]) -> None:
+        """Say where clients are served; and with which token, if it was generated."""
+        say(serving.serving(self.address))
+        if token := self._generated_token:
+            say(serving.generated_token(token))
+            say(serving.web_page(f"{self._page}#token={token}"))
+        else:
+            say(serving.web_page(self._page))
 
     async def serve(self, app: App, registry: ConnectionRegistry, home: Path) -> None:
         """Serve clients until `stop`."""
@@ -98,7 +102,7 @@ class HttpServer:
             tasks.cancel_scope.cancel()
 
     async def _serve(self, endpoint: Endpoint, config: Config) -> None:
-        """Run the HTTP server. It cancels by means of its own, so no scope is cancelled in its task."""
+        """Run the HTTP server. It has its own way of cancelling, so no scope is cancelled in its task."""
         http: Any = hypercorn_loop  # its types are written for one framework's stubs
         await http.serve(endpoint, config, shutdown_trigger=self._stopping.wait, mode="asgi")
         self._closed.set()

@@ -1,4 +1,4 @@
-"""What the resident process and the commands around it say."""
+"""Texts of the resident process and its commands."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,11 +24,26 @@ NO_SESSION: Final = "No session is open."
 SESSIONS: Final = "Open sessions:"
 NOT_STARTED: Final = "The agent did not start in the background."
 LOST: Final = "The resident process has ended. Start the agent again: its sessions are stored."
+ON_DEMAND_HELP: Final = (
+    "end when it is not used for a while (`daemon_idle_minutes`); editors start it so with `daemon: auto`"
+)
+ON_DEMAND: Final = (
+    "An editor started it. It ends when it is not used for a while; "
+    "`hermes-acp daemon start` keeps it running."
+)
+NOT_USED: Final = "It is not used, and ends."
+
+# For the service manager
+DRAINING: Final = "Stopping; running turns get time to end."
 
 OPENING_LOCK: Final = "open the lock"
+CREATING_SOCKET: Final = "create the socket"
+REMOVING_SOCKET: Final = "remove the old socket"
 
 # For a client's own process
 STOPPING: Final = "The resident process is stopping."
+NO_ANSWER: Final = "The resident process did not answer."
+NO_SUCCESSOR: Final = "The resident process has ended, and no other one answers."
 UNKNOWN_PURPOSE: Final = "The resident process does not know this request."
 OTHER_BYPASS: Final = "One of them was started with --allow-bypass, the other was not."
 
@@ -38,13 +53,18 @@ def already_running(pid: int) -> str:
     return f"The agent is already running in the background (process {pid})."
 
 
+def stays(pid: int) -> str:
+    """Say that a process that an editor started goes on running."""
+    return f"{already_running(pid)} It was started by an editor, and from now on does not end by itself."
+
+
 def other_flags(pid: int, flags: str) -> str:
     """Name the process that runs already, and what it was started with."""
     return f"{already_running(pid)} It was started {f'with {flags}' if flags else 'without options'}."
 
 
 def restart_hint(flags: str) -> str:
-    """Say how it is started with other flags."""
+    """Say how to restart the resident process with other flags."""
     return f"`hermes-acp daemon restart {flags}` restarts it that way."
 
 
@@ -59,8 +79,8 @@ def log_hint(path: str) -> str:
 
 
 def listening(path: str) -> str:
-    """Name the socket."""
-    return f"hermes-acp is resident: {path}"
+    """Say that the resident process is ready, naming its socket."""
+    return f"The resident process is ready: {path}"
 
 
 def not_continued(session_id: str, why: str) -> str:
@@ -69,7 +89,7 @@ def not_continued(session_id: str, why: str) -> str:
 
 
 def running(pid: int, version: str, since: str) -> str:
-    """Say that it runs."""
+    """Say that the resident process is running."""
     return f"The agent runs in the background: process {pid}, version {version}, since {since}."
 
 
@@ -99,7 +119,7 @@ def works_alone(reason: str) -> str:
 
 
 def other_version(own: str, other: str) -> str:
-    """Compare versions."""
+    """Say that the versions differ."""
     return (
         f"The resident process has version {own}, this one {other}: `hermes-acp daemon restart` replaces it."
     )
@@ -108,3 +128,13 @@ def other_version(own: str, other: str) -> str:
 def other_variables(names: Sequence[str]) -> str:
     """Name the variables that differ, never their values."""
     return f"These variables differ from those of the resident process: {', '.join(names)}."
+
+
+def gateway_ended(code: int, wait_s: float) -> str:
+    """Tell that the gateway is started again."""
+    return f"The gateway ended with exit code {code}. It is started again in {wait_s:g} s."
+
+
+def gateway_not_started(reason: str) -> str:
+    """Tell that the gateway was not started."""
+    return f"The gateway was not started: {reason}"

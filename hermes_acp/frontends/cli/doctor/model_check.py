@@ -100,7 +100,7 @@ async def _tried(settings: "Settings", choice: "ModelChoice") -> Finding:
 
 
 async def _failure(settings: "Settings", choice: "ModelChoice", error: HermesError) -> str:
-    """Return why a call failed, and which models there are if the endpoint does not list this one."""
+    """Return why a call failed, with the available models if the endpoint does not list this one."""
     from hermes_acp.frontends.command_line.nearest_words import nearest
 
     names = await _listed(settings, choice)
@@ -111,7 +111,7 @@ async def _failure(settings: "Settings", choice: "ModelChoice", error: HermesErr
 
 
 async def _listed(settings: "Settings", choice: "ModelChoice") -> "Sequence[str]":
-    """Return the names of the endpoint's models; none if it does not tell."""
+    """Return the names of the endpoint's models; none if it does not list them."""
     from hermes_acp.models.model_setup.model_trial import models_of
 
     try:

@@ -1,4 +1,4 @@
-"""Check the targets of notifications and what was not delivered, without sending anything."""
+"""Check notification targets and undelivered notifications, without sending anything."""
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.frontends.cli.doctor.doctor_findings import Level

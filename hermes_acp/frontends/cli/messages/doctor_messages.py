@@ -1,4 +1,4 @@
-"""What `hermes-acp doctor` says; the findings themselves come from the checks."""
+"""Texts of `hermes-acp doctor`; the findings themselves come from the checks."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -26,7 +26,7 @@ SANDBOXED: Final = "Commands that nobody approved run in a sandbox (bubblewrap).
 
 
 def profile_in_use(name: str, keys_from: str) -> str:
-    """Return which profile is checked, and whose keys it may use."""
+    """Say which profile is checked, and whose keys it may use."""
     return f"This is the profile {name}." + (f" It may use the keys of {keys_from}." if keys_from else "")
 
 
@@ -45,42 +45,42 @@ def embedded_later(number: int) -> str:
 
 def broken_setting(file: str, sentence: str) -> str:
     """Return what is wrong with a settings file; `hermes-acp setup` can mend it."""
-    return f"{sentence if file in sentence else f'{file}: {sentence}'} Run `hermes-acp setup` to mend it."
+    return f"{sentence if file in sentence else f'{file}: {sentence}'} Run `hermes-acp setup` to repair it."
 
 
 def no_model(sentence: str) -> str:
-    """Return why no model can be chosen."""
+    """Say why no model can be chosen."""
     return f"{sentence} `hermes-acp setup` sets up a model."
 
 
 def model_set(model: str, base_url: str) -> str:
-    """Return which model is used; it may be unnamed."""
+    """Say which model is used; it may be unnamed."""
     chosen = f"{model} at {base_url}" if model else f"the first that {base_url} lists"
     return f"The model is {chosen}. `hermes-acp doctor --online` tries it."
 
 
 def model_answered(model: str, base_url: str, seconds: float) -> str:
-    """Return that a call succeeded."""
+    """Say that a call succeeded."""
     return f"{model} at {base_url} answered in {seconds:.1f} s."
 
 
 def no_answer(model: str, base_url: str, seconds: float) -> str:
-    """Return that a call took too long."""
+    """Say that a call took too long."""
     return f"{model} at {base_url} did not answer within {seconds:.0f} s."
 
 
 def unlisted(base_url: str) -> str:
-    """Return that there is no model to try."""
-    return f"No model is named, and {base_url} lists none. `hermes-acp setup` sets one."
+    """Say that there is no model to try."""
+    return f"No model is configured, and {base_url} lists none. `hermes-acp setup` sets one."
 
 
 def model_failed(model: str, sentence: str) -> str:
-    """Return why a call failed."""
+    """Say why a call failed."""
     return f"A call of {model} failed: {sentence} `hermes-acp setup` changes model, key and address."
 
 
 def unknown_model(model: str, base_url: str, message: str, names: Sequence[str]) -> str:
-    """Return that the endpoint does not have the model, with some that it has."""
+    """Say that the endpoint does not have the model, with some that it has."""
     return (
         f"{base_url} does not list the model {model}: {message} It lists {', '.join(names)}. "
         "`hermes-acp setup` changes the model."

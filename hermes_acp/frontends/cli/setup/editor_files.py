@@ -1,6 +1,6 @@
-"""Which files of which editor start hermes-acp, and what they have to hold.
+"""The files through which each editor starts hermes-acp, and their required content.
 
-An editor's own settings are changed at one place; a file that is only ours is written whole. The templates are the
+In an editor's own settings, one entry is changed; files that only we use are written whole. The templates are the
 files in `editor-clients`, which a test compares.
 """
 
@@ -42,7 +42,7 @@ class Machine(Struct, frozen=True):
 
 
 class FileChange(Struct, frozen=True):
-    """A file, its text now, or None if it does not exist, and its text after the change."""
+    """A file, its current text, or None if it does not exist, and its text after the change."""
 
     path: Path
     before: str | None
@@ -84,7 +84,7 @@ def _read(path: Path) -> str | None:
 
 
 def _in_json(path: Path, names: tuple[str, ...], entry: Mapping[str, Any]) -> FileChange:
-    """Add an entry to a JSON file; of one that is there, only the command is changed."""
+    """Add an entry to a JSON file; in an existing entry, only the command is changed."""
     before = _read(path)
     text = before or ""
     try:
@@ -98,7 +98,7 @@ def _in_json(path: Path, names: tuple[str, ...], entry: Mapping[str, Any]) -> Fi
 
 
 def _own(path: Path, template: str, machine: Machine, mode: int | None = None) -> FileChange:
-    """Write a file that is only ours, with the full path of the command."""
+    """Plan a file that only we use, with the full path of the command."""
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     quoted = machine.command.replace("\\", "\\\\").replace('"', '\\"')
     return FileChange(path, _read(path), text.replace(f'"{COMMAND}"', f'"{quoted}"'), mode)

@@ -1,0 +1,117 @@
+"""Reach the resident process of a home folder: wait for one that is being replaced, or start one on demand.
+
+Every process that an editor starts comes through here, so this imports little.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from hermes_acp.config.home_folders import RESIDENT_LOCK
+from hermes_acp.frontends.acp.daemon.daemon_socket import connect, socket_path
+
+if TYPE_CHECKING:
+    import socket
+
+SUCCESSOR_S: Final = 5.0
+"""How long a client waits for the next resident process, once one has ended without being told to."""
+LOOK_S: Final = 0.05
+CONFIG_FILE: Final = "config.yaml"
+
+
+class ResidentLookup:
+    """One client's attempts to reach the resident process of a home folder."""
+
+    def __init__(self, home: str, variables: Mapping[str, str], *, allows_bypass: bool) -> None:
+        """Prepare; a process that is started gets the client's `variables`."""
+        self._home = home
+        self._variables = variables
+        self._allows_bypass = allows_bypass
+        self._is_on_demand = is_on_demand(home)
+        self._deadline = time.monotonic() + SUCCESSOR_S
+        self._has_tried = False
+        self.has_failed = False
+        """Whether a process should have been there, or was started, but does not answer."""
+
+    @property
+    def may_succeed(self) -> bool:
+        """Whether there is a resident process, was one that did not end properly, or is to be one."""
+        return self._is_on_demand or os.path.exists(socket_path(self._home))
+
+    def connection(self) -> "socket.socket | None":
+        """Connect, or connect again to what replaces a process that is ending. Return None to work alone.
+
+        If a process is wanted on demand and there is none, it is started.
+        """
+        if self._has_tried:
+            time.sleep(LOOK_S)
+            if time.monotonic() > self._deadline:
+                return None
+        self._has_tried = True
+        line = connect(self._home)
+        if line is None and self._is_on_demand:
+            start_on_demand(self._variables, allows_bypass=self._allows_bypass)
+            line = connect(self._home)
+            self.has_failed = line is None
+        return line or self._successor()
+
+    def _successor(self) -> "socket.socket | None":
+        """Wait for the process that replaces one that was killed or restarted; its socket is left."""
+        path = socket_path(self._home)
+        while os.path.exists(path) and not self.has_failed:
+            if time.monotonic() > self._deadline:
+                self.has_failed = True
+                _forget(self._home)
+                break
+            time.sleep(LOOK_S)
+            if line := connect(self._home):
+                return line
+        return None
+
+
+def is_on_demand(home: str) -> bool:
+    """Return whether the settings say `daemon: auto`. What they mean otherwise is left to who can read YAML."""
+    try:
+        with open(os.path.join(home, CONFIG_FILE), encoding="utf-8", errors="replace") as file:
+            return any(_says_auto(line) for line in file)
+    except OSError:
+        return False
+
+
+def _says_auto(line: str) -> bool:
+    name, _, value = line.partition(":")
+    word = value.partition(" #")[0].strip().strip("'\"")
+    return name.rstrip().strip("'\"") == "daemon" and word == "auto"
+
+
+def start_on_demand(variables: Mapping[str, str], *, allows_bypass: bool) -> None:
+    """Start a resident process that ends when nobody uses it, and wait until it answers or has failed.
+
+    The process that starts it ends at once, so nothing that ends this one reaches it. It reports to standard error.
+    """
+    flags = ["--on-demand", *(["--allow-bypass"] if allows_bypass else [])]
+    command = [sys.executable, "-m", "hermes_acp", "daemon", "start", *flags]
+    try:
+        pid = os.posix_spawn(sys.executable, command, variables, setsigmask=())
+        os.waitpid(pid, 0)
+    except OSError as error:
+        sys.stderr.write(f"hermes-acp: {sys.executable}: {error.strerror}\n")
+
+
+def _forget(home: str) -> None:
+    """Remove the socket that a process left, unless another one is about to use its place."""
+    import fcntl
+
+    try:
+        descriptor = os.open(os.path.join(home, RESIDENT_LOCK), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(socket_path(home))
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
