@@ -126,6 +126,7 @@ async def test_a_trace_goes_from_the_caller_through_turn_call_child_and_server(
     )
 
 
+@pytest.mark.slow
 async def test_the_model_servers_own_clock_says_the_same(home: Path, workspace: Path) -> None:
     """Each span encloses its request; the closest shows what is measured besides, as others share the machine."""
     steps = [

@@ -104,10 +104,10 @@ def entries_of_record(
                 at, "notice" if isinstance(event, Noticed) else "state", what, session_id, who, facts=facts
             )
         for span in spans.after(event, at):
-            yield _entry_of(span, session_id, answered_by)
+            yield _entry_of(span, session_id, answered_by, at)
 
 
-def _entry_of(span: FinishedSpan, session_id: str, answered_by: str) -> LogEntry:
+def _entry_of(span: FinishedSpan, session_id: str, answered_by: str, recorded_at: float) -> LogEntry:
     about = span.attributes
     kind = OPERATIONS[str(about[names.OPERATION])]
     outcome = span.error or str(
@@ -118,9 +118,7 @@ def _entry_of(span: FinishedSpan, session_id: str, answered_by: str) -> LogEntry
     if kind in ("turn", "run"):
         what = kind
     facts = {short: about[name] for name, short in FACTS.items() if name in about}
-    at = (
-        span.end_ns // NS_IN_MS / 1000
-    )  # as exact as the times of a record's other events, so that the order stays
+    at = min(recorded_at, span.end_ns // NS_IN_MS / 1000)  # the order is that of the record
     took_s = round(span.duration_s, 6) if span.is_measured else None
     return LogEntry(at, kind, what, session_id, who, outcome, took_s, facts)
 
