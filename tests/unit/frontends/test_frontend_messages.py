@@ -14,6 +14,8 @@ from tests.golden.message_catalogue import FOLDER, catalogue
         "chat.full_screen",
         "cli",
         "cli.board",
+        "cli.logs",
+        "cli.usage",
         "cli.sessions",
         "cli.update",
         "cli.users",
