@@ -70,9 +70,10 @@ def service_command_line(environment: Environment, flags: Sequence[str]) -> tupl
 
 
 def program(search_path: str, started_as: str = "") -> tuple[str, ...]:
-    """Return the command that starts this installation: the one on the search path, or `started_as`, if it belongs to it.
+    """Return the command that starts this installation.
 
-    Either may be a link that an update changes.
+    That is the one on the search path, or `started_as`, if it belongs to this installation: it may be a link that an
+    update changes.
     """
     own = Path(sys.executable).with_name(PROGRAM)
     if not own.is_file():
