@@ -22,6 +22,7 @@ from hermes_acp.frontends.cli.hooks_command import add_hooks
 from hermes_acp.frontends.cli.mcp_command import add_mcp
 from hermes_acp.frontends.cli.memory_command import add_memory
 from hermes_acp.frontends.cli.messages import command_messages
+from hermes_acp.frontends.cli.model.model_command import add_model
 from hermes_acp.frontends.cli.notifications_command import add_notifications
 from hermes_acp.frontends.cli.policy.policy_command import add_policy
 from hermes_acp.frontends.cli.profiles_command import add_profiles
@@ -127,6 +128,15 @@ def _run(options: argparse.Namespace) -> int:
         return run_backends(options)
     if options.command in ("users", "audit"):
         return _run_administration(options)
+    return _run_setting_up(options)
+
+
+def _run_setting_up(options: argparse.Namespace) -> int:
+    """Run a command about the settings."""
+    if options.command == "model":
+        from hermes_acp.frontends.cli.model.model_command import run_model
+
+        return run_model(options)
     if options.command == "doctor":
         from hermes_acp.frontends.cli.doctor.doctor_command import run_doctor
 
@@ -189,6 +199,7 @@ def _parser() -> CommandParser:
 OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = MappingProxyType(
     {
         "setup": add_setup,
+        "model": add_model,
         "run": add_run,
         "runs": add_runs,
         "schedule": add_schedule,

@@ -14,6 +14,7 @@ from tests.golden.message_catalogue import FOLDER, catalogue
         "chat.full_screen",
         "cli",
         "cli.board",
+        "cli.model",
         "cli.users",
         "cli.worker",
         "command_line",
