@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.sections.backend_settings import BackendsSettings
 from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
+from hermes_acp.config.sections.gateway_settings import ReachSettings
 from hermes_acp.config.sections.hook_settings import HookName, HookSettings
 from hermes_acp.config.sections.memory_settings import MemorySettings
 from hermes_acp.config.sections.notification_settings import ReportSettings
@@ -173,7 +174,13 @@ class ProjectSettings(Section):
 
 
 class Settings(
-    BackendsSettings, BuiltinToolSettings, ProjectSettings, ReportSettings, ResidentSettings, Section
+    BackendsSettings,
+    BuiltinToolSettings,
+    ProjectSettings,
+    ReachSettings,
+    ReportSettings,
+    ResidentSettings,
+    Section,
 ):
     """Everything in `config.yaml`."""
 

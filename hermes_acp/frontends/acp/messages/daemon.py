@@ -128,3 +128,13 @@ def other_version(own: str, other: str) -> str:
 def other_variables(names: Sequence[str]) -> str:
     """Name the variables that differ, never their values."""
     return f"These variables differ from those of the resident process: {', '.join(names)}."
+
+
+def gateway_ended(code: int, wait_s: float) -> str:
+    """Tell that the gateway is started again."""
+    return f"The gateway ended with exit code {code}. It is started again in {wait_s:g} s."
+
+
+def gateway_not_started(reason: str) -> str:
+    """Tell that the gateway was not started."""
+    return f"The gateway was not started: {reason}"
