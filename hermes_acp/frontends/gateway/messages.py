@@ -306,3 +306,8 @@ def value_missing(name: str) -> str:
 def log_line(line: str) -> str:
     """Say in a log who speaks."""
     return f"hermes-acp gateway: {line}"
+
+
+def unreachable(reason: str) -> str:
+    """Tell that a platform's server cannot be reached."""
+    return f"The server cannot be reached: {reason}."

@@ -208,17 +208,13 @@ async def _connected(settings: Any, password: str) -> AsyncGenerator[tuple[Any, 
         lost.set()
 
     library: Any = import_module("aioimaplib")
-    if settings.tls == "none":
-        imap = library.IMAP4(settings.imap_host, settings.imap_port, timeout=TIMEOUT_S, conn_lost_cb=on_lost)
-    else:
-        context = ssl.create_default_context()
-        imap = library.IMAP4_SSL(
-            settings.imap_host,
-            settings.imap_port,
-            timeout=TIMEOUT_S,
-            ssl_context=context,
-            conn_lost_cb=on_lost,
-        )
+    imap = library.IMAP4(
+        settings.imap_host,
+        settings.imap_port,
+        timeout=TIMEOUT_S,
+        conn_lost_cb=on_lost,
+        ssl_context=None if settings.tls == "none" else ssl.create_default_context(),
+    )
     try:
         await imap.wait_hello_from_server()
         _ok(await imap.login(settings.user or settings.address, password))
