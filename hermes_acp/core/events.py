@@ -20,8 +20,10 @@ from hermes_acp.core.event_types import (
     Mode,
     Options,
     PermissionAnswer,
-    PlanEntry,
+    PlanChanged,
+    SessionImported,
     ToolKind,
+    ToolsOffered,
 )
 from hermes_acp.core.flow_labels import SourcesRead
 from hermes_acp.core.messages import Part, RequestTiming, Thought, ToolCall, Usage
@@ -101,12 +103,16 @@ class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
 
 
 class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
-    """A note for the model. `tells_edits`: it is about edits under review. `is_outcome`: it is the turn's result."""
+    """A note for the model. `tells_edits`: it is about edits under review. `is_outcome`: it is the turn's result.
+
+    `undone` are the turns whose changes the user just undid.
+    """
 
     text: str
     mode: Mode | None = None
     tells_edits: bool = False
     is_outcome: bool = False
+    undone: tuple[str, ...] = ()
 
 
 class TextSaid(Struct, frozen=True, gc=False, tag="text_said"):
@@ -303,12 +309,6 @@ class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
     is_whole: bool = False
 
 
-class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):
-    """The plan changed. `entries` is the whole current plan."""
-
-    entries: tuple[PlanEntry, ...]
-
-
 class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
     """How full the context window is, and the session's cost so far."""
 
@@ -359,6 +359,7 @@ Event = (
     | RootsChanged
     | InstructionsGiven
     | PromptFrozen
+    | ToolsOffered
     | ModeChanged
     | OptionsChanged
     | TitleChanged
@@ -392,5 +393,6 @@ Event = (
     | ChildReported
     | Noticed
     | TurnEnded
+    | SessionImported
 )
 AnyEvent = TypeVar("AnyEvent", bound=Event)

@@ -29,6 +29,7 @@ class Source(Struct, frozen=True):
 OTHER_SESSIONS: Final = Source("secret", "sessions of other folders")
 EARLIER_SESSIONS: Final = Source("private", "earlier sessions")
 NOTES: Final = Source("private", "notes from earlier sessions")
+IMPORTED: Final = Source("untrusted", "an imported session")
 SERVER_LISTS: Final = Source("untrusted", "lists of MCP servers")
 
 

@@ -54,6 +54,11 @@ class StoredSessions:
             raise _not_found(named)
         return found[0]
 
+    def all_ids(self) -> list[str]:
+        """Return the IDs of all sessions, without child agents, by name."""
+        found = (path.stem for path in self._store.folder.glob("*.jsonl"))
+        return sorted(each for each in found if SESSION_ID.fullmatch(each))
+
     def first_prompts(self, session_ids: Sequence[str]) -> Mapping[str, str]:
         """Return the first line of each session's first prompt, if the record begins with it. Blocks."""
         found = ((each, _first_prompt(self._store.path_of(each))) for each in session_ids)

@@ -156,7 +156,8 @@ class TurnUndo:
             parts.append(
                 f". These notes for later sessions are as they were before it:\n{_listed_notes(back.done)}\n"
             )
-        self._tell(NoteAdded(f"[Since then {''.join(parts).rstrip()}.]"))
+        undone = tuple(turn.turn_id for turn in done.turns) if what == "undid" else ()
+        self._tell(NoteAdded(f"[Since then {''.join(parts).rstrip()}.]", undone=undone))
 
 
 @asynccontextmanager

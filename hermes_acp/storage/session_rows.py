@@ -4,6 +4,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from hermes_acp.core.event_types import SessionImported
 from hermes_acp.core.events import (
     ArchiveChanged,
     ChildChanged,
@@ -75,6 +76,8 @@ def _with_event(row: SessionRow, event: Event) -> SessionRow:
             return structs.replace(row, title=event.title)
         case UserSaid() if not row.title:  # the process ended before it named the session
             return structs.replace(row, title=title_of(words_in(event.parts)))
+        case SessionImported():
+            return structs.replace(row, cwd=event.cwd, more_roots=())
         case ArchiveChanged():
             return structs.replace(row, is_archived=event.is_archived)
         case _:

@@ -14,8 +14,8 @@ from hermes_acp.agent.calls.call_messages import CallNote
 from hermes_acp.agent.calls.deadline import Deadline
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.errors import first_error
-from hermes_acp.core.event_types import EventContext, PlanEntry
-from hermes_acp.core.events import CallProgressed, PlanChanged
+from hermes_acp.core.event_types import EventContext, PlanChanged, PlanEntry
+from hermes_acp.core.events import CallProgressed
 from hermes_acp.core.proposals import Confinement, Effect, Question, Reply, Result
 from hermes_acp.telemetry.redaction import WINDOW
 

@@ -121,7 +121,6 @@ class TurnDependenciesFactory:
 
         Blocks.
         """
-        from hermes_acp.agent.setup.turn_stages import learning_stages, outcome_scan_stages, turn_stages
         from hermes_acp.agent.turn.turn import CompactionShares, ModelUse, TurnDependencies
         from hermes_acp.config.settings import load_variables
         from hermes_acp.context.context_file_monitor import ContextFileMonitor
@@ -153,16 +152,7 @@ class TurnDependenciesFactory:
             expenses=StructuredLog(self._environment.home, self._clock, "usage"),
             toolbox=toolbox,
             policy=policy,
-            stages=turn_stages(
-                settings.titles,
-                *learning_stages(
-                    settings.skills,
-                    services.learning.usage_tracker,
-                    lambda: self._reflection,
-                    services.skill_service.index,
-                ),
-                (*self._memory_stages(settings, variables, redactor, connections), outcome_scan_stages()),
-            ),
+            stages=self._stages(settings, variables, redactor, connections),
             redactor=redactor,
             build_prompt=self._briefer(settings, toolbox.schemas, redactor, policy, news),
             clock=self._clock,
@@ -173,6 +163,34 @@ class TurnDependenciesFactory:
             ),
             context_files=context_files,
         )
+
+    def _stages(
+        self,
+        settings: "Settings",
+        variables: Mapping[str, str],
+        redactor: "Redactor",
+        connections: "ModelConnections",
+    ) -> "TurnStages":
+        from hermes_acp.agent.setup.turn_stages import (
+            learning_stages,
+            outcome_scan_stages,
+            recording_stages,
+            turn_stages,
+        )
+
+        services = self._services
+        learning = learning_stages(
+            settings.skills,
+            services.learning.usage_tracker,
+            lambda: self._reflection,
+            services.skill_service.index,
+        )
+        more = (
+            *self._memory_stages(settings, variables, redactor, connections),
+            outcome_scan_stages(),
+            recording_stages(self._environment.home),
+        )
+        return turn_stages(settings.titles, *learning, more)
 
     def _ports(self, settings: "Settings", variables: Mapping[str, str]) -> dict[str, object]:
         """Return the ports of tools by name, except the workspace; `diagnoses` depends on the session's editor."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.event_types import PlanEntry
-from hermes_acp.core.events import Event, OptionsChanged, PlanChanged
+from hermes_acp.core.event_types import PlanChanged, PlanEntry
+from hermes_acp.core.events import Event, OptionsChanged
 from hermes_acp.core.ports.boards.board_views import CardView
 from hermes_acp.core.ports.record_ports import Audience
 from hermes_acp.core.ports.runtime_ports import StartTask

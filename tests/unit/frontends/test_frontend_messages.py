@@ -14,6 +14,8 @@ from tests.golden.message_catalogue import FOLDER, catalogue
         "chat.full_screen",
         "cli",
         "cli.board",
+        "cli.sessions",
+        "cli.update",
         "cli.users",
         "cli.worker",
         "command_line",

@@ -290,8 +290,8 @@ class ResidentProcess:
         if not session.record.can_resume:
             await self._app.departures.close_if_unattended(session)
             return
-        if self._app.turn_tasks.unfinished and session.record.calls.resting():
-            self._app.turn_tasks.unfinished.forgive(session_id)
+        if self._app.turn_tasks.unfinished and session.record.calls.suspended():
+            self._app.turn_tasks.unfinished.reset_starts(session_id)
 
         async def go_on() -> None:
             await session.go_on(session.clients)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
-from hermes_acp.core.event_types import Diff, Location
+from hermes_acp.core.event_types import Diff, Location, PlanChanged
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -22,7 +22,6 @@ from hermes_acp.core.events import (
     HistoryCompacted,
     ModeChanged,
     Noticed,
-    PlanChanged,
     StepEnded,
     StepFailed,
     SummarySaid,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET, structs
 
-from hermes_acp.core.event_types import Diff, Location
+from hermes_acp.core.event_types import Diff, Location, PlanChanged
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -25,7 +25,6 @@ from hermes_acp.core.events import (
     Noticed,
     PermissionAnswered,
     PermissionAsked,
-    PlanChanged,
     StepFailed,
     SummarySaid,
     TextSaid,

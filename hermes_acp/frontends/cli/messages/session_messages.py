@@ -30,13 +30,11 @@ UNARCHIVE_HELP: Final = "show archived sessions in the lists again"
 DELETE_HELP: Final = "delete sessions permanently, with their checkpoints"
 YES_HELP: Final = "do not ask"
 IDS_HELP: Final = "IDs of sessions, or the beginning of one that no other has"
-EXPORT_HELP: Final = "write a session as Markdown or JSON, with secrets masked"
 EXPORT_TRACES_HELP: Final = "send what a session did to an OpenTelemetry collector, with its child agents"
 NO_COLLECTOR: Final = "No collector is configured."
 COLLECTOR_HINT: Final = "Set OTEL_EXPORTER_OTLP_ENDPOINT, for example to http://127.0.0.1:4318."
 OTEL_MISSING: Final = "Exporting traces needs OpenTelemetry, which is not installed."
 NO_SPANS: Final = "The session has no turns, so there is nothing to send."
-EXPORT_FORMAT_HELP: Final = "default: markdown"
 OUTPUT_HELP: Final = "the file to write (default: standard output)"
 EMPTY_TITLE: Final = "The title is empty."
 DELETE_NEEDS_YES: Final = "Deleting sessions needs your approval, and nobody can be asked here."
@@ -159,7 +157,7 @@ def traces_sent(session_id: str, spans: int) -> str:
 
 def traces_not_sent(reasons: str) -> str:
     """Return the error of a collector that did not take traces."""
-    return f"The collector did not take the spans: {reasons or 'no reason given'}."
+    return f"The collector did not accept the spans: {reasons or 'no reason given'}."
 
 
 def call_heading(title: str, status: str) -> str:

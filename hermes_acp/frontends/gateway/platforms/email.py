@@ -38,7 +38,6 @@ MAX_MAIL_BYTES: Final = 20 * 1024 * 1024
 LIMITS: Final = Limits(
     max_length=60_000, can_edit=False, burst=10, send_gap_s=2.0, has_threads=True, ids_are_personal=True
 )
-_UID: Final = re.compile(rb"UID (\d+)")
 _VALIDITY: Final = re.compile(r"UIDVALIDITY (\d+)")
 
 
@@ -243,7 +242,7 @@ async def _disconnect(imap: Any) -> None:
 
 async def _content(imap: Any, uid: int) -> bytes:
     """Return a mail without marking it as read."""
-    answer = _ok(await imap.uid("fetch", str(uid), "(UID BODY.PEEK[])"))
+    answer = _ok(await imap.uid("fetch", str(uid), "BODY.PEEK[]"))
     return max((bytes(line) for line in answer.lines if isinstance(line, bytearray)), key=len, default=b"")
 
 
