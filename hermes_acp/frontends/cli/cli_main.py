@@ -23,6 +23,7 @@ from hermes_acp.frontends.cli.logs.logs_flags import add_logs
 from hermes_acp.frontends.cli.mcp_command import add_mcp
 from hermes_acp.frontends.cli.memory_command import add_memory
 from hermes_acp.frontends.cli.messages import command_messages
+from hermes_acp.frontends.cli.model.model_command import add_model
 from hermes_acp.frontends.cli.notifications_command import add_notifications
 from hermes_acp.frontends.cli.policy.policy_command import add_policy
 from hermes_acp.frontends.cli.profiles_command import add_profiles
@@ -130,7 +131,7 @@ def _run(options: argparse.Namespace) -> int:
         return run_backends(options)
     if options.command in ("users", "audit", "usage", "logs"):
         return _run_administration(options)
-    if options.command in ("doctor", "update"):
+    if options.command in ("doctor", "update", "model"):
         return _run_upkeep(options)
     from hermes_acp.frontends.cli.setup.setup_command import run_setup
 
@@ -162,6 +163,10 @@ def _run_unattended(options: argparse.Namespace) -> int:
 
 def _run_upkeep(options: argparse.Namespace) -> int:
     """Run a command about this installation."""
+    if options.command == "model":
+        from hermes_acp.frontends.cli.model.model_command import run_model
+
+        return run_model(options)
     if options.command == "update":
         from hermes_acp.frontends.cli.update.update_command import run_update
 
@@ -209,6 +214,7 @@ def _parser() -> CommandParser:
 OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = MappingProxyType(
     {
         "setup": add_setup,
+        "model": add_model,
         "run": add_run,
         "runs": add_runs,
         "schedule": add_schedule,

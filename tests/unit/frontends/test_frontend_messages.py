@@ -16,6 +16,7 @@ from tests.golden.message_catalogue import FOLDER, catalogue
         "cli.board",
         "cli.logs",
         "cli.usage",
+        "cli.model",
         "cli.sessions",
         "cli.update",
         "cli.users",

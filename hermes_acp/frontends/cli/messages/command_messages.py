@@ -12,6 +12,7 @@ EPILOG: Final = "Start with `hermes-acp setup`. `hermes-acp help COMMAND` explai
 COMMANDS: Final = MappingProxyType(
     {
         "setup": "choose a provider, an API key and a model",
+        "model": "list the models of an endpoint, try one, or set the one to use",
         "chat": "talk to the agent in this terminal",
         "run": "run one prompt without an editor, for scripts and CI",
         "acp": "serve an editor over stdio (the same as no command)",
