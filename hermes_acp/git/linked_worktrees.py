@@ -49,12 +49,12 @@ def list_worktrees(git: RepositoryGit) -> list[LinkedWorktree]:
         fields = (line.partition(" ") for line in block.splitlines())
         lines = {name: value for name, _, value in fields}
         if path := lines.get("worktree"):
-            branch = lines.get("branch", "") or _branch_under_way(git, path)
+            branch = lines.get("branch", "") or _branch_being_rebased(git, path)
             found.append(LinkedWorktree(path, branch.removeprefix(BRANCHES)))
     return found
 
 
-def _branch_under_way(git: RepositoryGit, path: str) -> str:
+def _branch_being_rebased(git: RepositoryGit, path: str) -> str:
     """Return the branch that is being rebased in a work tree, where HEAD is detached in the meantime."""
     if not os.path.isdir(path):
         return ""
@@ -81,7 +81,7 @@ def is_within(git: RepositoryGit, earlier: str, later: str) -> bool:
     return git.try_run("merge-base", "--is-ancestor", earlier, later) is not None
 
 
-def work_under_way(git_dir: str) -> str:
+def unfinished_operation(git_dir: str) -> str:
     """Return the git operation that is unfinished in a work tree, or an empty string."""
     return next((name for name in UNDER_WAY if os.path.lexists(os.path.join(git_dir, name))), "")
 

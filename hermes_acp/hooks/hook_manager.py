@@ -76,7 +76,7 @@ class HookManager:
         `elsewhere` names the backend that has the session's files, if that is not this machine.
         """
         if self._is_off:
-            self._tell_off(session)
+            self._report_disabled(session)
             return
         entries = found.hooks if found else ()
         hooks = self.of(session)
@@ -98,7 +98,7 @@ class HookManager:
         if hooks := self._sessions.pop(session_id, None):
             await hooks.close()
 
-    def _tell_off(self, session: RecordedSession) -> None:
+    def _report_disabled(self, session: RecordedSession) -> None:
         """Say once per process that the user's hooks do not run."""
         settings = self._settings()
         if settings and settings.hooks and not self._has_told_off:

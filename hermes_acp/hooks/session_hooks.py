@@ -42,7 +42,7 @@ class Background(Struct, frozen=True):
     is_attended: Callable[[], bool]
 
 
-class Occasion(Struct, frozen=True):
+class HookTrigger(Struct, frozen=True):
     """An event of a session, with the facts for hooks and, if it is about a call, that call."""
 
     event: "HookEvent"
@@ -97,7 +97,7 @@ class SessionHooks:
         """Return whether there is a hook for an event."""
         return bool(self._waiting_for(event, whose))
 
-    async def run(self, occasion: Occasion, clean: Clean, whose: Whose = "all") -> Verdict:
+    async def run(self, occasion: HookTrigger, clean: Clean, whose: Whose = "all") -> Verdict:
         """Run an event's hooks one after another until one refuses; `clean` masks secrets, also in what they read.
 
         `whose` limits them to the `user`'s or the `workspace`'s.
@@ -114,28 +114,28 @@ class SessionHooks:
             has_run = True
             if answer.refusal:
                 reason = await self._texts.reason(answer.refusal, clean)
-                self._tell_cut(hook, reason)
+                self._report_cut(hook, reason)
                 return Verdict(REFUSED.format(label=hook.label, reason=reason.text), has_run=True)
             if answer.context:
                 prepared = await self._texts.context(hook, answer.context, clean)
-                self._tell_cut(hook, prepared)
+                self._report_cut(hook, prepared)
                 texts.append(prepared.text)
                 speakers += (hook,) if hook.has_network else ()
         return Verdict("", tuple(texts), tuple(speakers), has_run=has_run)
 
-    async def notify(self, occasion: Occasion, clean: Clean) -> None:
+    async def notify(self, occasion: HookTrigger, clean: Clean) -> None:
         """Run an event's hooks; wait for them if nobody attends the session, because then it is about to end."""
         if self._background.is_attended():
             self.notify_soon(occasion, clean)
         else:
             await self._run_quietly(occasion, clean)
 
-    def notify_soon(self, occasion: Occasion, clean: Clean) -> None:
+    def notify_soon(self, occasion: HookTrigger, clean: Clean) -> None:
         """Run an event's hooks in the background if a person attends the session; their output is not used."""
         if self._background.is_attended():
             self._background.start(partial(self._run_quietly, occasion, clean))
 
-    async def _run_quietly(self, occasion: Occasion, clean: Clean) -> None:
+    async def _run_quietly(self, occasion: HookTrigger, clean: Clean) -> None:
         """Run an event's hooks unless the session is closed; closing it stops them."""
         if self._is_closed:
             return
@@ -203,7 +203,7 @@ class SessionHooks:
             self._failed.add(hook.label)
             self.report(FAILED.format(label=hook.label, why=why))
 
-    def _tell_cut(self, hook: Hook, text: HookText) -> None:
+    def _report_cut(self, hook: Hook, text: HookText) -> None:
         if text.was_cut:
             self.report(CUT.format(label=hook.label))
 

@@ -64,7 +64,7 @@ class WorkspaceTrust:
 
         The user is not asked about those in advance. `brings` blocks on disk access.
         """
-        self._brings = brings
+        self._trust_items = brings
         home = environment.home
         self._private = environment.private_folder
         self._ids = ids
@@ -129,7 +129,7 @@ class WorkspaceTrust:
     def items(self, place: str) -> tuple[TrustItem, ...]:
         """Return all items in a workspace that the user must trust before they are used."""
         found = self.settings_of(place)
-        return (*(found.items if found else ()), *self._brings(place))
+        return (*(found.items if found else ()), *self._trust_items(place))
 
     def trust(self, place: str, items: Sequence[TrustItem]) -> None:
         """Trust these items from now on. Raises StorageError."""
@@ -241,7 +241,7 @@ class WorkspaceTrust:
         return _untrusted(items, place)
 
 
-class StillTrusted(Struct, frozen=True):
+class TrustCheck(Struct, frozen=True):
     """Checks whether a workspace's server, given by name, is still what the user trusted. Blocks."""
 
     workspace_trust: WorkspaceTrust

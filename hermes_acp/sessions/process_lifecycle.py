@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hermes_acp.hooks.session_hooks import Verdict
 
 
-class NewsSource(Protocol):
+class NoticeSource(Protocol):
     """A service that occasionally has notices for users."""
 
     def news(self) -> Sequence[str]:
@@ -41,7 +41,7 @@ class ProcessLifecycle(Struct, frozen=True):
     skill_service: SkillService
     checkpoint_service: CheckpointService
     resources: SessionResources
-    news_sources: tuple[NewsSource, ...]
+    news_sources: tuple[NoticeSource, ...]
     observers: tuple[SessionObserver, ...] = ()
     tracers: tuple[SessionTracer, ...] = ()
 
@@ -74,10 +74,10 @@ class ProcessLifecycle(Struct, frozen=True):
         hooks = self.admission.hook_manager.of(session)
         if hooks is None or not hooks.listens("prompt", "user"):
             return None
-        from hermes_acp.hooks.session_hooks import Occasion
+        from hermes_acp.hooks.session_hooks import HookTrigger
 
         facts = {"turn_id": turn_id, "mode": session.record.mode, "prompt": prompt}
-        return await hooks.run(Occasion("prompt", facts), clean, "user")
+        return await hooks.run(HookTrigger("prompt", facts), clean, "user")
 
     def news(self) -> Sequence[str]:
         """Return sentences that one user should read, each once."""

@@ -13,7 +13,7 @@ from msgspec import structs
 from hermes_acp.agent.background_tasks import joined_task
 from hermes_acp.agent.loop.turn_loop import run_turn
 from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending, to_turn_ended
-from hermes_acp.agent.turn.commissions import UNCOMMISSIONED, Commission, close_resting_calls
+from hermes_acp.agent.turn.commissions import UNCOMMISSIONED, Commission, close_suspended_calls
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.running_calls import RunningCalls
 from hermes_acp.agent.turn.turn import Turn, TurnCalls, TurnDependencies, TurnOrigin
@@ -227,12 +227,12 @@ class Session:
             return checked.refusal
         news = self._services.backends.settle(self)
         if parts:
-            close_resting_calls(self.ledger)
+            close_suspended_calls(self.ledger)
         goes_on = not parts or self.record.was_interrupted
         self.ledger.emit(TurnStarted(turn_id, goes_on, commission.run_id, commission.trace_parent))
         if parts:
             self.ledger.emit(UserSaid(self._services.ids.fresh("msg"), parts))
-        elif not (isinstance(self.record.messages[-1], UserMessage) or self.record.calls.resting()):
+        elif not (isinstance(self.record.messages[-1], UserMessage) or self.record.calls.suspended()):
             self.ledger.emit(NoteAdded(CONTINUE_NOTE))
         for note in filter(None, (news, *checked.notes)):
             self.ledger.emit(NoteAdded(note))
@@ -304,10 +304,10 @@ class Session:
         self._services.lifecycle.add_hooks(self, turn)
         for sentence in self._services.lifecycle.news():
             self.ledger.emit(Noticed("warning", sentence))
-        self._tell_of_lesser_effort(turn.deps)
+        self._report_lower_effort(turn.deps)
         await self.ledger.settle()
 
-    def _tell_of_lesser_effort(self, deps: TurnDependencies) -> None:
+    def _report_lower_effort(self, deps: TurnDependencies) -> None:
         """Report once, within a turn, that the model in use lacks the chosen effort."""
         news = deps.routing.routes[0].effort_notice(deps.model_use.effort)
         if news and news != self._told_of_effort:

@@ -47,7 +47,7 @@ class SkillCommand:
         for skill in stacked:
             self._source.on_use(skill)
         prompts = [await run_sync(_prompt, skill, rest) for skill in stacked]
-        self._source.tell_cuts(stacked)
+        self._source.report_cuts(stacked)
         return (TextPart("\n\n".join(prompts)),)
 
 
@@ -115,12 +115,12 @@ class SkillSource:
             records = self._library.records
             for skill in self._collection.skills:
                 if await run_sync(records.of, skill):
-                    self.tell_cuts([skill])
+                    self.report_cuts([skill])
                 if records.has_new:
                     await anyio.sleep(POLL_INTERVAL_S)
             await run_sync(records.keep)
 
-    def tell_cuts(self, skills: Sequence[Skill]) -> None:
+    def report_cuts(self, skills: Sequence[Skill]) -> None:
         """Notify the user of passages cut from scanned skills."""
         self._cut.update(
             f"Passages of the skill {skill.label} were cut out by the injection scanner: {'; '.join(skill.findings)}. "

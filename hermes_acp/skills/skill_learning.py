@@ -55,7 +55,7 @@ class SkillLearning:
         except HermesError as error:
             return (error.sentence(),)
 
-    async def take_undo(self, session_id: str) -> str:
+    async def count_undo(self, session_id: str) -> str:
         """Count an undo as a failure of the skills used in the undone turns; return the consequences, if any."""
         try:
             return "\n".join(await run_sync(self.usage_tracker.undone, session_id))

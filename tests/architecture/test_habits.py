@@ -11,6 +11,8 @@ CATCHES_EVERYTHING = frozenset(
     {
         "protocol/hermes_protocol/connection.py",
         "hermes_acp/agent/calls/tool_calls.py",
+        "hermes_acp/frontends/gateway/delivery/message_sender.py",
+        "hermes_acp/frontends/gateway/platform_runner.py",
         "hermes_acp/frontends/library/host_tool.py",
         "hermes_acp/frontends/lsp/server/request_tasks.py",
         "hermes_acp/sessions/clients/turn_tasks.py",

@@ -23,7 +23,6 @@ STORED_EVENTS: Final = {
 }
 LARGE_STRUCTS: Final = {
     "hermes_acp/config/provider_presets.py: Preset": 15,
-    "hermes_acp/config/settings.py: ProviderSettings": 13,
     "hermes_acp/config/settings.py: Settings": 23,
     "hermes_acp/policy/shell/command_step.py: Step": 16,
     "hermes_acp/policy/shell/program_tables.py: ProgramSpec": 32,

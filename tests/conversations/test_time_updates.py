@@ -44,6 +44,25 @@ async def test_an_editor_that_wants_times_is_sent_them_and_cost_tells_them(scene
         assert "**2 turns:**" in said
 
 
+async def test_the_past_is_shown_with_the_times_at_which_it_happened(scene: Scene) -> None:
+    (scene.project / "a.txt").write_text("x")
+    scene.provider.plays(step("Reading.", call("read_file", path="a.txt")), step("Done."))
+    async with scene.editor(**TIMED) as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "read it")
+        live = own_members(editor)
+    async with scene.editor(**TIMED) as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        past = own_members(editor)
+    (said,) = [each["promptTimes"] for each in past if "promptTimes" in each]
+    (call_times,) = [each for each in past if "endedAtMs" in each]
+    (turn,) = [each["turnTimes"] for each in past if "turnTimes" in each]
+    (told,) = [each["turnTimes"] for each in live if "turnTimes" in each]
+    assert turn["beganAtMs"] - 1000 < said["saidAtMs"] <= call_times["startedAtMs"] <= call_times["endedAtMs"]
+    assert abs(turn["beganAtMs"] - told["beganAtMs"]) < 1000
+    assert turn.keys() == told.keys()
+
+
 async def test_other_editors_are_sent_no_times(scene: Scene) -> None:
     scene.provider.plays(step("Hi."))
     async with scene.editor() as editor:

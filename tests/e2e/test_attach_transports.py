@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
-import anyio.lowlevel
 import pytest
 
-from tests.e2e.agent_process import WAIT_S, agent_environment, run_command
+from tests.e2e.agent_process import agent_environment
 from tests.e2e.http_serving import TOKEN, Client, Message, http_client, serving, socket_client
 from tests.e2e.raw_editor import RawEditor, editor, permit
 from tests.model_server import Reply, ToolCall, serve
@@ -27,15 +24,6 @@ def told(client: Client | RawEditor, kind: str) -> list[Message]:
     return [update for update in updates if update.get("type") == kind]
 
 
-@asynccontextmanager
-async def is_resident(environment: Mapping[str, str], cwd: Path) -> AsyncGenerator[None]:
-    """Wait until editors' processes find the server: it listens to the network a little earlier."""
-    with anyio.fail_after(WAIT_S):
-        while (await run_command("status", environment=environment, cwd=cwd)).code != 0:
-            await anyio.lowlevel.checkpoint()
-    yield
-
-
 async def test_clients_of_every_transport_attach_and_learn_who_answered(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
@@ -46,7 +34,6 @@ async def test_clients_of_every_transport_attach_and_learn_who_answered(tmp_path
         }
         async with (
             serving(environment, tmp_path) as server,
-            is_resident(environment, tmp_path),
             editor(environment, workspace) as desk,
             editor(environment, workspace) as second,
             socket_client(server.url, {ASK: permit("allow_once")}) as phone,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from email.utils import formatdate
 from typing import Any
 
 import anyio
@@ -138,6 +139,9 @@ class ModelServer:
         path = request.path.partition("?")[0]
         if path.startswith("/_"):
             await connection.send_whole(200, {"content-type": "application/json"}, self._control(path))
+            return
+        if request.method == "HEAD":
+            await connection.send_whole(404, {"date": formatdate(usegmt=True)}, b"")
             return
         wire = self._wire_of(path, request.headers)
         is_generation = request.method == "POST" and path.endswith(_GENERATION)

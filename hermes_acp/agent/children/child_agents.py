@@ -66,7 +66,7 @@ class ChildGroup:
         passed_s = self.turn.deps.clock.monotonic() - self._began_at_s
         return structs.replace(self._limits, timeout_s=max(0.0, timeout_s - passed_s))
 
-    def stand(self, number: int, standing: str) -> None:
+    def show_status(self, number: int, standing: str) -> None:
         """Show the status of one child, in a few lines."""
         self._standings[number] = standing
         self._report()
@@ -131,13 +131,13 @@ class ChildObserver:
                 return
         doing = " ".join(self._doing.split())[:MAX_STATUS_CHARACTERS]
         last = f"\n   {self._last}" if self._last else ""
-        self._group.stand(self._number, f"{self._title}: step {self._step}, {doing}{last}")
+        self._group.show_status(self._number, f"{self._title}: step {self._step}, {doing}{last}")
 
     def end(self, ended: TurnEnded) -> None:
         """Show how the child ended."""
         how = "done" if ended.reason == "done" else ended.sentence
         steps = "1 step" if ended.steps == 1 else f"{ended.steps} steps"
-        self._group.stand(self._number, f"{self._title}: {how} ({steps})")
+        self._group.show_status(self._number, f"{self._title}: {how} ({steps})")
 
     async def drained(self) -> None:
         """Wait while an audience of the parent is too far behind."""

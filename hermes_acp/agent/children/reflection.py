@@ -239,7 +239,7 @@ class _CardProgress:
             case CallProposed():
                 record_or_show(self._parent.ledger, CallProgressed(self._card.call_id, event.title))
             case UsageChanged(cost_usd=float(cost_usd)):
-                self._parent.bill(cost_usd - self._billed_usd)
+                self._parent.add_cost(cost_usd - self._billed_usd)
                 self._billed_usd = cost_usd
             case _:
                 pass

@@ -109,17 +109,17 @@ class _Compaction:
         turn.emit(CompactionStarted(self._id, self._why))
         try:
             messages = turn.record.messages
-            summary = await self._sum_up(messages[: cut.replaced]) if cut.replaced else ""
+            summary = await self._summarise(messages[: cut.replaced]) if cut.replaced else ""
             event = await run_sync(self._measured, tuple(messages), cut.made(self._id, summary))
         except StorageError:
             raise
         except BaseException as error:
             turn.emit(_failure(self._id, error))
             if self._cost_usd is not None:
-                turn.tell_usage(self._before, self._cost_usd)
+                turn.report_usage(self._before, self._cost_usd)
             raise
         turn.emit(event)
-        turn.tell_usage(event.tokens_after, self._cost_usd)
+        turn.report_usage(event.tokens_after, self._cost_usd)
         await turn.ledger.settle()
         return event
 
@@ -139,17 +139,17 @@ class _Compaction:
             timing=self._timing if event.summary else None,
         )
 
-    async def _sum_up(self, messages: Sequence[Message]) -> str:
+    async def _summarise(self, messages: Sequence[Message]) -> str:
         """Summarise the messages, in smaller pieces if the endpoint reports that they are too long."""
         tokens = int(self._window * CHUNK_SHARE / self._scale)
         for _ in range(MAX_HALVINGS):
             try:
-                return await self._sum_up_pieces(await run_sync(chunk_messages, messages, tokens))
+                return await self._summarise_pieces(await run_sync(chunk_messages, messages, tokens))
             except ContextWindowExceeded:
                 tokens //= 2
-        return await self._sum_up_pieces(await run_sync(chunk_messages, messages, tokens))
+        return await self._summarise_pieces(await run_sync(chunk_messages, messages, tokens))
 
-    async def _sum_up_pieces(self, pieces: Sequence[str]) -> str:
+    async def _summarise_pieces(self, pieces: Sequence[str]) -> str:
         """Summarise the pieces in order, each with the summary of the preceding ones."""
         summary = ""
         for number, piece in enumerate(pieces, 1):

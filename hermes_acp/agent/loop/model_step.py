@@ -118,11 +118,11 @@ async def run_step(turn: Turn) -> ModelReply:
     After ContextWindowExceeded, the history is compacted and the call repeated once, or a model with a larger window is
     asked.
     """
-    return await ask_with_fallback(turn, partial(_ask, turn), turn.deps.stages.relief)
+    return await ask_with_fallback(turn, partial(_ask, turn), turn.deps.stages.on_window_full)
 
 
 async def ask_with_fallback(
-    turn: Turn, ask: Callable[[str], Awaitable[ModelReply]], relief: Relief | None = None
+    turn: Turn, ask: Callable[[str], Awaitable[ModelReply]], on_window_full: Relief | None = None
 ) -> ModelReply:
     """Ask with a new message ID, by any route that yields an answer.
 
@@ -150,7 +150,7 @@ async def ask_with_fallback(
         except ModelError as error:
             tried.note(route_key, error)
             is_full = isinstance(error, ContextWindowExceeded)
-            decision = Shorten() if is_full and relief else fallback_plan.record_failure(error)
+            decision = Shorten() if is_full and on_window_full else fallback_plan.record_failure(error)
             _log(turn, route_key, error, decision)
             is_retried = not isinstance(decision, GiveUp)
             failed = StepFailed(
@@ -158,7 +158,7 @@ async def ask_with_fallback(
             )
             turn.emit(failed)
             if isinstance(decision, Shorten):
-                relieve, relief = relief, None
+                relieve, on_window_full = on_window_full, None
                 if relieve and await relieve(turn):
                     continue
                 decision = fallback_plan.record_failure(error)
@@ -238,7 +238,7 @@ async def stream_reply(
     """Make one call by the turn's current route; `hear` receives each fragment, `frames` show them."""
     reply: ModelReply | None = None
     provider = await _connect(turn)
-    quiet, pace, timer = SilenceNotice(turn), ReadingPace(turn), RequestTimer(turn.deps.clock)
+    quiet, pace, timer = SilenceNotice(turn), ReadThrottle(turn), RequestTimer(turn.deps.clock)
     with turn.deps.routing.load.stream():
         async with background_tasks(quiet.tell, *frames), provider.stream(request) as events:
             async for event in events:
@@ -255,7 +255,7 @@ async def stream_reply(
     return reply
 
 
-class ReadingPace:
+class ReadThrottle:
     """Reads an answer once a frame while many stream at once, so that one read takes several deltas."""
 
     def __init__(self, turn: Turn) -> None:
@@ -313,7 +313,7 @@ def _refusal_error(turn: Turn, usage: Usage) -> ModelRefused:
     """Count the cost of a reply that is a refusal, and return the error that makes another route try."""
     cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
     turn.spent.charge(usage, cost_usd)
-    turn.bill(cost_usd)
+    turn.add_cost(cost_usd)
     return ModelRefused(f"{turn.route.model} declined to answer this.")
 
 
@@ -321,4 +321,4 @@ def _charge(turn: Turn, usage: Usage) -> None:
     cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
     turn.spent.add(usage, cost_usd)
     if usage.total_tokens:
-        turn.tell_usage(usage.total_tokens, cost_usd)
+        turn.report_usage(usage.total_tokens, cost_usd)

@@ -22,7 +22,7 @@ from hermes_acp.agent.stages.outcome_scan import OutcomeScanner
 from hermes_acp.agent.stages.rejected_edits import note_rejected_edits
 from hermes_acp.agent.stages.steering import steer_from_inbox
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
-from hermes_acp.agent.stages.turn_budget import keep_within_budget, tell_unknown_price
+from hermes_acp.agent.stages.turn_budget import keep_within_budget, report_unknown_price
 from hermes_acp.agent.turn.turn import AfterStepStage, PostflightStage, Turn, TurnStages
 from hermes_acp.agent.turn.turn_endings import Ending
 
@@ -59,7 +59,7 @@ def turn_stages(
             *(stage for each in more for stage in each.preflight),
             name_session,
             freeze_prompt,
-            tell_unknown_price,
+            report_unknown_price,
         ),
         before_step=(
             note_mode,
@@ -73,7 +73,7 @@ def turn_stages(
         ),
         after_step=(refund_cheap_step, *checks, count_invalid_steps, detect_loops),
         postflight=closing,
-        relief=make_room,
+        on_window_full=make_room,
     )
 
 

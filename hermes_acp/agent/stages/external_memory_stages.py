@@ -35,7 +35,7 @@ def outside_memory_stages(
             memory.prefetch(turn.record.session_id, exchange.said)
         return None
 
-    async def tell_memory(turn: Turn) -> Ending | None:
+    async def note_memories(turn: Turn) -> Ending | None:
         """Add the answer as a note once it has arrived."""
         if is_wanted() and not turn.origin.delegator:
             text = await memory.take(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
@@ -52,7 +52,7 @@ def outside_memory_stages(
             if not is_attended():
                 await memory.settle(turn.record.session_id, HEADLESS_WAIT_S)
 
-    return TurnStages(preflight=(ask_memory,), before_step=(tell_memory,), postflight=(keep_exchange,))
+    return TurnStages(preflight=(ask_memory,), before_step=(note_memories,), postflight=(keep_exchange,))
 
 
 def _exchange(turn: Turn) -> ConversationExchange:

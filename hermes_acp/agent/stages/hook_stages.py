@@ -20,7 +20,7 @@ from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, Permissio
 from hermes_acp.core.proposals import Deletes, Proposal, Question, Reads, Reply, Result, Writes
 from hermes_acp.hooks.changed_files import files_on_disk, with_changed_files
 from hermes_acp.hooks.hook_definitions import CallSubject
-from hermes_acp.hooks.session_hooks import Occasion, SessionHooks, Verdict, Whose
+from hermes_acp.hooks.session_hooks import HookTrigger, SessionHooks, Verdict, Whose
 
 if TYPE_CHECKING:
     from hermes_acp.config.sections.hook_settings import HookEvent
@@ -68,7 +68,7 @@ class HookStages:
         if not self._hooks.listens("before_tool"):
             return ""
         facts, subject = _facts_of(turn, card, proposal)
-        verdict = await self._hooks.run(Occasion("before_tool", facts, subject), turn.deps.redactor.clean)
+        verdict = await self._hooks.run(HookTrigger("before_tool", facts, subject), turn.deps.redactor.clean)
         return verdict.refusal
 
     async def after_call(self, turn: Turn, card: CallProposed, proposal: Proposal, result: Result) -> Result:
@@ -83,7 +83,7 @@ class HookStages:
             "exit_code": result.exit_code,
         }
         known = await files_on_disk(result)
-        verdict = await self._hooks.run(Occasion("after_tool", facts, subject), clean)
+        verdict = await self._hooks.run(HookTrigger("after_tool", facts, subject), clean)
         _note_speakers(turn, verdict)
         if not verdict.has_run:
             return result
@@ -96,7 +96,7 @@ class HookStages:
         if turn.origin.parent or not self._hooks.listens("turn_end"):
             return
         facts = {**_common_facts(turn), "reason": ending.reason, "message": ending.sentence}
-        occasion = Occasion("turn_end", {**facts, "answer": _answer_of(turn)})
+        occasion = HookTrigger("turn_end", {**facts, "answer": _answer_of(turn)})
         await self._hooks.notify(occasion, turn.deps.redactor.clean)
 
     async def _note(
@@ -104,7 +104,7 @@ class HookStages:
     ) -> None:
         if not self._hooks.listens(event, whose):
             return
-        occasion = Occasion(event, {**_common_facts(turn), **facts})
+        occasion = HookTrigger(event, {**_common_facts(turn), **facts})
         verdict = await self._hooks.run(occasion, turn.deps.redactor.clean, whose)
         _note_speakers(turn, verdict)
         for text in verdict.texts:
@@ -134,7 +134,7 @@ class HookGate:
     def _tell(self, title: str, tool: str) -> None:
         if self._hooks.listens("question"):
             facts = {**_common_facts(self._turn), "title": title, "tool_name": tool}
-            self._hooks.notify_soon(Occasion("question", facts), self._turn.deps.redactor.clean)
+            self._hooks.notify_soon(HookTrigger("question", facts), self._turn.deps.redactor.clean)
 
 
 def _common_facts(turn: Turn) -> dict[str, object]:

@@ -54,7 +54,7 @@ async def ask_for_title(turn: Turn, ending: Ending) -> None:
         return
     cost_usd = model_catalog.cost_usd(reply.usage, turn.route.facts)
     turn.spent.charge(reply.usage, cost_usd)
-    turn.bill(cost_usd)
+    turn.add_cost(cost_usd)
     if title := _shown(reply.message.text):
         turn.emit(TitleChanged(title))
 

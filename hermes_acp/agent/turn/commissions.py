@@ -34,9 +34,9 @@ class Commission(Struct, frozen=True):
 UNCOMMISSIONED: Final = Commission()
 
 
-def close_resting_calls(ledger: Ledger) -> None:
+def close_suspended_calls(ledger: Ledger) -> None:
     """Close the calls of a suspended turn with an outcome: the conversation continues without them. Raises
     StorageError.
     """
-    for call in ledger.record.calls.resting():
+    for call in ledger.record.calls.suspended():
         ledger.emit(CallEnded(call.id, call.name, "cancelled", NOT_ANSWERED, advice=NEW_MESSAGE))

@@ -71,8 +71,8 @@ class TurnStages(Struct, frozen=True):
     `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
     `postflight` runs once when the ending is known, even after a failure or cancellation, unless the record cannot be
     written. `before_call` runs before a call that policy does not deny; each returns why the call is refused, or "".
-    `after_call` runs after each performed call; each returns the result for the model. `relief` makes room when an
-    endpoint reports that its window is full, and returns whether it could.
+    `after_call` runs after each performed call; each returns the result for the model. `on_window_full` makes room
+    when an endpoint reports that its window is full, and returns whether it could.
     """
 
     preflight: tuple["Stage", ...] = ()
@@ -81,7 +81,7 @@ class TurnStages(Struct, frozen=True):
     postflight: tuple["PostflightStage", ...] = ()
     before_call: tuple["BeforeCallStage", ...] = ()
     after_call: tuple["AfterCallStage", ...] = ()
-    relief: "Relief | None" = None
+    on_window_full: "Relief | None" = None
 
 
 class TurnDependencies(Struct, frozen=True):
@@ -225,13 +225,13 @@ class Turn(Struct):
         """Record an event, then show it; return it as recorded."""
         return self.ledger.emit(event)
 
-    def tell_usage(self, used_tokens: int, cost_usd: float | None) -> None:
+    def report_usage(self, used_tokens: int, cost_usd: float | None) -> None:
         """Report how full the model's window is; `cost_usd` is added to the session's total."""
         known = [cost for cost in (self.record.usage.cost_usd, cost_usd) if cost is not None]
         total_usd = sum(known) if known else None
         self.emit(UsageChanged(used_tokens, self.route.window_tokens, total_usd))
 
-    def bill(self, cost_usd: float | None) -> None:
+    def add_cost(self, cost_usd: float | None) -> None:
         """Add a cost outside the steps of its turns to the session's total."""
         if cost_usd:
             usage = self.record.usage

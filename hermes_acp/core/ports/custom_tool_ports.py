@@ -34,7 +34,7 @@ class ToolPreview(Struct, frozen=True):
     abilities: str = ""
 
 
-class ToolWorkshop(Protocol):
+class ToolWriter(Protocol):
     """The editor of custom tools, by the agent's working directory."""
 
     async def preview(self, cwd: str, change: ToolChange) -> ToolPreview:

@@ -85,7 +85,7 @@ class SkillUsageLog(Protocol):
         ...
 
 
-class SkillWorkshop(Protocol):
+class SkillWriter(Protocol):
     """The editor of skills, by the agent's working directory."""
 
     async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:

@@ -73,7 +73,7 @@ class OpenCalls:
         """Return an open call as it was last shown, or None if it was not proposed."""
         return self._cards.get(call_id)
 
-    def resting(self) -> tuple[ToolCall, ...]:
+    def suspended(self) -> tuple[ToolCall, ...]:
         """List the calls that wait for answers, in order."""
         return tuple(call for call in self._of_model.values() if call.id in self._resting)
 

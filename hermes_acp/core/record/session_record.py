@@ -316,7 +316,7 @@ class Record:
         elsewhere.
         """
         rests = self.last_end is not None and self.last_end.reason == "input_required"
-        return rests and not self._is_of_run and not self.open_turn and bool(self.calls.resting())
+        return rests and not self._is_of_run and not self.open_turn and bool(self.calls.suspended())
 
     @property
     def was_interrupted(self) -> bool:
@@ -336,9 +336,9 @@ class Record:
         ends: list[Event] = []
         if self.open_compaction:
             ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
-        keeps_resting = keeps_questions or not self.waits_for_client
+        keeps_suspended = keeps_questions or not self.waits_for_client
         ends += calls_closed(
-            self.calls, accounts or {}, LOST, keeps_questions=rests, keeps_resting=keeps_resting
+            self.calls, accounts or {}, LOST, keeps_questions=rests, keeps_suspended=keeps_suspended
         )
         if self.open_turn:
             if not self.title and (title := title_from_prompt(self.messages)):

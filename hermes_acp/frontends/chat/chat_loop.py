@@ -231,7 +231,7 @@ class Chat:
 
     async def _run_command(self, name: str, words: str) -> None:
         command = COMMANDS.open(name)
-        if command.needs_rest and self._presenter.is_busy:
+        if command.needs_idle and self._presenter.is_busy:
             await self._context.tell(messages.not_during_turn(name), "yellow")
             return
         await self._events.all_shown()  # of a session that was just resumed, too

@@ -74,7 +74,7 @@ class PromptQueue:
         self._wake()
         return prompts
 
-    def others_began(self, turn_id: str) -> None:
+    def others_started(self, turn_id: str) -> None:
         """Record that a turn is running that this chat did not start."""
         self._turn_of_others = turn_id
 

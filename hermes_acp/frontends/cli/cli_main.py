@@ -33,6 +33,7 @@ from hermes_acp.frontends.cli.setup.setup_command import add_setup
 from hermes_acp.frontends.cli.skills.skills_command import add_skills
 from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
+from hermes_acp.frontends.cli.update.update_command import add_update
 from hermes_acp.frontends.cli.users.audit_command import add_audit
 from hermes_acp.frontends.cli.users.users_command import add_users
 from hermes_acp.frontends.cli.worker.worker_command import add_worker
@@ -127,10 +128,8 @@ def _run(options: argparse.Namespace) -> int:
         return run_backends(options)
     if options.command in ("users", "audit"):
         return _run_administration(options)
-    if options.command == "doctor":
-        from hermes_acp.frontends.cli.doctor.doctor_command import run_doctor
-
-        return run_doctor(options)
+    if options.command in ("doctor", "update"):
+        return _run_upkeep(options)
     from hermes_acp.frontends.cli.setup.setup_command import run_setup
 
     return run_setup(options)
@@ -157,6 +156,17 @@ def _run_unattended(options: argparse.Namespace) -> int:
     from hermes_acp.frontends.cli.notifications_command import run_notifications
 
     return run_notifications(options)
+
+
+def _run_upkeep(options: argparse.Namespace) -> int:
+    """Run a command about this installation."""
+    if options.command == "update":
+        from hermes_acp.frontends.cli.update.update_command import run_update
+
+        return run_update(options)
+    from hermes_acp.frontends.cli.doctor.doctor_command import run_doctor
+
+    return run_doctor(options)
 
 
 def _run_administration(options: argparse.Namespace) -> int:
@@ -198,6 +208,7 @@ OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = Mappin
         "checkpoints": add_checkpoints,
         "undo": add_undo,
         "doctor": add_doctor,
+        "update": add_update,
         "profiles": add_profiles,
         "backends": add_backends,
         "policy": add_policy,

@@ -92,7 +92,7 @@ class AgentRuntime:
 
     async def open_state(self) -> AgentState:
         """Open the session and return its history. Raises Busy, BadRequest, StorageError, ConfigError."""
-        if self._session or self._app.sessions.is_stored(self._plan.name):
+        if self._session or await self._app.sessions.is_stored(self._plan.name):
             await self._open()
         return self._state
 
@@ -126,7 +126,7 @@ class AgentRuntime:
 
     async def _opened(self) -> Session:
         plan, sessions = self._plan, self._app.sessions
-        if sessions.is_stored(plan.name):
+        if await sessions.is_stored(plan.name):
             session, _ = await sessions.load(plan.name, plan.cwd, self._open_workspace)
         else:
             session = await sessions.create(plan.cwd, (), self._open_workspace, plan.name)
@@ -187,9 +187,9 @@ class ProgramEnd:
 
 @cache
 def _program_end(process_id: int) -> ProgramEnd:
-    """Return what closes the runtimes of this process; one that was forked has its own."""
+    """Return the object that closes the runtimes of this process; a forked process has its own."""
     return ProgramEnd()
 
 
 def _ignore(record: ToolRecord) -> None:
-    """Report a call to nobody."""
+    """Ignore a call."""

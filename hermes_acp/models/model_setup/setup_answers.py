@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.config.provider_presets import Preset, presets
+from hermes_acp.config.provider_presets import Preset, preset_of, presets
 from hermes_acp.config.settings import ProviderSettings, Settings, load_settings, load_variables
 from hermes_acp.config.settings_text import read_text
 from hermes_acp.config.yaml_text import with_value
@@ -44,7 +44,7 @@ class SetupAnswers(Struct, frozen=True):
     @property
     def preset(self) -> Preset:
         """The provider's preset."""
-        return presets()[self.provider]
+        return preset_of(self.provider)
 
     @property
     def section(self) -> Mapping[str, str]:
@@ -72,7 +72,7 @@ class PresentValues(Struct, frozen=True):
             choice = choose_model(self.settings, self.variables)
         except HermesError:
             named = self.variables.get("HERMES_PROVIDER") or self.settings.provider or ""
-            return named if named in presets() else ""
+            return named if named in presets() or named in self.settings.providers else ""
         if choice is None:
             return ""
         # A key of OpenAI's alone chooses its endpoint under the name for any endpoint.
@@ -86,7 +86,7 @@ class PresentValues(Struct, frozen=True):
 
     def base_url(self, provider: str) -> str:
         """Return the address to offer for a provider, or an empty string if it has to be given."""
-        preset = presets()[provider]
+        preset = preset_of(provider)
         section = self.settings.providers.get(provider, ProviderSettings.defaults())
         held = self.variables.get(preset.url_variable) or section.base_url
         is_unknown = provider in CUSTOM and provider != self.provider
@@ -96,7 +96,7 @@ class PresentValues(Struct, frozen=True):
         """Return the variable that holds a provider's key, or else the one to set; empty if it takes none."""
         section = self.settings.providers.get(provider, ProviderSettings.defaults())
         held = (name for name in section.key_variables if self.variables.get(name, "").strip())
-        return next(held, "") or presets()[provider].key_variable(self.variables)
+        return next(held, "") or preset_of(provider).key_variable(self.variables)
 
     def key(self, provider: str) -> str:
         """Return the current key of a provider, or an empty string."""

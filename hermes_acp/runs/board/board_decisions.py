@@ -13,7 +13,7 @@ from hermes_acp.core.ports.boards.cards import Attempt, Card, CardState, Spendin
 from hermes_acp.core.ports.run_ports import ENDED, RunState, RunView
 from hermes_acp.runs.board import board_words as words
 from hermes_acp.runs.board.board_fold import Board
-from hermes_acp.runs.board.board_reading import halt_reason, waiting_for
+from hermes_acp.runs.board.board_reading import blocked_reason, waiting_for
 
 RESTS: Final[tuple[RunState, ...]] = (*ENDED, "parked")
 STARTED: Final[tuple[CardState, ...]] = ("ready", "running", "input_required")
@@ -91,10 +91,10 @@ def runs_to_stop(board: Board, runs: Mapping[str, RunView]) -> Iterator[str]:
 
 def starts(board: Board, name: str, fresh_session: Callable[[], str], now: float) -> list[CardEvent]:
     """Return the entries that start attempts on ready cards, within the board's limits."""
-    if halt_reason(board):
+    if blocked_reason(board):
         return []
     limit = board.settings.max_running
-    room = None if limit is None else limit - sum(map(_is_under_way, board.cards.values()))
+    room = None if limit is None else limit - sum(map(_is_active, board.cards.values()))
     events: list[CardEvent] = []
     for card in ready_cards(board):
         if not card.work.folder:
@@ -119,7 +119,7 @@ def ready_cards(board: Board) -> list[Card]:
     return sorted(found, key=lambda card: (card.work.priority, card.created.at, card.id))
 
 
-def _is_under_way(card: Card) -> bool:
+def _is_active(card: Card) -> bool:
     """Return whether a card's run counts against the board's limits; one that waits for a person does not."""
     return bool(open_run_id(card)) and card.state != "input_required"
 

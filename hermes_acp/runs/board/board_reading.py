@@ -50,7 +50,7 @@ def overview(board: Board, name: str) -> BoardView:
     counts: dict[CardState, int] = dict.fromkeys(STATES, 0)
     for card in board.cards.values():
         counts[card.state] += 1
-    return BoardView(name, board.number, counts, board.settings, board.spent, halt_reason(board))
+    return BoardView(name, board.number, counts, board.settings, board.spent, blocked_reason(board))
 
 
 def changes_after(board: Board, name: str, cursor: int) -> BoardChanges:
@@ -61,7 +61,7 @@ def changes_after(board: Board, name: str, cursor: int) -> BoardChanges:
     return BoardChanges(overview(board, name), cards, removed)
 
 
-def halt_reason(board: Board) -> str:
+def blocked_reason(board: Board) -> str:
     """Return why a board starts nothing more, or an empty string."""
     limits, spent = board.settings, board.spent
     if limits.max_cost_usd is not None and spent.cost_usd >= limits.max_cost_usd:

@@ -10,7 +10,7 @@ from hermes_acp.git.linked_worktrees import (
     filtered_files,
     identity,
     list_worktrees,
-    work_under_way,
+    unfinished_operation,
 )
 from hermes_acp.git.repository_git import GitFailed, RepositoryGit
 from hermes_acp.runs.merging import merge_words as words
@@ -39,7 +39,7 @@ def forward(git: RepositoryGit, found: Candidate) -> bool:
 def _check(git: RepositoryGit, found: Candidate) -> None:
     """Check that nothing would be lost. Raises WorkspaceError."""
     git_dir = git.run("rev-parse", "--absolute-git-dir").strip()
-    if what := work_under_way(git_dir) or ("" if branch_at(git) == found.record.target else "HEAD"):
+    if what := unfinished_operation(git_dir) or ("" if branch_at(git) == found.record.target else "HEAD"):
         raise WorkspaceError(words.TARGET_BUSY.format(folder=git.top, what=what), hint=words.TARGET_BUSY_HINT)
     touched = files_between(git, found.target_commit, found.commit)
     if both := sorted({*touched} & {*changed_files(git)}):

@@ -20,7 +20,7 @@ from hermes_acp.git.linked_worktrees import (
     is_rebasing,
     is_within,
     remove_stale_locks,
-    work_under_way,
+    unfinished_operation,
 )
 from hermes_acp.git.repository_git import GitFailed, RepositoryGit
 from hermes_acp.runs.merging import merge_words as words
@@ -110,7 +110,7 @@ class Rebase:
     def _refusal(self) -> NotMerged | None:
         """Return what the agent must do before its work can be committed."""
         record = self._record
-        if what := work_under_way(self._git_dir):
+        if what := unfinished_operation(self._git_dir):
             return NotMerged(words.UNDER_WAY, words.UNDER_WAY_WORDS.format(what=what))
         if branch_at(self._git) != record.branch:
             return NotMerged(

@@ -44,7 +44,7 @@ class Claim(Struct, frozen=True):
     messages: tuple[RunMessage, ...] = ()
 
 
-class HeldRun(Struct, frozen=True):
+class ClaimedRun(Struct, frozen=True):
     """A run that a worker holds, as others see it; `beat` changes with each renewal."""
 
     id: str
@@ -135,7 +135,7 @@ def settle(
         case Failed():
             _rest(connection, claim, "failed", now, outcome.sentence, failure=outcome.kind)
         case Crashed():
-            crashed = HeldRun(claim.order.id, claim.holder, claim.epoch, beat=0)
+            crashed = ClaimedRun(claim.order.id, claim.holder, claim.epoch, beat=0)
             _count_crash(connection, crashed, now, max_crashes)
         case Fenced():
             return False
@@ -195,7 +195,7 @@ class ClaimSurvey(Struct, frozen=True):
     """
 
     own: dict[tuple[str, int], bool]
-    foreign: tuple[HeldRun, ...]
+    foreign: tuple[ClaimedRun, ...]
     boots: dict[str, str]
 
 
@@ -205,13 +205,13 @@ def survey_claims(connection: TableConnection, holder: str) -> ClaimSurvey:
         "SELECT id, holder, epoch, beat, must_stop FROM runs WHERE state = 'running'"
     ).fetchall()
     own = {(row[0], row[2]): bool(row[4]) for row in rows if row[1] == holder}
-    foreign = tuple(HeldRun(*row[:4]) for row in rows if row[1] != holder)
+    foreign = tuple(ClaimedRun(*row[:4]) for row in rows if row[1] != holder)
     return ClaimSurvey(
         own, foreign, dict(connection.execute("SELECT id, boot FROM workers")) if foreign else {}
     )
 
 
-def take_over(connection: TableConnection, seen: HeldRun, now: float, *, max_crashes: int | None) -> bool:
+def take_over(connection: TableConnection, seen: ClaimedRun, now: float, *, max_crashes: int | None) -> bool:
     """Queue the run of a worker that died or stopped renewing its claim. With `max_crashes`, the worker was killed
     while it had the run; a run that is killed too often is parked. Return False if the worker has renewed the run
     since.
@@ -230,7 +230,7 @@ def take_over(connection: TableConnection, seen: HeldRun, now: float, *, max_cra
     return True
 
 
-def _count_crash(connection: TableConnection, held: HeldRun, now: float, max_crashes: int) -> None:
+def _count_crash(connection: TableConnection, held: ClaimedRun, now: float, max_crashes: int) -> None:
     """Queue a run whose process was killed, or park it if this has happened too often."""
     (before,) = connection.execute("SELECT crashes FROM runs WHERE id = ?", (held.id,)).fetchone()
     crashes = before + 1

@@ -24,7 +24,7 @@ from hermes_acp.git.linked_worktrees import (
     is_within,
     remove_stale_locks,
     reset_to,
-    work_under_way,
+    unfinished_operation,
 )
 from hermes_acp.git.repository_git import RepositoryGit, WorkingCopy, find_program, find_working_copy
 from hermes_acp.runs.worktrees.worktree_records import WorktreeRecord, WorktreeRecords
@@ -169,7 +169,7 @@ class CardWorktrees:
         remove_stale_locks(git_dir)
         if record.tip:
             restore_tip(git, record, git_dir)
-        elif not work_under_way(git_dir):
+        elif not unfinished_operation(git_dir):
             commit_all(git, UNFINISHED.format(card=record.card_id, board=record.board))
 
 

@@ -22,7 +22,7 @@ from hermes_acp.core.messages import Part, words_in
 from hermes_acp.core.ports.gate_ports import AnswerAwaited, Gate, PermissionResponse, PermissionScope
 from hermes_acp.core.ports.record_ports import Audience
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.core.record.interrupted_calls import may_rest
+from hermes_acp.core.record.interrupted_calls import may_be_suspended
 from hermes_acp.sessions.clients.open_questions import AskedGate, OpenQuestion
 
 T = TypeVar("T")
@@ -215,7 +215,7 @@ class AttachedClients:
         again. Only questions about the model's own calls can be, and none may end because its clients have left.
         """
         calls = self._ledger.record.calls
-        own = {call.id for call in calls.of_model() if may_rest(calls, call)}
+        own = {call.id for call in calls.of_model() if may_be_suspended(calls, call)}
         if self.unattended != "wait" or not self._questions or not own.issuperset(self._questions.values()):
             return False
         for question in self._questions:

@@ -30,7 +30,7 @@ class UnfinishedTurns:
         self._starts = {session_id: count for session_id, count in starts.items() if count < MAX_STARTS}
         return tuple(self._starts)
 
-    def forgive(self, session_id: str) -> None:
+    def reset_starts(self, session_id: str) -> None:
         """Reset the count of a turn's starts: it waited for its user when the process ended, so it was not the
         cause.
         """

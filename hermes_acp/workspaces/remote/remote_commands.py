@@ -110,7 +110,7 @@ class RemoteCommands:
         )
         self._was_used = True
         run, timed_out = await self._attempt(script, token, mark, command.timeout_s, progress)
-        if run.never_began and not timed_out and await self._host.renew():
+        if run.never_started and not timed_out and await self._host.renew():
             run, timed_out = await self._attempt(script, token, mark, command.timeout_s, progress)
         return self._end(run, command, cwd, timed_out=timed_out)
 
@@ -141,7 +141,7 @@ class RemoteCommands:
             if not is_over:
                 with move_on_after(START_TIMEOUT_S, shield=True):
                     await run.read_on(lambda telling: telling.leader > 0)
-                await self._strike(mark, run.telling.leader)
+                await self._kill(mark, run.telling.leader)
                 with move_on_after(DRAIN_TIMEOUT_S, shield=True):
                     await run.read_on(lambda _: False)
         return not is_over
@@ -218,7 +218,7 @@ class RemoteCommands:
         with CancelScope(shield=True):
             if self._was_used:
                 with move_on_after(KILL_TIMEOUT_S):
-                    await self._try_strike(self._mark, 0)
+                    await self._try_kill(self._mark, 0)
             await self._host.close()
 
     async def close(self) -> None:
@@ -228,19 +228,19 @@ class RemoteCommands:
             with CancelScope(shield=True):
                 await run_sync(self._outputs.remove)
 
-    async def _strike(self, mark: str, leader: int) -> None:
+    async def _kill(self, mark: str, leader: int) -> None:
         """Kill a command and everything it started; if that fails, abandon the host and everything on it."""
         with CancelScope(shield=True):
             is_done = False
             with move_on_after(KILL_TIMEOUT_S):
-                is_done = await self._try_strike(mark, leader)
+                is_done = await self._try_kill(mark, leader)
             if not is_done and not await self._host.renew():
                 raise WorkspaceError(
                     f"It is not known whether the command ended on {self._host.name}.",
                     hint="Check the processes there.",
                 )
 
-    async def _try_strike(self, mark: str, leader: int) -> bool:
+    async def _try_kill(self, mark: str, leader: int) -> bool:
         try:
             done = await self._host.call(kill_script(mark, leader))
         except WorkspaceError:
@@ -301,7 +301,7 @@ class _Run:
             self._progress.output(rest)
 
     @property
-    def never_began(self) -> bool:
+    def never_started(self) -> bool:
         """Whether the host did not even start the script, for example because it has run out of processes."""
         return not self.telling.leader
 

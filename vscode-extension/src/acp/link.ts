@@ -121,7 +121,15 @@ function announced({ isTrusted }: WorkspaceTrust): acp.ClientCapabilities {
     elicitation: { form: {}, url: {} },
     subagents: {},
     _meta: {
-      hermes: { edits: true, drafts: true, diagnostics: true, turnEnds: true, turnMarks: true, turnStates: true },
+      hermes: {
+        edits: true,
+        drafts: true,
+        diagnostics: true,
+        turnEnds: true,
+        turnMarks: true,
+        turnStates: true,
+        times: true,
+      },
     },
   };
 }

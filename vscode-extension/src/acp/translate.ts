@@ -14,8 +14,10 @@ import type {
   CallKind,
   CallRole,
   Choice,
+  Clock,
   Option,
   QuestionField,
+  TurnTimes,
 } from "../state/terms";
 
 const MAX_NOTE = 300;
@@ -92,11 +94,37 @@ function endIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
 /** Return which prompt the agent began to work on, and which step failed, as our own server tells it. */
 function marksIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
   const hermes = _meta?.["hermes"] as Readonly<Record<string, Readonly<Record<string, unknown>>>> | null | undefined;
-  const { promptRecorded, stepFailed } = hermes ?? {};
+  const { promptRecorded, stepFailed, promptTimes, turnTimes } = hermes ?? {};
+  const at = promptTimes?.["saidAtMs"];
+  if (typeof promptTimes?.["messageId"] === "string" && typeof at === "number")
+    return [{ type: "dated", messageId: promptTimes["messageId"], at }];
+  const times = turnTimes && toTurnTimes(turnTimes);
+  if (times) return [{ type: "spent", times }];
   if (typeof promptRecorded?.["messageId"] === "string")
     return [{ type: "recorded", messageId: promptRecorded["messageId"] }];
   if (typeof stepFailed?.["messageId"] !== "string") return [];
   return [{ type: "stepFailed", messageId: stepFailed["messageId"], isRetried: stepFailed["retried"] === true }];
+}
+
+function toTurnTimes(told: Readonly<Record<string, unknown>>): TurnTimes | undefined {
+  const { beganAtMs, totalMs, modelMs, firstTokenMs, toolsMs, waitingMs } = told;
+  const isWhole = [beganAtMs, totalMs, modelMs, toolsMs, waitingMs].every((each) => typeof each === "number");
+  if (!isWhole) return undefined;
+  const numbers = { totalMs, modelMs, toolsMs, waitingMs } as Record<
+    "totalMs" | "modelMs" | "toolsMs" | "waitingMs",
+    number
+  >;
+  const firstWord = typeof firstTokenMs === "number" ? { firstWordMs: firstTokenMs } : {};
+  return { beganAt: beganAtMs as number, ...numbers, ...firstWord };
+}
+
+/** Return when a call ran, as our own server tells it. */
+function clockIn({ _meta }: acp.ToolCallUpdate): Clock | undefined {
+  const hermes = _meta?.["hermes"] as Readonly<Record<string, unknown>> | null | undefined;
+  const { startedAtMs, endedAtMs } = hermes ?? {};
+  if (typeof startedAtMs !== "number") return undefined;
+  const took = typeof endedAtMs === "number" ? { tookMs: Math.max(0, endedAtMs - startedAtMs) } : {};
+  return { beganAt: startedAtMs, ...took };
 }
 
 /** Calls that are drawn in a way of their own, by the names of our server's tools. */
@@ -185,6 +213,8 @@ export function toCallNews(update: acp.ToolCallUpdate): CallNews {
     news.output = putOut(output.text).slice(-MAX_OUTPUT);
   const rejected = rejectionIn(update);
   if (rejected !== undefined) news.rejected = rejected;
+  const clock = clockIn(update);
+  if (clock) news.clock = clock;
   const elsewhere = elsewhereIn(update);
   if (elsewhere) news.elsewhere = elsewhere;
   return news;

@@ -1,5 +1,6 @@
 /** What people read in the rows of a conversation: cards, questions, diffs, plans, ends of turns. */
 
+import type { TurnTimes } from "../state/terms";
 import { plural } from "./plural";
 
 export const YOU = "You";
@@ -44,6 +45,16 @@ export const duration = (ms: number) => {
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 };
+export const ranAt = (when: string, tookMs: number | undefined) =>
+  tookMs === undefined ? `Started ${when}` : `${when}, ran for ${duration(tookMs)}`;
+export const timeSpent = (when: string, { modelMs, firstWordMs, toolsMs, waitingMs }: TurnTimes) =>
+  [
+    when,
+    `model ${duration(modelMs)}`,
+    ...(firstWordMs === undefined ? [] : [`first word after ${duration(firstWordMs)}`]),
+    `tools ${duration(toolsMs)}`,
+    `waiting for you ${duration(waitingMs)}`,
+  ].join(" · ");
 export const NO_OUTPUT_YET = "No output yet.";
 export const NO_OUTPUT = "No output.";
 

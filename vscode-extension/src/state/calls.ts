@@ -35,7 +35,7 @@ export function freshCall({ id, at, status, ...news }: CallNews): CallItem {
 
 export function changedCall(before: CallItem, { at, ...news }: CallNews): CallItem {
   const content = news.content && contentAfter(before, news.status, news.content);
-  const clock = clockAfter(before.clock, news.status, at);
+  const clock = news.clock ?? clockAfter(before.clock, news.status, at);
   return { ...before, ...withoutUndefined({ ...news, content, clock }) };
 }
 

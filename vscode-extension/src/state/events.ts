@@ -15,6 +15,7 @@ import type {
   CallStatus,
   Checkpoint,
   ChildItem,
+  Clock,
   Option,
   Place,
   PlanEntry,
@@ -25,6 +26,7 @@ import type {
   SlashCommand,
   Usage,
   Verdict,
+  TurnTimes,
 } from "./terms";
 
 /** How a turn ended that rests until its question is answered. */
@@ -38,6 +40,8 @@ export interface CallNews {
   readonly role?: CallRole;
   /** When it came, in ms; missing in a past that is told again. */
   readonly at?: number;
+  /** When it ran, as the agent tells it. */
+  readonly clock?: Clock;
   readonly title?: string;
   readonly kind?: CallKind;
   readonly status?: CallStatus;
@@ -70,6 +74,8 @@ export type SessionEvent =
   | { readonly type: "released" }
   | { readonly type: "begun"; readonly id: string; readonly at?: number }
   | { readonly type: "recorded"; readonly messageId: string }
+  | { readonly type: "dated"; readonly messageId: string; readonly at: number }
+  | { readonly type: "spent"; readonly times: TurnTimes }
   | { readonly type: "stepFailed"; readonly messageId: string; readonly isRetried: boolean }
   | {
       readonly type: "ended";

@@ -22,6 +22,7 @@ export function reduce(session: Session, event: SessionEvent): Session {
     case "attached":
     case "prompted":
     case "recorded":
+    case "dated":
       return changePrompt(session, event);
     case "stepFailed":
       return failStep(session, event);
@@ -72,7 +73,7 @@ export function reduce(session: Session, event: SessionEvent): Session {
   }
 }
 
-type PromptEvent = Extract<SessionEvent, { type: "attached" | "prompted" | "recorded" }>;
+type PromptEvent = Extract<SessionEvent, { type: "attached" | "prompted" | "recorded" | "dated" }>;
 
 function changePrompt(session: Session, event: PromptEvent): Session {
   switch (event.type) {
@@ -91,6 +92,8 @@ function changePrompt(session: Session, event: PromptEvent): Session {
       });
     case "recorded":
       return record(session, event.messageId);
+    case "dated":
+      return date(session, event.messageId, event.at);
   }
 }
 
@@ -125,7 +128,7 @@ function changeCard(session: Session, event: CardEvent): Session {
 
 type FieldEvent = Extract<
   SessionEvent,
-  { type: "plan" | "commands" | "options" | "mode" | "title" | "usage" | "forked" | "replaced" }
+  { type: "plan" | "commands" | "options" | "mode" | "title" | "usage" | "spent" | "forked" | "replaced" }
 >;
 
 function putChild(session: Session, event: ChildEvent): Session {
@@ -152,6 +155,8 @@ function setField(session: Session, event: FieldEvent): Session {
       return { ...session, title: event.title };
     case "usage":
       return { ...session, usage: event.usage };
+    case "spent":
+      return { ...session, spent: event.times };
     case "forked":
       return { ...session, sources: event.sources, ...(event.rewound ? { rewound: event.rewound } : {}) };
     case "replaced":
@@ -190,6 +195,13 @@ function say(session: Session, who: "user" | "agent" | "thought", id: string, te
 function record(session: Session, messageId: string): Session {
   const id = session.turns.find((turn) => findItem(session, "user", turn)?.messageId === undefined);
   return id === undefined ? session : change(session, "user", id, (item) => ({ ...item, messageId }));
+}
+
+/** Note when a prompt was said. */
+function date(session: Session, messageId: string, saidAt: number): Session {
+  const at = session.items.findLastIndex((item) => item.type === "user" && item.messageId === messageId);
+  const item = session.items[at];
+  return item?.type === "user" ? { ...session, items: session.items.with(at, { ...item, saidAt }) } : session;
 }
 
 /** Change a card, or add one; what sets the plan anew changes the card that set it before. */
@@ -241,10 +253,11 @@ function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "
   const before = isSaidAlready(next, end) ? { ...next, items: next.items.slice(0, -1) } : next;
   if (turns.length > 0) return add({ ...before, turns }, end);
   const isLeft = session.plan.some((entry) => entry.status !== "completed");
-  const { beganAt, ...settledSession } = before;
+  const { beganAt, spent: times, ...settledSession } = before;
   const at = event.type === "ended" ? event.at : undefined;
   const took = beganAt === undefined || at === undefined ? {} : { tookMs: Math.max(0, at - beganAt) };
-  const whole: EndItem = { ...end, ...took, ...(isLeft ? { plan: session.plan } : {}) };
+  const spent = times && { tookMs: times.totalMs, times };
+  const whole: EndItem = { ...end, ...took, ...spent, ...(isLeft ? { plan: session.plan } : {}) };
   return add({ ...settledSession, turns, plan: [], failedStep: "" }, whole);
 }
 

@@ -5,7 +5,17 @@
  */
 
 import { NEW_SESSION } from "../messages/panel";
-import type { Item, Option, PlanEntry, QueuedPrompt, Rewound, SlashCommand, TerminalState, Usage } from "./terms";
+import type {
+  Item,
+  Option,
+  PlanEntry,
+  QueuedPrompt,
+  Rewound,
+  SlashCommand,
+  TerminalState,
+  TurnTimes,
+  Usage,
+} from "./terms";
 
 /** What the agent is doing; "asking" waits for the user. */
 export type Activity = "idle" | "working" | "asking";
@@ -24,6 +34,8 @@ export interface Session {
   readonly turns: readonly string[];
   /** When the running turn began, in ms. */
   readonly beganAt?: number;
+  /** What the time of the turn that ends next was spent on. */
+  readonly spent?: TurnTimes;
   /** Whether the last step failed: its notice is about to come, or came and nothing was said since. */
   readonly failedStep: "" | "fresh" | "noticed";
   /** Messages that wait for the running turn to end. */

@@ -72,6 +72,8 @@ export interface UserItem {
   readonly isWaiting: boolean;
   /** The id by which the agent knows it; undefined for what it did not record as a prompt. */
   readonly messageId?: string;
+  /** When it was said, in ms. */
+  readonly saidAt?: number;
 }
 export interface AgentItem {
   readonly type: "agent";
@@ -90,6 +92,16 @@ export interface ThoughtItem {
 export interface Clock {
   readonly beganAt: number;
   readonly tookMs?: number;
+}
+/** When a turn began and what its time was spent on, as the agent counts it; all in ms. */
+export interface TurnTimes {
+  readonly beganAt: number;
+  readonly totalMs: number;
+  readonly modelMs: number;
+  /** How long the first words took; undefined where there were none. */
+  readonly firstWordMs?: number;
+  readonly toolsMs: number;
+  readonly waitingMs: number;
 }
 /** An answer that was given in another client which has the session open. */
 export interface AnswerElsewhere {
@@ -157,6 +169,7 @@ export interface EndItem {
   /** Whether it failed because no model is set up, or its key is refused. */
   readonly needsSetUp?: boolean;
   readonly tookMs?: number;
+  readonly times?: TurnTimes;
   /** Whether to offer the same prompt again before anything else: a key was refused, or a quota is used up. */
   readonly isToRetry?: boolean;
   readonly checkpoint?: Checkpoint;

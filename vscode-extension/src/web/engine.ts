@@ -52,7 +52,7 @@ const INTRODUCTION: Introduction = {
     session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
     elicitation: { form: {}, url: {} },
     subagents: {},
-    _meta: { hermes: { edits: true, turnEnds: true, turnMarks: true, turnStates: true } },
+    _meta: { hermes: { edits: true, turnEnds: true, turnMarks: true, turnStates: true, times: true } },
   },
 };
 

@@ -15,6 +15,7 @@ import { Diff } from "./diff";
 import { Elapsed } from "./elapsed";
 import { FileName, Title } from "./file_name";
 import { Markdown } from "./markdown/markdown";
+import { momentOf } from "./past_times";
 import { readable } from "./paths";
 import { Terminal } from "./terminal";
 
@@ -87,6 +88,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBe
               roots={roots}
             />
           ))}
+          {item.clock && <div class="card-time">{messages.ranAt(momentOf(item.clock.beganAt), item.clock.tookMs)}</div>}
           {item.ending && item.status === "failed" && <div class="card-ending">{item.ending}</div>}
         </div>
       )}

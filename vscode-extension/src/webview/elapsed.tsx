@@ -13,10 +13,16 @@ const TICK_MS = 1000;
 /** What takes less than this is over before anybody wonders. */
 const MIN_SHOWN_MS = 1000;
 
-export function Elapsed({ clock }: { clock: Clock | undefined }) {
+/** Show it; `details` are shown to who points at it. */
+export function Elapsed({ clock, details }: { clock: Clock | undefined; details?: string }) {
   if (!clock) return null;
   if (clock.tookMs === undefined) return <Running beganAt={clock.beganAt} />;
-  return clock.tookMs < MIN_SHOWN_MS ? null : <span class="elapsed">{duration(clock.tookMs)}</span>;
+  if (clock.tookMs < MIN_SHOWN_MS) return null;
+  return (
+    <span class="elapsed" title={details}>
+      {duration(clock.tookMs)}
+    </span>
+  );
 }
 
 function Running({ beganAt }: { beganAt: number }) {

@@ -27,6 +27,7 @@ import { Card } from "./card";
 import { ChildCard } from "./child";
 import { Elapsed } from "./elapsed";
 import { Markdown } from "./markdown/markdown";
+import { momentOf } from "./past_times";
 import { readable } from "./paths";
 import { PlanList, progressOf } from "./plan";
 import { waysOn } from "./receipts";
@@ -118,7 +119,9 @@ const Said = ({ item, sessionId, canRewind, filesSince }: SaidProps) => (
         ))}
       </div>
     )}
-    <div class="user-text">{item.text}</div>
+    <div class="user-text" title={item.saidAt === undefined ? undefined : momentOf(item.saidAt)}>
+      {item.text}
+    </div>
     {item.isWaiting && (
       <div class="user-waiting">
         <i class="codicon codicon-clock" /> {messages.QUEUED}
@@ -195,10 +198,11 @@ const End = ({ sessionId, item, isLast, asked, roots }: EndProps) => {
   const words = messages.ENDS[item.reason];
   const canGoOn = isLast && (item.reason === "lost" || item.reason === "failed" || item.reason === "max_turn_requests");
   const took = item.tookMs === undefined ? undefined : { beganAt: 0, tookMs: item.tookMs };
+  const details = item.times ? { details: messages.timeSpent(momentOf(item.times.beganAt), item.times) } : {};
   if (!words && !item.checkpoint && !item.plan) {
     return (
       <div class="end-mark">
-        <Elapsed clock={took} />
+        <Elapsed clock={took} {...details} />
       </div>
     );
   }
@@ -215,7 +219,7 @@ const End = ({ sessionId, item, isLast, asked, roots }: EndProps) => {
         <div class="end-words">
           {item.reason === "failed" && <i class="codicon codicon-error" />}
           <span class="end-said">{item.text && item.reason !== "cancelled" ? `${words} ${item.text}` : words}</span>
-          <Elapsed clock={took} />
+          <Elapsed clock={took} {...details} />
           {isLast && item.needsSetUp && (
             <button
               type="button"
@@ -258,7 +262,10 @@ function Undo({ sessionId, item }: { sessionId: string; item: EndItem }) {
       <i class="codicon codicon-history" />
       <span>{checkpoint.isRestored ? messages.UNDONE : messages.filesChanged(count)}</span>
       {item.reason === "end_turn" && item.tookMs !== undefined && (
-        <Elapsed clock={{ beganAt: 0, tookMs: item.tookMs }} />
+        <Elapsed
+          clock={{ beganAt: 0, tookMs: item.tookMs }}
+          {...(item.times ? { details: messages.timeSpent(momentOf(item.times.beganAt), item.times) } : {})}
+        />
       )}
       <span class="spring" />
       <button type="button" class="button small quiet" onClick={() => act("diff")}>

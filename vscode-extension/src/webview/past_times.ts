@@ -1,5 +1,5 @@
 /**
- * How long ago something was, in words.
+ * When something was, and how long ago, in words.
  *
  * Knows: the steps people count in. Does not know: what it is about.
  */
@@ -23,4 +23,9 @@ export function whenOf(iso: string, now = Date.now()): string {
     -Math.round(seconds / step[2]),
     step[1],
   );
+}
+
+/** Return when something was, as people write it where the reader is. */
+export function momentOf(ms: number): string {
+  return new Date(ms).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 }

@@ -90,7 +90,18 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   "conversation.optionWithKey": [["Allow once", "Ctrl+Alt+Enter"]],
   "conversation.planProgress": [["1/3"]],
   "conversation.questionLabel": [["Which port?"]],
+  "conversation.ranAt": [
+    ["Nov 25, 2026, 7:00 AM", 4200],
+    ["Nov 25, 2026, 7:00 AM", undefined],
+  ],
   "conversation.showMoreLines": [[1], [34]],
+  "conversation.timeSpent": [
+    [
+      "Nov 25, 2026, 7:00 AM",
+      { beganAt: 0, totalMs: 9, modelMs: 4200, firstWordMs: 1000, toolsMs: 65_000, waitingMs: 0 },
+    ],
+    ["Nov 25, 2026, 7:00 AM", { beganAt: 0, totalMs: 9, modelMs: 4200, toolsMs: 0, waitingMs: 0 }],
+  ],
   "conversation.unanswered": [["Edit shop.py"]],
   "conversation.unknownEnd": [["paused"]],
   "editor.acceptAllLens": [[3]],

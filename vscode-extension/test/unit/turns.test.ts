@@ -122,3 +122,29 @@ describe("sessions with the same title", () => {
     expect(distinctNames(names)).toEqual(["Fix", "Fix (3)", "Look", "Fix (4)", "Fix (2)"]);
   });
 });
+
+describe("a past that is told with its times", () => {
+  const own = (hermes: object) => ({ sessionUpdate: "session_info_update", _meta: { hermes } }) as const;
+  const call = (more: object) => ({ sessionUpdate: "tool_call_update", toolCallId: "c", ...more }) as const;
+  const times = { beganAtMs: 1000, totalMs: 5000, modelMs: 3000, firstTokenMs: 500, toolsMs: 1500, waitingMs: 0 };
+
+  it("has them on prompts, cards and ends", () => {
+    const session = after(
+      ...[
+        { sessionUpdate: "user_message_chunk", messageId: "m", content: { type: "text", text: "Go." } } as const,
+        own({ promptTimes: { messageId: "m", saidAtMs: 900 } }),
+        { sessionUpdate: "tool_call", toolCallId: "c", title: "Read" } as const,
+        call({ _meta: { hermes: { startedAtMs: 2000, endedAtMs: 3500 } } }),
+        call({ status: "completed" }),
+        own({ turnTimes: times }),
+        own({ turnEnded: { turnId: "t", reason: "end_turn" } }),
+      ].flatMap((update) => toEvents(update)),
+    );
+    expect(session.items).toMatchObject([
+      { type: "user", saidAt: 900 },
+      { type: "call", status: "completed", clock: { beganAt: 2000, tookMs: 1500 } },
+      { type: "end", tookMs: 5000, times: { beganAt: 1000, modelMs: 3000, firstWordMs: 500, toolsMs: 1500 } },
+    ]);
+    expect(session.spent).toBeUndefined();
+  });
+});

@@ -36,6 +36,7 @@ from hermes_acp.frontends.acp.daemon.daemon_socket import (
     socket_path,
 )
 from hermes_acp.frontends.acp.daemon.daemon_status import daemon_status
+from hermes_acp.frontends.acp.daemon.gateway_child import GatewayChild
 from hermes_acp.frontends.acp.daemon.idle_end import IdleEnd
 from hermes_acp.frontends.acp.daemon.local_clients import Controls, LocalClients
 from hermes_acp.frontends.acp.messages import daemon
@@ -289,8 +290,8 @@ class ResidentProcess:
         if not session.record.can_resume:
             await self._app.departures.close_if_unattended(session)
             return
-        if self._app.turn_tasks.unfinished and session.record.calls.resting():
-            self._app.turn_tasks.unfinished.forgive(session_id)
+        if self._app.turn_tasks.unfinished and session.record.calls.suspended():
+            self._app.turn_tasks.unfinished.reset_starts(session_id)
 
         async def go_on() -> None:
             await session.go_on(session.clients)
@@ -306,6 +307,7 @@ class ResidentProcess:
             self._ask_for_runs,
             self._end_when_idle,
             self._app.board_coordinator().keep,
+            GatewayChild(self._environment, self._announce).keep,
         ):
             number = await self._guard.stopped()
         code = code_after(number)

@@ -106,26 +106,26 @@ class PeerUpdates:
                 )
                 self._notify(resolved)
             case TurnEnded() if not self._session.clients.is_prompting(self._client):
-                self._tell_of_end(event)
+                self._report_end(event)
             case _:
                 pass
 
     def show_past(self, event: Event) -> None:
         """Report the end of a turn that was running when the client started to attach."""
         if isinstance(event, TurnEnded) and event.turn_id == self._awaited_turn:
-            self._tell_of_end(event)
+            self._report_end(event)
 
-    def tell_of_prompt(self, event: UserSaid, blocks: list[Any]) -> None:
+    def report_prompt(self, event: UserSaid, blocks: list[Any]) -> None:
         """Report a prompt from another client."""
         author = self._session.clients.author_of(event)
         sent_by = UNSET if author is None else peer_of(author)
         self._notify(PromptReceived(message_id=event.message_id, prompt=blocks, sent_by=sent_by))
 
-    def tell_of_departure(self, connection: object) -> None:
+    def report_departure(self, connection: object) -> None:
         """Report that a client has left."""
         self._notify(ClientDisconnected(client=peer_of(connection)))
 
-    def _tell_of_end(self, event: TurnEnded) -> None:
+    def _report_end(self, event: TurnEnded) -> None:
         self._awaited_turn = None
         self._notify(TurnComplete(stop_reason=self._stop_reason(event)))
 

@@ -79,7 +79,7 @@ class DetachResult(Struct, rename="camel", kw_only=True):
     status: Literal["detached"] = "detached"
 
 
-class Joining(Protocol):
+class SessionJoiner(Protocol):
     """The parts of attaching that depend on the protocol version."""
 
     def audience(self, client: ClientConnection, session: Session) -> ReplayAudience:
@@ -96,7 +96,7 @@ class Joining(Protocol):
 
 
 async def attach_to_session(
-    client: ClientConnection, params: AttachRequest, joining: Joining
+    client: ClientConnection, params: AttachRequest, joining: SessionJoiner
 ) -> AttachResult:
     """Attach a client and replay what its policy asks for. Raise PeerError unless the session is open, BadRequest."""
     role = checked_role(params.role) if params.role is not None else role_in(params.meta)

@@ -1,35 +1,84 @@
-"""When calls ran and how a turn spent its time, for clients that announce `_meta.hermes.times`."""
+"""When prompts were said, calls ran and how turns spent their time, for clients that announce `_meta.hermes.times`."""
 
-import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
-from hermes_acp.core.events import CallEnded, CallStarted, Event
+from hermes_acp.core.events import CallEnded, CallStarted, Event, TurnEnded, UserSaid
 from hermes_acp.core.record.turn_times import TurnTimer, TurnTimes
 from hermes_protocol import v1
 
+Updates = tuple[v1.SessionUpdate, ...]
+
 
 class TimeUpdates:
-    """The updates about time, sent before the session's other live updates, because a card accepts none after its
-    end.
+    """The updates about time, sent before those of the same event: a card takes none after its end.
+
+    The one about a prompt is sent after it.
     """
 
     def __init__(self) -> None:
         self._timer = TurnTimer()
         self._began: dict[str, int] = {}
 
-    def take(self, event: Event) -> tuple[v1.SessionUpdate, ...]:
-        """Return the updates about a live event."""
-        now = time.time()
-        spent = self._timer.take(event, now)
-        now_ms = round(now * 1000)
+    def take(self, event: Event, at: float | None) -> Updates:
+        """Return the updates about an event that happened at that time, in seconds since the epoch; None if unknown."""
+        spent = self._timer.take(event, at)
+        if at is None:
+            return ()
+        at_ms = round(at * 1000)
         match event:
+            case UserSaid():
+                said = {"messageId": event.message_id, "saidAtMs": at_ms}
+                return (v1.SessionInfoUpdate(meta={"hermes": {"promptTimes": said}}),)
             case CallStarted():
-                self._began[event.call_id] = now_ms
-                return (_call_times(event.call_id, startedAtMs=now_ms),)
+                self._began[event.call_id] = at_ms
+                return (_call_times(event.call_id, startedAtMs=at_ms),)
             case CallEnded() if event.call_id in self._began:
                 began = self._began.pop(event.call_id)
-                return (_call_times(event.call_id, startedAtMs=began, endedAtMs=now_ms),)
+                return (_call_times(event.call_id, startedAtMs=began, endedAtMs=at_ms),)
             case _:
                 return (_turn_times(spent),) if spent else ()
+
+
+class PastTimes:
+    """The updates about the times of a session's past events, for when these are shown again."""
+
+    def __init__(self, updates: Mapping[tuple[str, str], Updates]) -> None:
+        self._updates = updates
+
+    def of(self, event: Event) -> Updates:
+        """Return the updates about a past event."""
+        return self._updates.get(_key_of(event), ())
+
+
+def read_past_times(record: Path) -> PastTimes:
+    """Read the times in a session's record; a record that cannot be read has none. Blocks."""
+    from hermes_acp.storage.transcript import Transcript
+
+    try:
+        return past_times(Transcript.read_timed(record))
+    except OSError:
+        return PastTimes({})
+
+
+def past_times(timed: Iterable[tuple[Event, float | None]]) -> PastTimes:
+    """Return the updates about the times of events."""
+    times = TimeUpdates()
+    taken = ((_key_of(event), times.take(event, at)) for event, at in timed)
+    return PastTimes({key: updates for key, updates in taken if key[1] and updates})
+
+
+def _key_of(event: Event) -> tuple[str, str]:
+    """Return what an event is about that is shown with its times; a call that only started is shown with none."""
+    match event:
+        case UserSaid():
+            return "prompt", event.message_id
+        case CallEnded():
+            return "call", event.call_id
+        case TurnEnded():
+            return "turn", event.turn_id
+        case _:
+            return "", ""
 
 
 def _call_times(call_id: str, **times: int) -> v1.SessionUpdate:

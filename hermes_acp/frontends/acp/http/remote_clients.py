@@ -47,7 +47,7 @@ class TooManyClients(Exception):
     """No further connection is accepted: there are too many, or the server is shutting down."""
 
 
-class SocketIntake:
+class SocketReceiver:
     """The messages of a client that resumes its WebSocket: each is delivered once, although some arrive twice."""
 
     def __init__(self, transport: DetachableTransport) -> None:
@@ -90,7 +90,7 @@ class RemoteClient:
         self.transport = DetachableTransport(self.routes if kind == "http" else None)
         self.client = ClientConnection(registry)
         self.may_resume = kind == "http"
-        self.intake = SocketIntake(self.transport)
+        self.intake = SocketReceiver(self.transport)
         self._app = app
         self._server_limits = server_limits
         self._connection = Connection(

@@ -39,7 +39,7 @@ class Webhooks:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    def is_meant(self, request: Request) -> bool:
+    def is_webhook(self, request: Request) -> bool:
         """Return whether a request addresses a webhook."""
         return request.url.path.startswith(FOLDER)
 

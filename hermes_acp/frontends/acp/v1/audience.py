@@ -3,6 +3,8 @@
 Knows: how an event becomes notifications on one connection. Does not know: where events come from.
 """
 
+import time
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import structs
@@ -28,7 +30,7 @@ from hermes_acp.core.events import (
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.extensions.edit_notifications import notify_edits
 from hermes_acp.frontends.acp.extensions.meta_extensions import takes
-from hermes_acp.frontends.acp.extensions.time_updates import TimeUpdates
+from hermes_acp.frontends.acp.extensions.time_updates import PastTimes, TimeUpdates
 from hermes_acp.frontends.acp.v1.options import config_options
 from hermes_acp.frontends.acp.v1.subagents import changed_state, task_message
 from hermes_acp.frontends.acp.v1.updates import UNSHOWN, UpdateView, to_updates, turn_end
@@ -42,7 +44,9 @@ UPDATE: Final = "session/update"
 class EditorAudience:
     """One session's updates on one connection."""
 
-    def __init__(self, client: ClientConnection, session: Session) -> None:
+    def __init__(
+        self, client: ClientConnection, session: Session, past_times: PastTimes | None = None
+    ) -> None:
         self._client = client
         self._session = session
         self._view = _view_of(client, is_replay=False)
@@ -52,6 +56,7 @@ class EditorAudience:
         self._said: dict[str, str] = {}
         self._form = f"{session.id} {self._view}"
         """Whoever has the same is shown an event by the same frames; a string, whose hash is computed once."""
+        self._past_times = past_times
         self._times = TimeUpdates() if takes(client.capabilities, "times") else None
 
     def __eq__(self, other: object) -> bool:
@@ -65,8 +70,10 @@ class EditorAudience:
 
     def show(self, event: Event) -> None:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
-        for update in self._times.take(event) if self._times else ():
-            notify(self._client, self._session.id, update)
+        times = self._times.take(event, time.time()) if self._times else ()
+        is_prompt = isinstance(event, UserSaid)
+        if not is_prompt:
+            self._notify_all(times)
         if isinstance(event, TextSaid):  # by far the most frequent
             self._said[self._session.id] = event.message_id
             self._send(event, self._view, self._session.id)
@@ -76,21 +83,23 @@ class EditorAudience:
             isinstance(event, UserSaid | CommandAnswered) and clients.author_of(event) is not self._client
         )
         self._show(event, self._past_view if is_from_elsewhere else self._view, self._session.id)
+        if is_prompt:
+            self._notify_all(times)
         if isinstance(event, PermissionAnswered) and self._is_answered_elsewhere(event):
             meta = {"hermes": {"answeredBy": event.by, "answer": event.answer}}
             answered = v1.SessionUpdateToolCallUpdate(tool_call_id=event.call_id, meta=meta)
             notify(self._client, self._session.id, answered)
         if is_from_elsewhere or isinstance(event, TurnStarted):
-            self._tell_of_start(event)
+            self._report_start(event)
         elif isinstance(event, TurnEnded):
-            self._tell_of_end(event)
+            self._report_end(event)
         if isinstance(event, ModeChanged | OptionsChanged):
             options = config_options(record, self._session.offers, self._client.capabilities)
             notify(self._client, self._session.id, v1.ConfigOptionUpdate(config_options=options))
         elif isinstance(event, CommandsChanged):
             notify(self._client, self._session.id, commands_update(self._session))
 
-    def tell_of_turn(self) -> None:
+    def report_running_turn(self) -> None:
         """Tell the client about a running turn that it did not start itself, so no answer to a prompt will report
         its end.
         """
@@ -100,16 +109,16 @@ class EditorAudience:
             began = v1.SessionInfoUpdate(meta={"hermes": {"turnBegan": {"turnId": turn_id}}})
             notify(self._client, self._session.id, began)
 
-    def _tell_of_start(self, event: Event) -> None:
+    def _report_start(self, event: Event) -> None:
         """Report a turn that another client started, or that continues without a prompt."""
         is_prompt = isinstance(event, UserSaid)
         is_continued = isinstance(event, TurnStarted) and event.goes_on
         is_own = is_continued and self._session.clients.is_prompting(self._client)
         is_told = self._client.turns_of_others.get(self._session.id) == self._session.record.open_turn
         if (is_prompt or is_continued) and not (is_own or is_told):
-            self.tell_of_turn()
+            self.report_running_turn()
 
-    def _tell_of_end(self, event: TurnEnded) -> None:
+    def _report_end(self, event: TurnEnded) -> None:
         if self._client.turns_of_others.get(self._session.id) == event.turn_id:
             del self._client.turns_of_others[self._session.id]
             notify(self._client, self._session.id, turn_end(event))
@@ -121,7 +130,16 @@ class EditorAudience:
 
     def replay_event(self, event: Event) -> None:
         """Queue the updates of a past event; the current options are in the answer that follows."""
+        times = self._past_times.of(event) if self._past_times else ()
+        if not isinstance(event, UserSaid):
+            self._notify_all(times)
         self._show(event, self._past_view, self._session.id)
+        if isinstance(event, UserSaid):
+            self._notify_all(times)
+
+    def _notify_all(self, updates: Iterable[v1.SessionUpdate]) -> None:
+        for update in updates:
+            notify(self._client, self._session.id, update)
 
     def _show(self, event: Event, view: UpdateView, session_id: str) -> None:
         if not view.is_replay:

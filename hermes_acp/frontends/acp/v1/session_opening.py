@@ -90,7 +90,7 @@ def join(
     audience = EditorAudience(client, session)
     attach(client, session, audience, editor_gate(client, session.id), role)
     if not session.clients.is_prompting(client):
-        audience.tell_of_turn()
+        audience.report_running_turn()
 
 
 def ask_again(client: ClientConnection, session: Session, role: Role) -> None:

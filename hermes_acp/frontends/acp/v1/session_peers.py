@@ -27,8 +27,8 @@ class PeerAudience(EditorAudience):
     def show(self, event: Event) -> None:
         """Queue the event's updates."""
         if isinstance(event, UserSaid) and self.peers.sent_by_another(event):
-            self.peers.tell_of_prompt(event, prompt_blocks(event))
-            self.tell_of_turn()
+            self.peers.report_prompt(event, prompt_blocks(event))
+            self.report_running_turn()
             return
         super().show(event)
         self.peers.show(event)
@@ -39,7 +39,7 @@ class PeerAudience(EditorAudience):
         self.peers.show_past(event)
 
 
-class Joining:
+class SessionJoiner:
     """Joins a session in version 1."""
 
     def audience(self, client: ClientConnection, session: Session) -> PeerAudience:
@@ -49,9 +49,9 @@ class Joining:
     def join(self, client: ClientConnection, session: Session, role: Role) -> None:
         """Attach the client; open questions reach it after the answer."""
         audience = self.audience(client, session)
-        departures = audience.peers.tell_of_departure
+        departures = audience.peers.report_departure
         attach(client, session, audience, editor_gate(client, session.id), role, departures)
-        audience.tell_of_turn()
+        audience.report_running_turn()
 
     def workspace_opener(self, client: ClientConnection) -> OpenWorkspace:
         """Return a function that opens a workspace with this editor's files and terminals."""

@@ -35,7 +35,7 @@ class PeerAudience(EditorAudience):
         self.peers.show_past(event)
 
 
-class Joining:
+class SessionJoiner:
     """Joins a session in version 2."""
 
     def audience(self, client: ClientConnection, session: Session) -> PeerAudience:
@@ -45,7 +45,7 @@ class Joining:
     def join(self, client: ClientConnection, session: Session, role: Role) -> None:
         """Attach the client; open questions reach it after the answer."""
         audience = self.audience(client, session)
-        departures = audience.peers.tell_of_departure
+        departures = audience.peers.report_departure
         attach(client, session, audience, editor_gate(client, session.id), role, departures)
         is_running = bool(session.record.open_turn)
         state = v2.SessionUpdateRunningStateUpdate() if is_running else v2.SessionUpdateIdleStateUpdate()

@@ -9,7 +9,7 @@ import msgspec
 from hermes_protocol import v1
 
 
-def turn_begun(update: v1.SessionUpdate) -> str:
+def turn_started(update: v1.SessionUpdate) -> str:
     """Return the ID of a turn that others started, or an empty string."""
     return _turn_in(update, "turnBegan")
 

@@ -38,4 +38,4 @@ async def rewind(context: CommandContext, words: str) -> None:
         await context.tell(messages.REWOUND)
 
 
-COMMAND = ChatCommand(messages.DESCRIPTIONS["rewind"], rewind, hint=messages.HINT_PROMPT, needs_rest=True)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["rewind"], rewind, hint=messages.HINT_PROMPT, needs_idle=True)

@@ -75,7 +75,7 @@ def run_setup(options: argparse.Namespace) -> int:
         answers = _answers_of(present, options) if is_scripted else _ask(present)
     write_answers(environment, answers)
     with _interruptible(setup_messages.MODEL_SAVED, hint=setup_messages.EDITORS_HINT):
-        _tell_saved(environment, answers)
+        _report_saved(environment, answers)
         code = _set_up_editors(environment, options.editor, options) if options.editor else 0
         if not is_scripted:
             _offer_editors(environment, options)
@@ -207,7 +207,7 @@ def _offer_editors(environment: Environment, options: argparse.Namespace) -> Non
         _set_up_editors(environment, [names[number]], options)
 
 
-def _tell_saved(environment: Environment, answers: "SetupAnswers") -> None:
+def _report_saved(environment: Environment, answers: "SetupAnswers") -> None:
     from hermes_acp.frontends.cli.setup.setup_console import say
     from hermes_acp.models.model_setup.setup_answers import overriding_variables
 

@@ -41,7 +41,7 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
     from hermes_acp.skills.skill_hub import SkillHub, read_source
 
     search_path = environment.variables.get("PATH", "")
-    hub = SkillHub(environment.home, practice_of(environment), SystemClock().now, search_path)
+    hub = SkillHub(environment.home, usage_tracker_of(environment), SystemClock().now, search_path)
     match options.action:
         case "install":
             with hub.fetched(read_source(options.source, place)) as candidate:
@@ -56,7 +56,7 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
             return 0
 
 
-def practice_of(environment: Environment) -> "SkillUsageTracker":
+def usage_tracker_of(environment: Environment) -> "SkillUsageTracker":
     """Return the log of skill uses."""
     from hermes_acp.clock import SystemClock
     from hermes_acp.skills.skill_usage import SkillUsageTracker

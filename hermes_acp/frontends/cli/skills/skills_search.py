@@ -42,9 +42,9 @@ def search_skills_of(environment: Environment, place: Path, options: argparse.Na
     return 0 if found else 1
 
 
-def twins_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
+def similar_skills_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
     """Return nearly identical skills, compared by meaning if an embedding model is configured."""
-    return anyio.run(_twins, environment, skills)
+    return anyio.run(_similar_skills, environment, skills)
 
 
 async def _about(environment: Environment, words: str, skills: "Sequence[Skill]") -> "Sequence[Skill]":
@@ -60,7 +60,7 @@ async def _about(environment: Environment, words: str, skills: "Sequence[Skill]"
         return found
 
 
-async def _twins(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
+async def _similar_skills(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
     from hermes_acp.agent.setup.turn_dependencies import skill_similarity
     from hermes_acp.app.service_factories import recall_by_settings
     from hermes_acp.storage.session_store import SessionStore

@@ -83,7 +83,8 @@ class EditConfirmation:
         """Return the changes whose files are unchanged and that this editor can make."""
         changes: list[ProposedChange] = []
         may_delete = (
-            self._client.can.operate(types.ResourceOperationKind.Delete) and self._client.can.take_versions
+            self._client.can.perform_operation(types.ResourceOperationKind.Delete)
+            and self._client.can.use_versions
         )
         for draft in drafts:
             if await read(draft.path) != draft.before:

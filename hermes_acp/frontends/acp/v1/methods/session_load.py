@@ -1,8 +1,12 @@
 """session/load: open a stored session and replay it from its start."""
 
+import anyio.to_thread
+
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.extensions.client_role import role_in
+from hermes_acp.frontends.acp.extensions.meta_extensions import takes
+from hermes_acp.frontends.acp.extensions.time_updates import PastTimes, read_past_times
 from hermes_acp.frontends.acp.session_setup.attachment import is_shared
 from hermes_acp.frontends.acp.v1.audience import EditorAudience
 from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
@@ -24,7 +28,8 @@ async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) 
     """
     servers = specs_of(client, params.mcp_servers)
     has_servers = is_shared(client, params.session_id)
-    with CatchUp(lambda session: EditorAudience(client, session)) as catch_up:
+    times = await _past_times(client, params.session_id)
+    with CatchUp(lambda session: EditorAudience(client, session, times)) as catch_up:
         session, past = await open_stored(client, params, catch_up.join)
         await catch_up.hear(past)
     role = role_in(params.meta)
@@ -37,6 +42,14 @@ async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) 
         modes=modes_state(session),
         config_options=options_state(client, session),
     )
+
+
+async def _past_times(client: ClientConnection, session_id: str) -> PastTimes | None:
+    """Return the times of a session's events for a client that shows them."""
+    record = client.app.sessions.record_of(session_id)
+    if record is None or not takes(client.capabilities, "times"):
+        return None
+    return await anyio.to_thread.run_sync(read_past_times, record)
 
 
 METHOD = Method(v1.LoadSessionRequest, load_session, access="any")
