@@ -130,6 +130,9 @@ install_clients &
 if [ "${1:-}" = all ]; then
   {
     install_programs docker=docker.io dockerd=docker.io podman=podman runc=runc busybox=busybox-static chromium=chromium
+    install_programs dovecot=dovecot-imapd smtpd=opensmtpd
+    [ -e /usr/lib/dovecot/lmtp ] || as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
+      --no-install-recommends dovecot-lmtpd || lacks "Dovecot's LMTP: it could not be installed from apt"
     install_eglot
   } &
   { install_python_clients || lacks "JupyterLab and the isaac client: they could not be installed from PyPI, see above"; } &

@@ -9,9 +9,14 @@ from typing import Final
 from hermes_acp.core.events import InstructionsGiven
 from hermes_acp.core.messages import ToolSchema
 
-IDENTITY: Final = """You are Hermes, a coding agent inside the user's editor. You work in their workspace through \
-tools and answer in short, plain Markdown. Do all of what was asked and nothing else; when something is unclear \
-and a wrong guess would be costly, ask."""
+IDENTITY: Final = "You are Hermes, a coding agent."
+MANNER: Final = """You work in the user's workspace through tools and answer in short, plain Markdown. Do all of what \
+was asked and nothing else; {unclear}"""
+ASK: Final = "when something is unclear and a wrong guess would be costly, ask."
+DO_NOT_ASK: Final = (
+    "nobody may be there to ask, so where something is unclear, take the careful option and say so."
+)
+"""For a session without a client whose user could answer, such as `hermes-acp run`."""
 
 GUIDANCE: Final = """How to work:
 - Look before you change: read the files concerned, search for other uses, follow the code's own style.
@@ -25,7 +30,7 @@ GUIDANCE: Final = """How to work:
 - Say plainly what you did, what you saw, and what you could not do. Never claim a result you have not seen."""
 
 
-CHILD: Final = """You are a child agent of Hermes, a coding agent inside the user's editor. Another agent gave you \
+CHILD: Final = """You are a child agent of Hermes, a coding agent. Another agent gave you \
 one task in the user's workspace, which others may be changing at the same time. Do all of it and nothing else. \
 Your last answer is all it will see of your work: say in short, plain Markdown what you did or found, where, and what \
 is left open. You can ask nobody; where the task is unclear, take the careful option and say so."""
@@ -34,13 +39,25 @@ BUILT_IN_LAYERS: Final = 2
 
 
 def prompt_layers(
-    tools: Iterable[ToolSchema], known: Sequence[str], *, cwd: str, platform: str, date: str
+    tools: Iterable[ToolSchema],
+    known: Sequence[str],
+    *,
+    cwd: str,
+    platform: str,
+    date: str,
+    identity: str = "",
 ) -> tuple[str, ...]:
     """Build the layers, without empty ones. `known` are the collected texts, stable layers first."""
     names = ", ".join(tool.name for tool in tools)
     guidance = f"{GUIDANCE}\n- Your tools: {names}. Relative paths count from the working directory."
     surroundings = f"Working directory: {cwd}\nPlatform: {platform}\nDate when this session began: {date}"
-    return tuple(layer for layer in (IDENTITY, guidance, *known, surroundings) if layer)
+    return tuple(layer for layer in (identity or identity_layer(), guidance, *known, surroundings) if layer)
+
+
+def identity_layer(soul: str = "", *, can_ask: bool = True) -> str:
+    """Return who the agent is: the user's own words (`soul`) or ours, and how it works in any case."""
+    manner = MANNER.format(unclear=ASK if can_ask else DO_NOT_ASK)
+    return f"{soul.strip()}\n\n{manner}" if soul.strip() else f"{IDENTITY} {manner}"
 
 
 def child_instructions(tools: Iterable[str], given: InstructionsGiven | None) -> InstructionsGiven:

@@ -40,6 +40,8 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
         r"^[A-Za-z0-9_-]{1,64}$": "must be 1 to 64 letters, digits, - and _",
         r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$": "must be up to 32 letters, digits, -, _ and ., and not begin with a sign",
         r"^[a-z0-9][a-z0-9_-]{0,31}$": "must be up to 32 small letters, digits, - and _",
+        r"^[^@\s<>]+@[^@\s<>]+$": "must be an address such as agent@example.org",
+        r"^[A-Za-z0-9_.:-]+$": "must be the name or the address of a server",
         r"^@[^:\s]+:[^\s]+$": "must be an account such as @agent:example.org",
         r"^/[^\x00-\x1f]*$": "must be an absolute path",
         r"^[A-Za-z0-9_][^\s\x00-\x1f]*$": "must start with a letter, a digit or _, and contain no spaces",

@@ -80,11 +80,17 @@ class ContextFiles(Struct, frozen=True):
     imports: Mapping[str, str] = {}
     """The imports of the files in use, whether they exist or not: real path to importer name."""
 
-    def render(self) -> str:
-        """Format the files as a prompt layer, identical for identical files; empty if there are none."""
-        if not self.files:
-            return ""
-        return "\n\n".join((INTRODUCTION, *(fenced(file) for file in self.files))) + "\n"
+    def render(self, *, without: str = "") -> str:
+        """Format the files as a prompt layer, identical for identical files; empty if there are none.
+
+        The file `without` is left out: it has a layer of its own.
+        """
+        shown = [fenced(file) for file in self.files if file.path != without]
+        return "\n\n".join((INTRODUCTION, *shown)) + "\n" if shown else ""
+
+    def text_of(self, path: str) -> str:
+        """Return the text of a file in use, or an empty string."""
+        return next((file.text for file in self.files if file.path == path), "")
 
 
 Fingerprint = tuple[tuple[str, int, int], ...]

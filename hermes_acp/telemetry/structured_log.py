@@ -5,6 +5,7 @@ anyway.
 """
 
 import os
+import time
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,19 @@ import msgspec
 from hermes_acp.core.ports.runtime_ports import Clock
 
 SIZE_LIMIT_BYTES: Final = 1024 * 1024
+
+
+def note_change(home: Path, what: str, who: str, outcome: str = "changed") -> None:
+    """Log in `logs/changes.jsonl` that somebody changed how the program works; what it holds is not logged."""
+    StructuredLog(home, _RealTime(), "changes").note(what, who=who, outcome=outcome)
+
+
+class _RealTime:
+    def now(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        return time.monotonic()
 
 
 class StructuredLog:

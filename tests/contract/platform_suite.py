@@ -18,7 +18,7 @@ from hermes_acp.storage.gateway.people import Role
 from tests.gateway.gateway_stage import Stage, gateway_stage
 from tests.model_server import ModelServer, Reply, ToolCall, serve
 
-WAIT_S = 60.0
+WAIT_S = 40.0
 WRITE = ToolCall("write_file", {"path": "a.txt", "content": "hello\n"})
 ASKING = (Reply("I write it.", tool_calls=(WRITE,)), Reply("Written."))
 BOTH: dict[str, Role] = {"anna": "approver", "bert": "user"}

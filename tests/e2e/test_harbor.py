@@ -97,7 +97,6 @@ async def test_harbor_denies_everything(tmp_path: Path) -> None:
 def test_the_record_for_harbor_is_of_this_version() -> None:
     record = json.loads(RECORD.read_text())
     assert record["version"] == __version__
-    assert record["distribution"]["uvx"]["package"] == f"hermes-acp-server=={__version__}"
     assert os.path.basename(COMMAND) == record["distribution"]["local"]["cmd"]
 
 

@@ -1,5 +1,6 @@
 """Build a session's system prompt from its context files, the agent's notes and the skills. Blocks on the disk."""
 
+import os
 import platform
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.agent.system_prompt import prompt_layers
+from hermes_acp.agent.system_prompt import identity_layer, prompt_layers
 from hermes_acp.agent.turn.turn import SystemPrompt
 from hermes_acp.context.context_files import ContextFiles, collect_context
 from hermes_acp.context.context_notices import context_notices
@@ -33,12 +34,17 @@ REMOTE_NOTICE: Final = (
 )
 
 
+SOUL_FILE: Final = "SOUL.md"
+"""The user's own description of their agent, in the home folder. In a workspace it is a context file like any other."""
+
+
 class PromptSources(Struct, frozen=True):
     """The sources of all prompts of one configuration.
 
     `clean` masks secrets, `skills` describes a folder's skills, `unread` returns the paths that rules forbid to
     read there. `home` is the user's own folder, which contains the notes and lists the texts they allowed. `news`
-    are notices for the user. `note_imports` receives a folder's context file imports.
+    are notices for the user. `can_ask` tells whether there may be a user who answers. `note_imports` receives a
+    folder's context file imports.
     """
 
     tools: tuple[ToolSchema, ...]
@@ -49,6 +55,7 @@ class PromptSources(Struct, frozen=True):
     unread: Callable[[str], tuple[DeniedPath, ...]]
     note_imports: Callable[[str, Mapping[str, str]], None]
     news: tuple[str, ...] = ()
+    can_ask: Callable[[], bool] = lambda: True
 
 
 def build_remote_prompt(sources: PromptSources, cwd: str, backend: str, now: float) -> SystemPrompt:
@@ -56,7 +63,12 @@ def build_remote_prompt(sources: PromptSources, cwd: str, backend: str, now: flo
     notes = notes_layer(sources.memory, sources.home, cwd)
     known = tuple(map(sources.clean, (notes.text, sources.skills(str(sources.home)), REMOTE_CONTEXT)))
     layers = prompt_layers(
-        sources.tools, known, cwd=cwd, platform=f"where {backend} runs commands", date=_date(now)
+        sources.tools,
+        known,
+        cwd=cwd,
+        platform=f"where {backend} runs commands",
+        date=_date(now),
+        identity=identity_layer(can_ask=sources.can_ask()),
     )
     return SystemPrompt(
         layers, (*sources.news, *notes.notices, REMOTE_NOTICE.format(backend=backend)), _sources(notes)
@@ -74,8 +86,12 @@ def build_session_prompt(
     context = collect_context(place, allowed=read_allowed(sources.home), admits=consent.admits)
     sources.note_imports(cwd, context.imports)
     notes = notes_layer(sources.memory, sources.home, cwd)
-    known = tuple(map(sources.clean, (notes.text, sources.skills(cwd), context.render())))
-    layers = prompt_layers(sources.tools, known, cwd=cwd, platform=platform.system(), date=_date(now))
+    soul = os.path.join(os.path.realpath(sources.home), SOUL_FILE)
+    known = tuple(map(sources.clean, (notes.text, sources.skills(cwd), context.render(without=soul))))
+    identity = identity_layer(sources.clean(context.text_of(soul)), can_ask=sources.can_ask())
+    layers = prompt_layers(
+        sources.tools, known, cwd=cwd, platform=platform.system(), date=_date(now), identity=identity
+    )
     notices = (*sources.news, *notes.notices, *context_notices(context))
     return SystemPrompt(layers, notices, _sources(notes, context))
 

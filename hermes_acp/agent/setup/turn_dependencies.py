@@ -264,6 +264,7 @@ class TurnDependenciesFactory:
             skills=self._services.skill_service.index,
             unread=policy.unread,
             note_imports=self._context.note_imports,
+            can_ask=self._is_attended,
             news=tuple(
                 filter(
                     None,

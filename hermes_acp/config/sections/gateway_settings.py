@@ -11,7 +11,8 @@ Folder = Annotated[str, Field(pattern=r"^/[^\x00-\x1f]*$")]
 Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]+$")]
 Port = Annotated[int, Field(ge=1, le=65535)]
 ProfileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$")]
-PlatformName = Literal["matrix"]
+PlatformName = Literal["email", "matrix"]
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class MatrixSettings(Section):
@@ -23,6 +24,35 @@ class MatrixSettings(Section):
     """The account, such as `@agent:example.org`."""
     device: str = "hermes-acp"
     """Device ID of the token, which lets the server recognise repeated messages."""
+
+
+class EmailSettings(Section):
+    """A mailbox. Its password is in `HERMES_GATEWAY_EMAIL_PASSWORD`."""
+
+    address: Annotated[str, Field(pattern=r"^[^@\s<>]+@[^@\s<>]+$")]
+    """The address that people write to. Its mailbox should be the agent's alone."""
+    imap_host: Host
+    """Server from which mails are read."""
+    smtp_host: Host
+    """Server by which mails are sent."""
+    user: str = ""
+    """Name of the account. Default: the address."""
+    authserv_id: str | None = None
+    """Name in the `Authentication-Results` headers of your own mail server, which must remove those that others forge.
+    Without it, only answers to the agent's mails are trusted.
+    """
+    imap_port: Port = 993
+    """Port of the IMAP server, for TLS."""
+    smtp_port: Port = 587
+    """Port of the SMTP server: TLS from the start on 465, else STARTTLS."""
+    tls: Literal["tls", "none"] = "tls"
+    """`none` only for servers on this machine, which then also need no password for sending."""
+
+    @model_validator(mode="after")
+    def _check_tls(self) -> Self:
+        if self.tls == "none" and not {self.imap_host, self.smtp_host} <= LOOPBACK:
+            raise ValueError("tls can be none only for servers on this machine")
+        return self
 
 
 class GatewayRoomSettings(Section):
@@ -45,6 +75,7 @@ class GatewayRoomSettings(Section):
 class PlatformsSettings(Section):
     """The platforms to connect to."""
 
+    email: EmailSettings | None = None
     matrix: MatrixSettings | None = None
 
 

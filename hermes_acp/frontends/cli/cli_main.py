@@ -19,9 +19,11 @@ from hermes_acp.frontends.cli.checkpoints_command import add_checkpoints, add_un
 from hermes_acp.frontends.cli.cli_output import drop_output, note
 from hermes_acp.frontends.cli.doctor.doctor_command import add_doctor
 from hermes_acp.frontends.cli.hooks_command import add_hooks
+from hermes_acp.frontends.cli.logs.logs_flags import add_logs
 from hermes_acp.frontends.cli.mcp_command import add_mcp
 from hermes_acp.frontends.cli.memory_command import add_memory
 from hermes_acp.frontends.cli.messages import command_messages
+from hermes_acp.frontends.cli.model.model_command import add_model
 from hermes_acp.frontends.cli.notifications_command import add_notifications
 from hermes_acp.frontends.cli.policy.policy_command import add_policy
 from hermes_acp.frontends.cli.profiles_command import add_profiles
@@ -34,6 +36,7 @@ from hermes_acp.frontends.cli.skills.skills_command import add_skills
 from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
 from hermes_acp.frontends.cli.update.update_command import add_update
+from hermes_acp.frontends.cli.usage.usage_command import add_usage
 from hermes_acp.frontends.cli.users.audit_command import add_audit
 from hermes_acp.frontends.cli.users.users_command import add_users
 from hermes_acp.frontends.cli.worker.worker_command import add_worker
@@ -126,9 +129,9 @@ def _run(options: argparse.Namespace) -> int:
         from hermes_acp.frontends.cli.backends_command import run_backends
 
         return run_backends(options)
-    if options.command in ("users", "audit"):
+    if options.command in ("users", "audit", "usage", "logs"):
         return _run_administration(options)
-    if options.command in ("doctor", "update"):
+    if options.command in ("doctor", "update", "model"):
         return _run_upkeep(options)
     from hermes_acp.frontends.cli.setup.setup_command import run_setup
 
@@ -160,6 +163,10 @@ def _run_unattended(options: argparse.Namespace) -> int:
 
 def _run_upkeep(options: argparse.Namespace) -> int:
     """Run a command about this installation."""
+    if options.command == "model":
+        from hermes_acp.frontends.cli.model.model_command import run_model
+
+        return run_model(options)
     if options.command == "update":
         from hermes_acp.frontends.cli.update.update_command import run_update
 
@@ -170,7 +177,15 @@ def _run_upkeep(options: argparse.Namespace) -> int:
 
 
 def _run_administration(options: argparse.Namespace) -> int:
-    """Run an administrator's command."""
+    """Run a command of somebody who serves several people, or watches what happens."""
+    if options.command == "usage":
+        from hermes_acp.frontends.cli.usage.usage_command import run_usage
+
+        return run_usage(options)
+    if options.command == "logs":
+        from hermes_acp.frontends.cli.logs.logs_command import run_logs
+
+        return run_logs(options)
     if options.command == "users":
         from hermes_acp.frontends.cli.users.users_command import run_users
 
@@ -199,6 +214,7 @@ def _parser() -> CommandParser:
 OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = MappingProxyType(
     {
         "setup": add_setup,
+        "model": add_model,
         "run": add_run,
         "runs": add_runs,
         "schedule": add_schedule,
@@ -221,5 +237,7 @@ OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = Mappin
         "notifications": add_notifications,
         "users": add_users,
         "audit": add_audit,
+        "usage": add_usage,
+        "logs": add_logs,
     }
 )

@@ -138,7 +138,7 @@ def _status(environment: Environment, *, as_json: bool) -> int:
         return ExitCode.DONE
     lines = [messages.RUNNING if runs else messages.NOT_RUNNING] if names else [messages.NO_PLATFORMS]
     for name in names:
-        state = states[name] or (messages.CONNECTED if runs else messages.SET_UP)
+        state = (states[name] or messages.CONNECTED) if runs else messages.SET_UP
         shown = ", ".join(f"{number} {what}" for what, number in sorted(counts.get(name, {}).items()))
         lines.append(messages.platform_line(name, state, shown))
     lines += [messages.person_line(each.name, each.role, each.profile, on) for each, on in people]

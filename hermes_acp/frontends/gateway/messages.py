@@ -7,6 +7,7 @@ from typing import Final
 # On platforms
 COMMAND_MARK: Final = "!"
 CONNECTION_ENDED: Final = "The connection ended."
+NO_EDITS: Final = "A message cannot be changed here."
 NO_ANSWER_IN_TIME: Final = "The platform did not answer in time."
 SENT_AGAIN: Final = "(Sent again: it is not certain that this arrived before.)"
 STOPPED: Final = "Stopped."
@@ -305,3 +306,8 @@ def value_missing(name: str) -> str:
 def log_line(line: str) -> str:
     """Say in a log who speaks."""
     return f"hermes-acp gateway: {line}"
+
+
+def unreachable(reason: str) -> str:
+    """Tell that a platform's server cannot be reached."""
+    return f"The server cannot be reached: {reason}."

@@ -123,6 +123,8 @@ class PlatformRunner:
             return error.reason
         if isinstance(error, HermesError):
             return error.sentence()
+        if isinstance(error, OSError):  # a server that cannot be reached is no bug
+            return messages.unreachable(str(error) or type(error).__name__)
         self._reports.report(error, self.name)
         return messages.bug(self.name, type(error).__name__)
 

@@ -18,6 +18,7 @@ from hermes_acp.config.settings_text import read_text
 from hermes_acp.config.yaml_text import with_value
 from hermes_acp.core.errors import BadRequest, ConfigError, HermesError
 from hermes_acp.storage.private_files import write_private_text
+from hermes_acp.telemetry.structured_log import note_change
 
 if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
@@ -224,8 +225,10 @@ def write_answers(environment: Environment, answers: SetupAnswers) -> None:
     for name in ("base_url", "api_key_variable"):
         text = with_value(text, ("providers", answers.provider, name), answers.section.get(name))
     write_private_text(environment.config_file, text)
+    note_change(environment.home, "setting provider", "user")
     if answers.key:
         _write_secret(environment.secrets_file, answers.key_variable, answers.key)
+        note_change(environment.home, f"key {answers.key_variable}", "user")
 
 
 def overriding_variables(environment: Environment, answers: SetupAnswers) -> list[str]:

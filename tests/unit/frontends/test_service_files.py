@@ -132,6 +132,7 @@ def test_an_update_replaces_what_the_unit_names(tmp_path: Path) -> None:
     link = tmp_path / "hermes-acp"
     link.symlink_to(own)
     assert program(str(tmp_path)) == (str(link),)
+    assert program("/nonexistent", str(link)) == (str(link),)
     link.unlink()
     shutil.copy(own, link)
     assert program(str(tmp_path)) == (own,), "another installation's command"

@@ -118,3 +118,32 @@ def test_a_folder_that_cannot_be_written_is_an_error(folders: VersionFolders) ->
             pass
     finally:
         folders.root.chmod(0o700)
+
+
+SWITCHING = """
+import sys
+from pathlib import Path
+from hermes_acp.updates.version_folders import FIRST, VersionFolders
+folders = VersionFolders(Path(sys.argv[1]))
+print(flush=True)
+while True:
+    for name in ("0.2.0", FIRST):
+        folders.switch(name)
+"""
+
+
+def test_a_kill_at_any_moment_of_a_switch_leaves_one_whole_version(folders: VersionFolders) -> None:
+    add_version(folders, "0.2.0", FIRST)
+    for starts in range(int(os.environ.get("HERMES_TEST_EXAMPLES", "3"))):
+        process = subprocess.Popen(
+            [sys.executable, "-c", SWITCHING, str(folders.root)], stdout=subprocess.PIPE
+        )
+        assert process.stdout
+        process.stdout.readline()
+        seen = {started(folders.root) for _ in range(5 + starts % 7)}  # each start meets another moment
+        process.kill()
+        process.communicate(timeout=60)
+        assert seen <= {"0.1.0", "0.2.0"}
+        assert started(folders.root) in ("0.1.0", "0.2.0")
+    folders.prune()
+    assert not list((folders.root / "bin").glob(".*")), "drafts of links are removed"

@@ -13,12 +13,14 @@ async def change_setting(
     """Write the settings file. Raise BadRequest for another setting or an invalid value, ConfigError, StorageError."""
     from hermes_acp.config.safe_settings import changed_settings
     from hermes_acp.storage.private_files import write_private_text
+    from hermes_acp.telemetry.structured_log import note_change
 
     configuration = client.app.configuration
     environment = configuration.access.environment
 
     def change() -> None:
         write_private_text(environment.config_file, changed_settings(environment, params.name, params.value))
+        note_change(environment.home, f"setting {params.name}", client.name or "user")
 
     await run_sync(change)
     configuration.forget_model()

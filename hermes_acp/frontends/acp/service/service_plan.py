@@ -65,17 +65,22 @@ class ServicePlan(Struct, frozen=True):
 def service_command_line(environment: Environment, flags: Sequence[str]) -> tuple[str, ...]:
     """Return what the service runs: the command of this installation, by the name under which updates replace it."""
     profile = () if environment.profile == DEFAULT_PROFILE else ("--profile", environment.profile)
-    return (*program(environment.variables.get("PATH", "")), *profile, "daemon", "run", *flags)
+    search_path = environment.variables.get("PATH", "")
+    return (*program(search_path, sys.argv[0]), *profile, "daemon", "run", *flags)
 
 
-def program(search_path: str) -> tuple[str, ...]:
-    """Return the command that starts this installation: the one on the search path if it belongs to it."""
+def program(search_path: str, started_as: str = "") -> tuple[str, ...]:
+    """Return the command that starts this installation.
+
+    That is the one on the search path, or `started_as`, if it belongs to this installation: it may be a link that an
+    update changes.
+    """
     own = Path(sys.executable).with_name(PROGRAM)
     if not own.is_file():
         return (sys.executable, "-P", "-m", "hermes_acp")
-    found = shutil.which(PROGRAM, path=search_path)
-    if found and os.path.isabs(found) and os.path.realpath(found) == os.path.realpath(own):
-        return (found,)
+    for found in (shutil.which(PROGRAM, path=search_path), started_as):
+        if found and os.path.isabs(found) and os.path.realpath(found) == os.path.realpath(own):
+            return (found,)
     return (str(own),)
 
 

@@ -12,6 +12,7 @@ EPILOG: Final = "Start with `hermes-acp setup`. `hermes-acp help COMMAND` explai
 COMMANDS: Final = MappingProxyType(
     {
         "setup": "choose a provider, an API key and a model",
+        "model": "list the models of an endpoint, try one, or set the one to use",
         "chat": "talk to the agent in this terminal",
         "run": "run one prompt without an editor, for scripts and CI",
         "acp": "serve an editor over stdio (the same as no command)",
@@ -27,6 +28,8 @@ COMMANDS: Final = MappingProxyType(
         "worker": "work on cards and other runs, each in its own process",
         "scan": "check files for hidden or hostile instructions",
         "sessions": "list, search, show, rename, archive, export and delete stored sessions",
+        "usage": "show the tokens and money that sessions used, by day, model, workspace, profile or tool",
+        "logs": "show what sessions did, and what was changed in memory, skills, tools and settings",
         "checkpoints": "show which files each turn changed; undo one turn",
         "undo": "undo the file changes of the last turns",
         "profiles": "list, create, show and remove profiles, each with its own home folder",

@@ -82,7 +82,9 @@ class SetupDialogue:
         names = provider_names()
         say(setup_messages.WHICH_PROVIDER)
         usual = self._answers.provider or self._present.provider or self._running
-        number = choose([self._provider_line(name) for name in names], names.index(usual) + 1 if usual else 0)
+        number = choose(
+            [self._provider_line(name) for name in names], names.index(usual) + 1 if usual in names else 0
+        )
         self._answers = SetupAnswers(names[number], key_variable=self._present.key_variable(names[number]))
         self._listed = ()
         self._step = "url"

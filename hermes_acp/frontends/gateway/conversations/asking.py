@@ -20,6 +20,7 @@ from hermes_acp.frontends.gateway.conversations.question_texts import (
     options_of,
     question_text,
 )
+from hermes_acp.frontends.gateway.delivery.text_splitting import length
 from hermes_acp.frontends.gateway.port.platform_port import Choice, Place
 from hermes_acp.storage.gateway.outbox import OutgoingPart
 from hermes_acp.storage.gateway.people import Person
@@ -176,6 +177,9 @@ class Asking:
     async def _post(self, question: OpenQuestion, target: Target, texts: Sequence[str]) -> Posted:
         """Show a question in one place; its last text is the one that asks."""
         part_id = f"ask:{question.id}:{len(question.posted)}"
+        limits = self._parts.limits[target.platform]
+        if not limits.can_edit and length(whole := "\n\n".join(texts), limits) < limits.max_length:
+            texts = (whole,)
         question.posted[part_id] = target.key
         now, outbox = self._parts.clock.now(), self._parts.stores.outbox
         for number, detail in enumerate(texts[:-1]):

@@ -112,7 +112,8 @@ class MessageSender:
                     entry, PlatformError(messages.NO_ANSWER_IN_TIME, may_have_arrived=True)
                 )
             except Exception as error:
-                self._hooks.report(error)
+                if not isinstance(error, OSError):
+                    self._hooks.report(error)
                 reason = PlatformError(type(error).__name__, may_have_arrived=True)
                 await self._settle_failure(entry, reason)
             else:

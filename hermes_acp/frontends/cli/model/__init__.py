@@ -1,0 +1,1 @@
+"""The `hermes-acp model` command: list, try and set models."""

@@ -1,0 +1,34 @@
+"""What `hermes-acp usage` says."""
+
+from typing import Final
+
+BY_HELP: Final = "what to sum up by: day (the default), model, workspace, profile or tool"
+SINCE_HELP: Final = 'from this date on: 2026-03-04, 30d, "last month" (default: the last 30 days)'
+UNTIL_HELP: Final = "up to the end of this date"
+NOTHING_USED: Final = "Nothing was used in that time."
+UNDATED: Final = "before times were recorded"
+UNKNOWN: Final = "unknown"
+TOTAL: Final = "total"
+MODEL_HEADS: Final = ("requests", "input", "cached", "output", "cost")
+TOOL_HEADS: Final = ("calls", "failed", "time", "result tokens")
+ESTIMATED: Final = "The tokens of results are estimates: four bytes are one token."
+
+
+def reading(done: int, number: int) -> str:
+    """Return the progress of reading records for the first time."""
+    return f"Reading the records of sessions: {done:,} of {number:,}"
+
+
+def cost(usd: float) -> str:
+    """Return a sum of money."""
+    return f"${usd:,.4f}" if 0 < usd < 0.1 else f"${usd:,.2f}"
+
+
+def share(part: int, whole: int) -> str:
+    """Return a share of tokens in percent."""
+    return f"{part / whole:.0%}" if whole else "-"
+
+
+def seconds(took_s: float) -> str:
+    """Return the time of calls."""
+    return f"{took_s:,.1f} s"

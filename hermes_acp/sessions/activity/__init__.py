@@ -1,0 +1,1 @@
+"""What happened in a home: derived from records, histories and logs."""

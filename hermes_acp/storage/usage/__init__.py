@@ -1,0 +1,1 @@
+"""What sessions have used, and an index of it."""
