@@ -71,6 +71,12 @@ class Turn:
             raise RuntimeError("the turn has not ended")
         return self._answer.stop_reason
 
+    @property
+    def usage(self) -> v1.Usage | None:
+        """The tokens that the turn used; None if the agent does not tell, and while the turn runs."""
+        used = self._answer.usage if self._answer else None
+        return used if isinstance(used, v1.Usage) else None
+
     def finish(self, answer: v1.PromptResponse | None) -> None:
         """Take the answer to the prompt, or its absence; all updates of the turn were put before it."""
         self._answer, self._is_over = answer, True

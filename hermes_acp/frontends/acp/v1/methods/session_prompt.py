@@ -31,7 +31,19 @@ async def prompt(client: ClientConnection, params: v1.PromptRequest) -> v1.Promp
     stop_reason = STOP_REASONS.get(end.reason)
     if stop_reason is None:
         raise _error(end)
-    return v1.PromptResponse(stop_reason=stop_reason)
+    return v1.PromptResponse(
+        stop_reason=stop_reason, usage=_usage(end) if client.offers_unstable else v1.UNSET
+    )
+
+
+def _usage(end: TurnEnded) -> v1.Usage:
+    used = end.usage
+    return v1.Usage(
+        total_tokens=used.total_tokens,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cached_read_tokens=used.cached_tokens,
+    )
 
 
 def _error(end: TurnEnded) -> PeerError:
