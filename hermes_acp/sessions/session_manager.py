@@ -9,7 +9,15 @@ import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.events import Event, Noticed, OptionsChanged, RootsChanged, TurnEnded
+from hermes_acp.core.events import (
+    Event,
+    ModeChanged,
+    Noticed,
+    OptionsChanged,
+    RootsChanged,
+    SessionOpened,
+    TurnEnded,
+)
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import fold_events
@@ -39,6 +47,11 @@ async def _past_of(session: Session, path: Path, watch: OnOpened | None) -> Sess
     if watch:
         watch(session)
     return SessionHistory(await anyio.to_thread.run_sync(Transcript.read_events, path, recorded_bytes))
+
+
+def _lacks_mode(events: Sequence[Event]) -> bool:
+    """Return whether a session was created, but its process was killed before anything else was recorded."""
+    return len(events) == 1 and isinstance(events[0], SessionOpened)
 
 
 def _note_roots(session: Session, more_roots: Sequence[str] | None) -> None:
@@ -177,6 +190,11 @@ class SessionManager:
             news.append(Noticed("warning", told))
             _note(session, news[-1])
         session.ledger.admit(ListingAudience(self.listing, session.record))
+        if (
+            _lacks_mode(events)
+            and (mode := self._services.configuration.default_mode()) != session.record.mode
+        ):
+            _note(session, ModeChanged(mode))
         _note_roots(session, more_roots)
         if watch:
             watch(session)
