@@ -23,6 +23,7 @@ from hermes_acp.runs.board.board_service import BoardService
 from hermes_acp.runs.board.card_file_sync import CardFileSync
 from hermes_acp.runs.board.file_log import FileBoardLogs
 from hermes_acp.runs.run_service import RunService, cannot_drive
+from hermes_acp.storage.session_store import SessionStore
 
 ANN = Actor("person", "ann")
 ROUNDS = 7
@@ -34,7 +35,7 @@ def service_of(home: Path) -> BoardService:
         SystemClock(),
         RandomIds(),
         cannot_drive,
-        lambda _: home / "none",
+        SessionStore(home).sharing.fetch,
     )
     folder = home / "boards"
     return BoardService(FileBoardLogs(folder), runs, SystemClock(), lambda name: folder / name / "snapshot")

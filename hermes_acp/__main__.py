@@ -19,8 +19,10 @@ COMMANDS = MappingProxyType(
         "chat": ("hermes_acp.frontends.chat.chat_command", "chat_command"),
         "daemon": ("hermes_acp.frontends.acp.daemon.daemon_command", "daemon_command"),
         "drive": ("hermes_acp.frontends.cli.worker.drive_command", "drive_command"),
+        "gateway": ("hermes_acp.frontends.gateway.gateway_command", "gateway_command"),
         "lsp": ("hermes_acp.frontends.lsp.lsp_command", "lsp_command"),
         "serve": ("hermes_acp.frontends.acp.daemon.serve_command", "serve_command"),
+        "service": ("hermes_acp.frontends.acp.service.service_command", "service_command"),
         "status": ("hermes_acp.frontends.acp.daemon.daemon_command", "status_command"),
     }
 )
@@ -75,11 +77,11 @@ def _serve_editor(*, allows_bypass: bool) -> NoReturn:
     """Serve an editor over standard input and output, here or in the resident process, and exit."""
     from hermes_protocol.descriptors import claim
 
-    _tell_a_person()
+    _print_start_hint()
     try:
         wire = claim()
     except OSError as error:
-        _tell_closed(error)
+        _report_closed_streams(error)
     from hermes_acp.shutdown import ShutdownGuard
 
     guard = ShutdownGuard(wire[0])
@@ -96,7 +98,7 @@ def _serve_editor(*, allows_bypass: bool) -> NoReturn:
     exit_process(code)
 
 
-def _tell_a_person() -> None:
+def _print_start_hint() -> None:
     """Tell a person at a terminal what the program waits for; an editor uses pipes and never sees this."""
     if _is_at_a_terminal():
         sys.stderr.write(
@@ -111,7 +113,7 @@ def _is_at_a_terminal() -> bool:
     return all(map(os.isatty, (0, 1, 2)))
 
 
-def _tell_closed(error: OSError) -> NoReturn:
+def _report_closed_streams(error: OSError) -> NoReturn:
     """Report that there is no client to serve, and exit. Raises SystemExit."""
     from hermes_acp.core.exit_codes import ExitCode
 

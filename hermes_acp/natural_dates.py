@@ -49,7 +49,7 @@ class TimeSpan(Struct, frozen=True):
 
 
 def read_date(text: str, now: float | None = None) -> TimeSpan:
-    """Return the span that a date names, seen from `now` (default: the present). Raises BadRequest.
+    """Return the time span that a date names, relative to `now` (default: the current time). Raises BadRequest.
 
     The first phrase blocks for about half a second.
     """

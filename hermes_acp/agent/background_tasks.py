@@ -11,7 +11,7 @@ from hermes_acp.core.errors import first_error
 
 @asynccontextmanager
 async def background_tasks(*works: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
-    """Run all `works` while the block runs; they are cancelled when the block ends."""
+    """Run all `works` in the background while the block runs; cancel them when it ends."""
     try:
         async with anyio.create_task_group() as tasks:
             for work in works:

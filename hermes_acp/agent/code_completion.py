@@ -1,6 +1,6 @@
 """Complete code at a position: one cheap request outside all sessions; only its cost is recorded.
 
-Secrets in the request are masked. A file is not sent at all unless policy lets everyone read it.
+Secrets in the request are masked. A file is sent only if policy allows reading it without asking.
 """
 
 import re

@@ -1,6 +1,5 @@
-"""The composition root: put the parts of one process together.
-
-Heavy imports are deferred: what a first turn needs is made once, in a worker thread.
+"""The composition root: connect the parts of one process. Heavy imports are deferred: the dependencies of the first
+turn are created once, in a worker thread.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,6 +20,8 @@ from hermes_acp.app.service_factories import (
     build_mcp_manager,
     build_recall_service,
     build_run_service,
+    build_session_store,
+    build_tracers,
     unattended_work,
 )
 from hermes_acp.clock import SystemClock
@@ -54,7 +55,6 @@ from hermes_acp.sessions.tool_sources import ToolSourceRunner
 from hermes_acp.sessions.workspace_admission import WorkspaceAdmission
 from hermes_acp.skills.skill_learning import SkillLearning
 from hermes_acp.skills.skill_service import SkillService
-from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 from hermes_acp.workspaces.backend_selector import BackendSelector
@@ -89,13 +89,11 @@ class App:
         self.ids, clock = ids or RandomIds(), clock or SystemClock()
         self._environment, self._clock, self._bugs = environment, clock, BugLog(environment.home)
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
-        self._store = SessionStore(environment.home, self._forget)
+        self._store = build_session_store(environment, self._forget)
         self.recall_service = build_recall_service(environment, self._store)
-        self._background = ToolSourceRunner()
+        runner = self._background = ToolSourceRunner()
         self._observers = (*observers, self._board_followers())
-        self.mcp_manager = build_mcp_manager(
-            environment, self._background, lambda: self.sessions.announce_commands()
-        )
+        self.mcp_manager = build_mcp_manager(environment, runner, lambda: self.sessions.announce_commands())
         self.configuration = Configuration(
             ProviderAccess(environment, dict(overrides or {})),
             lambda settings, connections, news: self._turn_factory.make(settings, connections, news),
@@ -104,7 +102,7 @@ class App:
             connect=connect,
             on_models=lambda: self.sessions.announce_options(),
         )
-        self.workspace_trust = WorkspaceTrust(environment, self.ids, self._brings)
+        self.workspace_trust = WorkspaceTrust(environment, self.ids, self._trust_items)
         self.context = ContextApprovals(self.workspace_trust, self.workspace_trust.trusted)
         settings = self.configuration.settings
         confinement = self._confinement = confinement_inputs(environment, settings, self.workspace_trust)
@@ -126,15 +124,16 @@ class App:
             watcher=watcher,
         )
         self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(clock), clock, self.ids)
-        self.session_creator = SessionCreator(self._store, clock, self.ids, environment.is_foreign)
-        self.sessions = SessionManager(self._store, self._services(), clock, self.session_creator)
+        creator = self.session_creator = SessionCreator(self._store, clock, self.ids, environment.is_foreign)
+        self._tracers = build_tracers(environment, clock, self._background.start, self._bugs)
+        self.sessions = SessionManager(self._store, self._services(), clock, creator, self._background.start)
         self.departures = Departures(self.sessions)
         self.turn_tasks = TurnTasks(self._background.start, self.departures, self.report_bug)
         self.session_admin = SessionAdmin(self._store, self.sessions, self.session_creator)
         self.run_service = self._runs(clock)
 
     def _board_followers(self) -> BoardFollowers:
-        """Return what shows boards in the sessions that follow one."""
+        """Return the service that shows boards in the sessions that follow one."""
         return BoardFollowers(
             lambda: self.board_service,
             lambda session_id: self.sessions.get(session_id),
@@ -142,7 +141,7 @@ class App:
         )
 
     def _runs(self, clock: Clock) -> RunService:
-        """Return the runs of the home, driven in the sessions of this process."""
+        """Return the runs of the home folder, which work in sessions of this process."""
         return build_run_service(
             self._environment,
             (clock, self.ids),
@@ -156,7 +155,7 @@ class App:
 
     @cached_property
     def board_service(self) -> "BoardService":
-        """The boards of the home."""
+        """The boards of the home folder."""
         return build_board_service(self._environment.home, self._clock, self.run_service)
 
     @cached_property
@@ -166,13 +165,13 @@ class App:
 
     @cached_property
     def folder_watcher(self) -> "FolderWatcher":
-        """The process's only watcher of folders; first used in a worker thread."""
+        """The only folder watcher of the process; first used in a worker thread."""
         from hermes_acp.storage.watching.folder_watcher import FolderWatcher
 
         return FolderWatcher(self._background.start)
 
     def board_coordinator(self, only: Collection[str] = ()) -> "BoardCoordinator":
-        """Return what keeps the boards going, or only those named."""
+        """Return the coordinator of all boards, or only of those named."""
         services = (self.board_service, self.card_worktrees, self.folder_watcher)
         return build_board_coordinator(self._environment, services, self._confinement, self.ids, only)
 
@@ -223,8 +222,9 @@ class App:
             self.skill_service,
             self.checkpoint_service,
             self._turn_factory,
-            (self._store, self.recall_service, self._turn_factory, pending_notes),
-            self._observers,
+            (self._store, self.recall_service, self._turn_factory, pending_notes, *self._tracers),
+            (*self._observers, *self._tracers),
+            self._tracers,
         )
         return SessionServices(
             self.configuration,
@@ -264,6 +264,7 @@ class App:
             tasks.start_soon(self._background.run)
             tasks.start_soon(self.recall_service.keep)
             tasks.start_soon(self.checkpoint_service.keeper.keep)
+            tasks.start_soon(self._store.sharing.keep)
 
     async def _warm_up(self) -> None:
         if not self._environment.mentions_a_model():
@@ -299,12 +300,12 @@ class App:
         return self.backend_selector.open(cwd, roots, editor, drafts, variables)
 
     async def _forget(self, session_id: str) -> None:
-        """Delete what other stores have of a deleted session."""
+        """Delete the data of a deleted session from the other stores."""
         await self.recall_service.forget(session_id)
         await self.checkpoint_service.forget(session_id)
 
-    def _brings(self, place: str) -> tuple[TrustItem, ...]:
-        """Return the workspace contents that are used once trusted but are not configured anywhere."""
+    def _trust_items(self, place: str) -> tuple[TrustItem, ...]:
+        """Return the workspace contents that need no configuration: once trusted, they are used."""
         return (*self.skill_service.brings(place), *self.custom_tools.brings(place))
 
     def report_bug(self, error: BaseException, trace: str) -> None:
@@ -319,3 +320,5 @@ class App:
         await self.mcp_manager.aclose()
         await self.recall_service.aclose()
         await self.configuration.aclose()
+        for tracer in self._tracers:
+            await tracer.aclose()

@@ -1,6 +1,6 @@
 """Create services for the app and for single commands of the command line."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports.run_ports import Driver
-from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
 from hermes_acp.mcp.server_manager import McpServerManager, SourceRunner
 from hermes_acp.recall.recall_service import RecallService
 from hermes_acp.runs.run_service import RunService
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.ports.embedding_ports import Embedder
+    from hermes_acp.core.ports.record_ports import SharedRecords
     from hermes_acp.core.ports.schedule_ports import Prompts
     from hermes_acp.hooks.hook_catalog import HookCatalog, ListedHook
     from hermes_acp.mcp.server_definitions import ServerProcessRegistry
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
     from hermes_acp.storage.watching.folder_watcher import FolderWatcher
+    from hermes_acp.telemetry.bug_log import BugLog
+    from hermes_acp.telemetry.structured_log import StructuredLog
+    from hermes_acp.telemetry.traces.otel_settings import ExportSettings
+    from hermes_acp.telemetry.traces.session_tracer import SessionTracer, SpanExport
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
     from hermes_acp.workspaces.sandbox_setup import ConfinementInputs
 
@@ -58,6 +63,23 @@ def build_mcp_manager(
     )
 
 
+def build_session_store(
+    environment: Environment, forget: "Callable[[str], Awaitable[None]] | None" = None
+) -> SessionStore:
+    """Return the stored sessions of a home; in a fleet, its machines share them."""
+
+    def share(store: SessionStore) -> "SharedRecords | None":
+        from hermes_acp.runs.fleet.fleet_access import fleet_database
+
+        if not fleet_database(environment):
+            return None
+        from hermes_acp.runs.fleet.records.shared_home import share_records
+
+        return share_records(environment, store)
+
+    return SessionStore(environment.home, forget, share)
+
+
 def build_recall_service(environment: Environment, store: SessionStore) -> RecallService:
     """Return the recall service for a store's sessions."""
     return RecallService(environment, store, _choose_embedder, _index_generic_prompts)
@@ -74,7 +96,9 @@ def build_run_service(
     report_bug: Callable[[BaseException, str], None],
     boards: "Callable[[], tuple[BoardService, CardWorktrees]]",
 ) -> RunService:
-    """Return the runs of a home, driven in the sessions of this process; those of cards in their worktrees."""
+    """Return the runs of a home folder, which work in sessions of this process; runs of cards work in their
+    worktrees.
+    """
     clock, ids = services
 
     def make_driver(prompts: "Prompts") -> Driver:
@@ -87,11 +111,11 @@ def build_run_service(
         driver = SessionDriver(sessions, configuration, prompts, open_workspace, report)
         return CardDriver(driver, *boards())
 
-    return RunService(environment, clock, ids, make_driver, store.path_of)
+    return RunService(environment, clock, ids, make_driver, store.sharing.fetch)
 
 
 def build_board_service(home: Path, clock: Clock, runs: RunService) -> "BoardService":
-    """Return the boards of a home."""
+    """Return the boards of a home folder."""
     from hermes_acp.runs.board.board_service import BoardService
     from hermes_acp.runs.board.file_log import FileBoardLogs
 
@@ -100,7 +124,7 @@ def build_board_service(home: Path, clock: Clock, runs: RunService) -> "BoardSer
 
 
 def unattended_work(runs: RunService, boards: "Callable[[], BoardService]", home: Path) -> "UnattendedWork":
-    """Return what the agent of this process can arrange without its user. Blocks."""
+    """Return the ports through which the agent of this process arranges work without its user. Blocks."""
     from hermes_acp.agent.setup.turn_dependencies import UnattendedWork
     from hermes_acp.runs.agent_schedules import schedules_for_agent
     from hermes_acp.runs.board.agent_boards import boards_for_agent
@@ -109,7 +133,7 @@ def unattended_work(runs: RunService, boards: "Callable[[], BoardService]", home
 
 
 def build_card_worktrees(environment: Environment, trust: "WorkspaceTrust") -> "CardWorktrees":
-    """Return the worktrees of a home's cards, in which holds what is trusted in their repositories."""
+    """Return the worktrees of a home folder's cards; trust in a repository also applies to its worktrees."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.policy.workspace_trust import carry_over
     from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
@@ -128,7 +152,7 @@ def build_board_coordinator(
     ids: Ids,
     only: Collection[str],
 ) -> "BoardCoordinator":
-    """Return what keeps a home's boards going, or only those named."""
+    """Return the coordinator of a home folder's boards, or only of those named."""
     from hermes_acp.config.settings import load_settings
     from hermes_acp.runs.board.board_coordinator import BoardCoordinator
     from hermes_acp.runs.board.card_file_sync import CardFileSync
@@ -150,11 +174,46 @@ def build_board_coordinator(
 
 
 def build_notifications(environment: Environment, clock: Clock) -> "NotificationService":
-    """Return the notifications of a home, to the targets in its settings."""
+    """Return the notification service of a home folder, with the targets in its settings."""
     from hermes_acp.notifications.notification_plan import read_plan
     from hermes_acp.notifications.notification_service import NotificationService
 
     return NotificationService(environment.home, lambda: read_plan(environment), clock)
+
+
+def build_tracers(
+    environment: Environment, clock: Clock, start: StartTask, bugs: "BugLog"
+) -> "tuple[SessionTracer, ...]":
+    """Return what exports the sessions of a process as its environment variables want it: one tracer, or none."""
+    from hermes_acp.telemetry.traces.otel_settings import read_export_settings
+
+    settings = read_export_settings(environment.variables)
+    if settings is None:
+        return ()
+    from hermes_acp import __version__
+    from hermes_acp.ids import RandomIds
+    from hermes_acp.telemetry.structured_log import StructuredLog
+    from hermes_acp.telemetry.traces.session_tracer import SessionTracer, TracerServices
+
+    def report_bug(error: BaseException) -> None:
+        bugs.report(error, RandomIds().fresh("trace"))
+
+    def hint() -> str:
+        from hermes_acp.config.installation import extra_hint
+
+        return extra_hint("otel")
+
+    log = StructuredLog(environment.home, clock)
+    services = TracerServices(clock, start, partial(_open_export, log), log, report_bug, hint)
+    return (SessionTracer(settings, __version__, services),)
+
+
+def _open_export(log: "StructuredLog", settings: "ExportSettings") -> "SpanExport":
+    """Import the library and start to export. Blocks; raises ImportError without the extra."""
+    from hermes_acp import __version__
+    from hermes_acp.telemetry.traces.otel_export import OtelExport
+
+    return OtelExport(settings, __version__, lambda words: log.note("export_trouble", words=words))
 
 
 def _choose_embedder(
@@ -174,7 +233,7 @@ async def _index_generic_prompts(indexer: "VectorIndexer") -> None:
 
 @asynccontextmanager
 async def recall_by_settings(environment: Environment, store: SessionStore) -> AsyncGenerator[RecallService]:
-    """Yield the recall service that the settings configure, for a command. Raises ConfigError."""
+    """Yield the recall service as configured in the settings, for a command. Raises ConfigError."""
     from hermes_acp.config.provider_access import ProviderAccess
 
     recall_service = build_recall_service(environment, store)

@@ -40,6 +40,7 @@ MODEL_VARIABLES: Final = (
     "DEEPSEEK_API_KEY",
     "DASHSCOPE_API_KEY",
     "MOONSHOT_API_KEY",
+    "MISTRAL_API_KEY",
     "MINIMAX_API_KEY",
     "NVIDIA_API_KEY",
 )
@@ -74,7 +75,7 @@ class Environment(Struct, frozen=True):
 
     @property
     def private_folder(self) -> "Path":
-        """The folder with the homes of all profiles; nothing in it is for a session's tools and commands."""
+        """The folder with the homes of all profiles; a session's tools and commands may not touch anything in it."""
         from pathlib import Path
 
         return Path(self.base_path or self.home_path)
@@ -107,7 +108,7 @@ class Environment(Struct, frozen=True):
 
     @property
     def state_folder(self) -> "Path":
-        """The folder for what this profile works with outside of its home, such as worktrees.
+        """The folder for this profile's working files outside its home, such as worktrees.
 
         Source: XDG Base Directory Specification.
         """
@@ -135,6 +136,11 @@ class Environment(Struct, frozen=True):
         return self.variables.get("HERMES_ACP_UNSTABLE") == "1"
 
     @property
+    def trace_parent(self) -> str:
+        """The span of the program that started this process, as W3C `traceparent`; not checked yet."""
+        return self.variables.get("TRACEPARENT", "")
+
+    @property
     def serve_token(self) -> str:
         """The bearer token that clients of `hermes-acp serve` must send, or an empty string if none was chosen."""
         return self.variables.get("HERMES_SERVE_TOKEN", "")
@@ -145,12 +151,12 @@ class Environment(Struct, frozen=True):
         return self.variables.get("HERMES_ACP_DRAFT_V2") == "1"
 
     def without(self, name: str) -> "Environment":
-        """Return the environment without a variable that inner layers need not see."""
+        """Return the environment without one variable."""
         kept = {key: value for key, value in self.variables.items() if key != name}
         return structs.replace(self, variables=MappingProxyType(kept))
 
     def mentions_a_model(self) -> bool:
-        """Return, without parsing anything, whether a model seems to be configured; mistakes show up later."""
+        """Return, without parsing anything, whether a model seems to be configured; errors are found later."""
         if any(self.variables.get(name) for name in MODEL_VARIABLES):
             return True
         linked = self.linked_secrets_file
@@ -163,7 +169,7 @@ def read_environment() -> Environment:
 
 
 def environment_of_profile(name: str) -> Environment:
-    """Return the environment of a profile, whichever is in use. Raises ConfigError."""
+    """Return the environment of a given profile. Raises ConfigError."""
     return environment_of({**process_variables(), PROFILE_VARIABLE: name})
 
 
@@ -178,7 +184,7 @@ def environment_of(variables: Mapping[str, str]) -> Environment:
 
 
 def _leads_into(path: str, folder: str) -> bool:
-    """Return whether a path is a folder or is in it, by whatever name: through links, mounts, or in another case."""
+    """Return whether a path is a folder or inside it, even through links or mounts, or in a different case."""
     try:
         target = os.stat(folder)
     except OSError:

@@ -1,4 +1,4 @@
-"""Where everything of a user is stored: the home folder, and those of the user's profiles below it.
+"""The home folder, and the homes of the user's profiles below it.
 
 Every process that an editor starts reads this first, so it imports little.
 """
@@ -24,7 +24,7 @@ def process_variables() -> Mapping[str, str]:
 
 
 def use_profile(name: str) -> None:
-    """Use a profile in this process and those that it starts; `read_environment` checks the name."""
+    """Use a profile in this process and its child processes; `read_environment` checks the name."""
     os.environ[PROFILE_VARIABLE] = name
 
 
@@ -51,7 +51,7 @@ def home_of(variables: Mapping[str, str]) -> tuple[str, str, str]:
 
 
 def is_profile_name(name: str) -> bool:
-    """Return whether a text can be a profile's name: it is a folder's name on every system."""
+    """Return whether a text can be a profile's name: it must be a valid folder name on every system."""
     return (
         0 < len(name) <= MAX_PROFILE_CHARACTERS and name[0] not in "-_" and not set(name) - PROFILE_CHARACTERS
     )

@@ -1,12 +1,15 @@
-"""Where hermes-acp was installed from, and the command that adds an optional extra to it.
+"""Where hermes-acp is installed, where it was installed from, and the command that adds an optional extra to it.
 
-The package is in no index. A name that anybody could register there is never suggested.
-Source: PEP 610, "Recording the Direct URL Origin of installed distributions".
+An installation is a virtual environment. An update makes a new environment in the folder `versions` of the first one,
+whose command leads to the version in use (decision 20). The package is in no public index, so a name that anybody could
+register there is never suggested.
+Sources: PEP 405, "Python Virtual Environments"; PEP 610, "Recording the Direct URL Origin of installed distributions".
 """
 
 import shlex
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -15,17 +18,79 @@ import msgspec
 from msgspec import Struct
 
 DISTRIBUTION: Final = "hermes-acp-server"
+COMMAND: Final = "hermes-acp"
+PROGRAMS: Final = "bin"
+"""The folder of an environment's programs."""
+VERSIONS: Final = "versions"
+"""The folder of a first environment that holds the environments of updates."""
 CLONE: Final = "."
 """The source suggested if the real one is unknown: a clone of the repository, as the current folder."""
+PIPX_RECORD: Final = "pipx_metadata.json"
 
 
-class _DirectoryInfo(Struct, frozen=True):
+class DirectoryInfo(Struct, frozen=True):
+    """What is recorded of an installation from a folder."""
+
     editable: bool = False
 
 
-class _DirectUrl(Struct, frozen=True):
+class VersionControlInfo(Struct, frozen=True):
+    """What is recorded of an installation from a repository."""
+
+    vcs: str = ""
+    commit_id: str = ""
+    requested_revision: str = ""
+
+
+class DirectUrl(Struct, frozen=True):
+    """The record of what an installation was made from; empty if that was an index."""
+
     url: str = ""
-    dir_info: _DirectoryInfo = _DirectoryInfo()
+    dir_info: DirectoryInfo | None = None
+    vcs_info: VersionControlInfo | None = None
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether the source itself is what runs."""
+        return bool(self.dir_info and self.dir_info.editable)
+
+    @property
+    def path(self) -> Path | None:
+        """The local folder or file, if it still exists."""
+        parts = urlsplit(self.url)
+        path = Path(unquote(parts.path))
+        return path if parts.scheme == "file" and path.exists() else None
+
+
+def read_origin(text: str) -> DirectUrl:
+    """Return the origin that the text of a `direct_url.json` names; an empty one if it cannot be read."""
+    try:
+        return msgspec.json.decode(text, type=DirectUrl)
+    except msgspec.DecodeError:
+        return DirectUrl()
+
+
+def first_environment(prefix: Path) -> Path:
+    """Return the environment whose command people start, for it or for one of the versions in it."""
+    holder = prefix.parent
+    is_version = holder.name == VERSIONS and (holder.parent / "pyvenv.cfg").is_file()
+    return holder.parent if is_version else prefix
+
+
+def this_installation() -> Path:
+    """Return the environment whose command people start, of the running process."""
+    return first_environment(Path(sys.prefix))
+
+
+def command_of(environment: Path) -> Path:
+    """Return the command of an environment."""
+    return environment / PROGRAMS / COMMAND
+
+
+def stable_command() -> Path | None:
+    """Return the path that starts this installation after every update, or None outside of an environment."""
+    command = command_of(this_installation())
+    return command if command.is_file() else None
 
 
 def install_command(extra: str, origin: str | None = None) -> str:
@@ -33,10 +98,11 @@ def install_command(extra: str, origin: str | None = None) -> str:
 
     `origin` is the text of `direct_url.json`; None reads it from this installation.
     """
-    source, is_editable = _source_of(_recorded_origin() if origin is None else origin)
-    python = "python" if source == CLONE else sys.executable
-    words = [python, "-m", "pip", "install", *(["-e"] if is_editable else []), f"{source}[{extra}]"]
-    return shlex.join(words)
+    found = read_origin(_recorded_origin() if origin is None else origin)
+    source = _requirement(found, extra)
+    if source.startswith(f"{CLONE}["):
+        return shlex.join(["python", "-m", "pip", "install", source])
+    return shlex.join([*_installer(), *(["-e"] if found.is_editable else []), source])
 
 
 def extra_hint(extra: str) -> str:
@@ -46,6 +112,15 @@ def extra_hint(extra: str) -> str:
     return f"Install it: {command}{where}."
 
 
+def _installer() -> list[str]:
+    """Return the beginning of a command that installs into the environment of this process."""
+    if find_spec("pip"):
+        return [sys.executable, "-m", "pip", "install"]
+    if Path(sys.prefix, PIPX_RECORD).is_file():
+        return ["pipx", "install", "--force"]
+    return ["uv", "pip", "install", "--python", sys.executable]
+
+
 def _recorded_origin() -> str:
     try:
         return distribution(DISTRIBUTION).read_text("direct_url.json") or ""
@@ -53,14 +128,12 @@ def _recorded_origin() -> str:
         return ""
 
 
-def _source_of(origin: str) -> tuple[str, bool]:
-    """Return the local folder or wheel of an installation, and whether it is editable."""
-    try:
-        found = msgspec.json.decode(origin, type=_DirectUrl)
-    except msgspec.DecodeError:
-        return CLONE, False
-    parts = urlsplit(found.url)
-    path = unquote(parts.path)
-    if parts.scheme != "file" or not Path(path).exists():
-        return CLONE, False
-    return path, found.dir_info.editable
+def _requirement(origin: DirectUrl, extra: str) -> str:
+    """Return the very source of an installation with an extra, as installers read it."""
+    if origin.path:
+        return f"{origin.path}[{extra}]"
+    if origin.vcs_info and origin.vcs_info.commit_id:
+        return f"{DISTRIBUTION}[{extra}] @ {origin.vcs_info.vcs}+{origin.url}@{origin.vcs_info.commit_id}"
+    if origin.url.startswith("https://"):
+        return f"{DISTRIBUTION}[{extra}] @ {origin.url}"
+    return f"{CLONE}[{extra}]"

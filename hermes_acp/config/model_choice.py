@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import Field
 
 from hermes_acp.config.credential_sources import credential_url, find_credential_source
-from hermes_acp.config.provider_presets import Preset, check_name, presets
+from hermes_acp.config.provider_presets import Preset, preset_of, presets
 from hermes_acp.config.settings import ProviderSettings, Settings
 from hermes_acp.config.settings_section import ProviderName, Section
 from hermes_acp.core.errors import AuthRequired, ConfigError
@@ -58,7 +58,7 @@ def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoic
     provider = _provider_of(settings, variables)
     if provider is None:
         return None
-    preset = presets()[provider]
+    preset = preset_of(provider)
     section = settings.providers.get(provider, ProviderSettings.defaults())
     keys = _named_keys(section, variables)
     if section.key_variables:
@@ -96,7 +96,7 @@ def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[
     kept = without_choice(variables)
     choices: list[ModelChoice] = []
     for number, fallback in enumerate(settings.fallbacks):
-        model = fallback.model or presets()[fallback.provider].model
+        model = fallback.model or preset_of(fallback.provider).model
         if not model:
             hint = f"Write {fallback.provider}/ and the model's name."
             raise ConfigError(f"`fallbacks.{number}`: {fallback.provider} without a model.", hint=hint)
@@ -138,21 +138,28 @@ def _provider_of(settings: Settings, variables: Mapping[str, str]) -> str | None
     """Return the named provider, or else one that has an address or a key set."""
     named = variables.get("HERMES_PROVIDER")
     if named:
-        try:
-            return check_name(named)
-        except ValueError as error:
-            raise ConfigError(f"HERMES_PROVIDER is {named!r}.", hint=f"It {error}.") from None
+        if named in presets() or named in settings.providers:
+            return named
+        raise ConfigError(
+            f"HERMES_PROVIDER is {named!r}.",
+            hint=f"It must be one of: {', '.join((*presets(), *_own_names(settings)))}.",
+        )
     if settings.provider:
         return settings.provider
-    candidates = tuple(presets())
+    candidates = (*presets(), *_own_names(settings))
     model = variables.get("HERMES_MODEL") or settings.model
     if model is not None and not model.startswith("claude"):
         candidates = ("openai_compatible", *(name for name in candidates if name != "openai_compatible"))
     return next((name for name in candidates if _is_set_up(name, settings, variables)), None)
 
 
+def _own_names(settings: Settings) -> tuple[str, ...]:
+    """Return the names of the user's own endpoints."""
+    return tuple(name for name in settings.providers if name not in presets())
+
+
 def _is_set_up(name: str, settings: Settings, variables: Mapping[str, str]) -> bool:
-    preset = presets()[name]
+    preset = preset_of(name)
     section = settings.providers.get(name, ProviderSettings.defaults())
     if section.base_url or _named_keys(section, variables):
         return True

@@ -61,7 +61,7 @@ class ProviderAccess:
         return "openai_compatible" not in self._disabled
 
     def route(self, name: str, route: ProviderEndpoint) -> None:
-        """Use and prefer this endpoint for a provider from now on. Raises BadRequest."""
+        """Use this endpoint for a provider from now on, and prefer that provider. Raises BadRequest."""
         provider = _known(name)
         _check(route)
         self._routes[provider] = route
@@ -113,7 +113,7 @@ class ProviderAccess:
     def _change(
         self, settings: "Settings", variables: Mapping[str, str]
     ) -> "tuple[Settings, Mapping[str, str]]":
-        """Remove the configuration of the providers that a client changed, then apply its routes."""
+        """Remove the configuration of the providers that a client changed, then apply the client's routes."""
         from hermes_acp.config.settings import ProviderSettings
 
         kept = dict(variables)
@@ -153,9 +153,9 @@ class ProviderAccess:
         choice: "ModelChoice | None",
     ) -> ProviderStatus:
         from hermes_acp.config.model_choice import DEFAULT_BASE_URLS
-        from hermes_acp.config.provider_presets import presets
+        from hermes_acp.config.provider_presets import preset_of
 
-        section, preset = settings.providers.get(name), presets()[name]
+        section, preset = settings.providers.get(name), preset_of(name)
         named = section.key_variables if section else ()
         held = (variable for variable in named if variables.get(variable, "").strip())
         key_variable = next(held, *named[:1]) if named else preset.key_variable(variables)
@@ -182,7 +182,7 @@ def _known(name: str) -> str:
 
 
 def _check(route: ProviderEndpoint) -> None:
-    """Reject a route that no request could be sent with; never quotes a value, which may be a secret."""
+    """Reject a route that cannot be used for requests. Errors never quote a value, which may be a secret."""
     url = route.base_url
     if (
         not url.startswith(("http://", "https://"))

@@ -4,11 +4,12 @@ A preset's `wire` names a plugin of `models/providers`; every plugin has a prese
 read on first use.
 """
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -16,6 +17,11 @@ from msgspec import Struct
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.messages import Effort
 
+OWN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
+"""The names that endpoints of one's own may have."""
+WIRES: Final = ("anthropic", "bedrock", "gemini", "openai_compatible", "openai_responses")
+WIRE_ENTRY_POINTS: Final = "hermes_acp.providers"
+"""The group of entry points by which installed packages add wire formats: each names a `Vendor`."""
 EffortField = Literal[
     "",
     "reasoning_effort",
@@ -32,7 +38,8 @@ class Quirks(Struct, frozen=True, forbid_unknown_fields=True):
 
     `max_tokens` names the field for the output limit; if empty, it is the one in the host's own documentation.
     `thoughts` names the field that sends reasoning back with its calls: `content` puts it between think marks in the
-    text; if empty, reasoning is not sent. `effort` names the field that sets the reasoning effort; if empty, there is
+    text, `blocks` into a block before it; if empty, reasoning is not sent. `call_ids` is `short` if IDs of calls must
+    be nine letters and digits. `effort` names the field that sets the reasoning effort; if empty, there is
     none. `efforts` lists the supported levels; if empty, the model's. `tool_calls` is `text` if the model has no
     native tool calls. `reads_think_marks` says that text between think marks is reasoning; `begins_thinking`, that
     the opening mark is part of the prompt and never in the output.
@@ -40,7 +47,8 @@ class Quirks(Struct, frozen=True, forbid_unknown_fields=True):
 
     max_tokens: str = ""
     stream_options: bool = True
-    thoughts: Literal["reasoning_content", "reasoning", "content", ""] = "reasoning_content"
+    thoughts: Literal["reasoning_content", "reasoning", "content", "blocks", ""] = "reasoning_content"
+    call_ids: Literal["short", ""] = ""
     effort: EffortField = "reasoning_effort"
     efforts: tuple[Effort, ...] = ()
     tool_calls: Literal["native", "text"] = "native"
@@ -121,8 +129,41 @@ def presets() -> Mapping[str, Preset]:
     return MappingProxyType(named)
 
 
+def preset_of(name: str) -> Preset:
+    """Return a preset, or that of an endpoint of the user's own, whose address and format are in their settings."""
+    return presets().get(name) or _own_preset(name)
+
+
 def check_name(name: str) -> str:
-    """Return the name if a preset has it. Raises ValueError, which lists all of them."""
-    if name not in presets():
-        raise ValueError(f"must be one of: {', '.join(presets())}")
+    """Return the name if a preset has it, or an endpoint of the user's own may have it. Raises ValueError."""
+    if not OWN_NAME.fullmatch(name) and name not in presets():
+        raise ValueError(f"must be one of: {', '.join(presets())}; or up to 32 letters, digits, - and _")
     return name
+
+
+def check_wire(name: str) -> str:
+    """Return the name of a wire format if it is built in or an installed package adds it. Raises ValueError."""
+    known = (*WIRES, *(wire for wire in added_wires() if wire not in WIRES)) if name not in WIRES else WIRES
+    if name not in known:
+        raise ValueError(f"must be one of: {', '.join(known)}")
+    return name
+
+
+def added_wires() -> tuple[str, ...]:
+    """Return the names of the wire formats that installed packages add."""
+    from importlib.metadata import entry_points
+
+    return tuple(sorted({point.name for point in entry_points(group=WIRE_ENTRY_POINTS)}))
+
+
+def _own_preset(name: str) -> Preset:
+    prefix = name.upper().replace("-", "_")
+    return Preset(
+        label=name,
+        wire="openai_compatible",
+        base_url="",
+        source="",
+        read_on="",
+        key_variables=(f"{prefix}_API_KEY",),
+        url_variable=f"{prefix}_BASE_URL",
+    )

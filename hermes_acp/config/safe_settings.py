@@ -1,7 +1,5 @@
-"""The settings that a client may change: none of them widens what the agent may do, reach or read.
-
-They are limits, sizes and habits. Modes, rules, hosts, commands, keys and folders are left to those who can write the
-settings file.
+"""The settings that a client may change: none of them lets the agent do, reach or read more. They are limits, sizes
+and preferences. Modes, rules, hosts, commands, keys and folders are left to those who can write the settings file.
 """
 
 import re
@@ -41,7 +39,7 @@ _LINE: Final = re.compile(r"^Line \d+: ")
 
 
 class SafeSetting(Struct, frozen=True):
-    """One of these settings: its values as text, empty for none; `is_set` if the settings file has it."""
+    """One of these settings, with its values as text, empty for none; `is_set` if it is in the settings file."""
 
     name: str
     kind: Kind
@@ -52,7 +50,7 @@ class SafeSetting(Struct, frozen=True):
 
 
 def read_safe_settings(environment: Environment) -> tuple[SafeSetting, ...]:
-    """Return these settings as the file has them. Blocks. Raises ConfigError."""
+    """Return these settings from the settings file. Blocks. Raises ConfigError."""
     file = environment.config_file
     plain = parse_settings(read_text(file), str(file))
     if problems := check_settings(environment):
@@ -66,7 +64,7 @@ def changed_settings(environment: Environment, name: str, value: str) -> str:
     """Return the text of the settings file with one of these settings changed; an empty value removes it. Blocks.
 
     Comments and everything else stay. Raises BadRequest for another setting or an invalid value, ConfigError if the
-    file is invalid already.
+    file is already invalid.
     """
     file = environment.config_file
     if name not in SAFE_SETTINGS:
@@ -106,7 +104,7 @@ def _text(value: object) -> str:
 
 
 def _shape(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return what the JSON schema says of a setting, without the possibility of null."""
+    """Return a setting's JSON schema without the null alternative."""
     shape = schema
     for key in name.split("."):
         shape = shape["properties"][key]
@@ -120,7 +118,7 @@ def _kind(shape: Mapping[str, Any]) -> Kind:
 
 
 def _parsed(value: str, kind: Kind) -> YamlScalar | None:
-    """Return a text as the value that it most likely means; what is no number stays text, which the check refuses."""
+    """Parse a text as a number or a truth value if possible; other text is returned unchanged and fails validation."""
     if not value:
         return None
     try:

@@ -146,7 +146,7 @@ class _Walk:
         return True
 
     def digest(self) -> bytes:
-        """Read the pending files and everything they lead to."""
+        """Read the pending files and everything that they reference."""
         while self._waiting:
             path = self._waiting.popleft()
             content = _content_of(path)
@@ -181,7 +181,7 @@ class _Walk:
                     self._queue(os.path.join(place, word))
 
     def _follow_narrowly(self, path: str, text: str) -> None:
-        """Add the files that a file includes, and the scripts that it names."""
+        """Add only the files that a file includes and the scripts that it names."""
         folder = os.path.dirname(path)
         if path.endswith("package.json"):
             text = "\n".join(_scripts_in(text))
@@ -246,7 +246,7 @@ def _filled_in(word: str, folder: str) -> Iterator[str]:
 
 
 def _content_of(path: str) -> bytes:
-    """Return a file's content, or, if it is huge or unreadable, something that changes when the file does."""
+    """Return a file's content or, if it is huge or unreadable, a value that changes when the file does."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

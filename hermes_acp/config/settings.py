@@ -15,10 +15,16 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.sections.backend_settings import BackendsSettings
 from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
+from hermes_acp.config.sections.gateway_settings import ReachSettings
 from hermes_acp.config.sections.hook_settings import HookName, HookSettings
 from hermes_acp.config.sections.memory_settings import MemorySettings
 from hermes_acp.config.sections.notification_settings import ReportSettings
 from hermes_acp.config.sections.oauth_settings import OAuthSettings
+from hermes_acp.config.sections.provider_settings import (
+    FallbackSettings,
+    ProviderSettings,
+    check_known,
+)
 from hermes_acp.config.sections.question_settings import QuestionSettings
 from hermes_acp.config.sections.recall_settings import RecallSettings
 from hermes_acp.config.sections.rule_settings import RuleSettings, with_lines
@@ -26,6 +32,7 @@ from hermes_acp.config.sections.run_settings import ResidentSettings
 from hermes_acp.config.sections.sandbox_settings import SandboxSettings
 from hermes_acp.config.sections.server_settings import ServerSettings
 from hermes_acp.config.sections.skill_settings import SkillSettings
+from hermes_acp.config.sections.tool_settings import BuiltinToolSettings
 from hermes_acp.config.sections.web_settings import BrowserSettings, WebSettings
 from hermes_acp.config.settings_errors import describe_settings_errors
 from hermes_acp.config.settings_section import Positive, ProviderName, Section
@@ -36,48 +43,6 @@ from hermes_acp.core.messages import Effort
 MEND_HINT: Final = "Correct the file, or run `hermes-acp setup` to mend it."
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 Price = Annotated[float, Field(ge=0)]
-
-
-class ProviderSettings(Section):
-    """How to reach a provider. Keys belong in `.env`."""
-
-    base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
-    """Address of the provider. Default: the provider's own."""
-    api_key_variable: str | None = None
-    """Variable that holds the key, if it is not the usual one."""
-    api_key_variables: tuple[str, ...] = ()
-    """Several such variables. If a key is refused, rate-limited or out of credit, the next one is used."""
-    profile: str | None = None
-    """AWS profile that provides credentials. Only for `bedrock`. Default: `AWS_PROFILE`."""
-    project: str | None = None
-    """Google Cloud project. Only for `vertex`. Default: `GOOGLE_CLOUD_PROJECT`."""
-    location: str | None = None
-    """Google Cloud location. Only for `vertex`. Default: `GOOGLE_CLOUD_LOCATION`, else `global`."""
-    credentials_file: str | None = None
-    """Key file of a service account. Only for `vertex`. Default: `GOOGLE_APPLICATION_CREDENTIALS`."""
-    headers: dict[str, str] = Field(default_factory=dict[str, str])
-    """Additional HTTP headers. Do not put keys here."""
-    wire: Literal["anthropic", "bedrock", "gemini", "openai_compatible", "openai_responses"] | None = None
-    """Wire format, if it is not the provider's usual one."""
-    tool_calls: Literal["native", "text"] | None = None
-    """`text` for models without native tool calls."""
-    connect_timeout_s: Positive = 10.0
-    """Seconds to wait for a connection."""
-    silence_timeout_s: Positive | None = None
-    """Seconds without data after which a model call fails. Default: depends on the endpoint."""
-    first_word_timeout_s: Positive | None = None
-    """Seconds to wait for the first data of an answer. Default: depends on the endpoint."""
-
-    @model_validator(mode="after")
-    def _check_one_key_setting(self) -> Self:
-        if self.api_key_variable and self.api_key_variables:
-            raise ValueError("name either api_key_variable or api_key_variables")
-        return self
-
-    @property
-    def key_variables(self) -> tuple[str, ...]:
-        """The variables named for keys, in order; empty for the usual one."""
-        return (self.api_key_variable,) if self.api_key_variable else self.api_key_variables
 
 
 class ModelSettings(Section):
@@ -167,23 +132,6 @@ class RetrySettings(Section):
     """Seconds for which a failed model is skipped. Doubles with each further failure, up to 900."""
 
 
-class FallbackSettings(Section):
-    """A fallback model: `provider/model`, or both as fields."""
-
-    provider: ProviderName
-    """Provider of the fallback."""
-    model: str = ""
-    """Model at that provider."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _split(cls, written: object) -> object:
-        if not isinstance(written, str):
-            return written
-        provider, _, model = written.partition("/")
-        return {"provider": provider, "model": model}
-
-
 class McpServerSettings(Section):
     """How to reach an MCP server: a program to start, or an address. Set `command` or `url`."""
 
@@ -225,7 +173,15 @@ class ProjectSettings(Section):
     """Commands that must succeed before an agent's work on a card is merged. A workspace's own replace yours."""
 
 
-class Settings(BackendsSettings, ProjectSettings, ReportSettings, ResidentSettings, Section):
+class Settings(
+    BackendsSettings,
+    BuiltinToolSettings,
+    ProjectSettings,
+    ReachSettings,
+    ReportSettings,
+    ResidentSettings,
+    Section,
+):
     """Everything in `config.yaml`."""
 
     provider: ProviderName | None = None
@@ -252,7 +208,7 @@ class Settings(BackendsSettings, ProjectSettings, ReportSettings, ResidentSettin
     providers: dict[ProviderName, ProviderSettings] = Field(
         default_factory=dict[ProviderName, ProviderSettings]
     )
-    """Settings by provider."""
+    """Settings by provider. Any other name is an endpoint of your own, which needs a `base_url`."""
     models: dict[str, ModelSettings] = Field(default_factory=dict[str, ModelSettings])
     """Corrections to the model catalog, by model name."""
     budget: BudgetSettings = BudgetSettings.defaults()
@@ -267,6 +223,16 @@ class Settings(BackendsSettings, ProjectSettings, ReportSettings, ResidentSettin
     skills: SkillSettings = SkillSettings.defaults()
     recall: RecallSettings = RecallSettings.defaults()
     serve: ServerSettings = ServerSettings.defaults()
+
+    @model_validator(mode="after")
+    def _check_providers(self) -> Self:
+        own = [name for name, section in self.providers.items() if section.base_url]
+        named = {f"providers.{name}": name for name in self.providers}
+        named |= {f"fallbacks.{number}": each.provider for number, each in enumerate(self.fallbacks)}
+        named |= {"provider": self.provider} if self.provider else {}
+        named |= {"recall.provider": self.recall.provider} if self.recall.provider else {}
+        check_known(named, own)
+        return self
 
     @field_validator("mode")
     @classmethod
@@ -289,7 +255,7 @@ def load_settings(environment: Environment, overrides: Mapping[str, Any] = NOTHI
 
 
 def parse_settings(content: str, file: str) -> dict[str, Any]:
-    """Return the unchecked settings in a file's text. Raises ConfigError, which names the file."""
+    """Return the settings in a file's text, without validation. Raises ConfigError, which names the file."""
     if not content.strip():
         return {}
     import yaml
@@ -333,7 +299,7 @@ def _checked(plain: Mapping[str, Any], source: str, content: str = "") -> Settin
 def load_variables(environment: Environment) -> Mapping[str, str]:
     """Return the variables from `.env`, overridden by the real environment. Raises ConfigError.
 
-    Keys of a linked profile count where the own ones do not name them.
+    Keys of a linked profile are used for variables that this profile does not set.
     """
     linked = environment.linked_secrets_file
     content = "\n".join((read_text(linked) if linked else "", read_text(environment.secrets_file)))

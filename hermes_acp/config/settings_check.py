@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 
 
 class SettingsProblem(Struct, frozen=True):
-    """One thing that is wrong: a sentence with its place, and the path to the setting, empty for the whole file."""
+    """A problem in the settings: a sentence with its location, and the path of the setting, empty for the whole
+    file.
+    """
 
     sentence: str
     path: tuple[str | int, ...] = ()
 
 
 def check_settings(environment: Environment, text: str | None = None) -> tuple[SettingsProblem, ...]:
-    """Return all problems of the settings file, or of a text that is to replace it."""
+    """Return all problems in the settings file, or in a text that is to replace it."""
     from pydantic import ValidationError
 
     from hermes_acp.config.settings import Settings, parse_settings
@@ -39,12 +41,12 @@ def check_settings(environment: Environment, text: str | None = None) -> tuple[S
 
 def _problems(error: "ValidationError", content: str) -> tuple[SettingsProblem, ...]:
     from hermes_acp.config.settings import Settings
-    from hermes_acp.config.settings_errors import describe_mistake
+    from hermes_acp.config.settings_errors import describe_mistake, place_of
     from hermes_acp.config.yaml_text import line_of
 
     found: list[SettingsProblem] = []
     for mistake in error.errors(include_url=False):
-        path = mistake["loc"]
+        path = tuple(place_of(cast("dict[str, object]", mistake)))
         sentence = (
             f"Line {line_of(content, path)}: {describe_mistake(cast('dict[str, object]', mistake), Settings)}"
         )

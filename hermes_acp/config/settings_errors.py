@@ -39,6 +39,8 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
         r"^(https://[^\s/]+/[^\s]+)?$": "must be a URL with a path, starting with https://",
         r"^[A-Za-z0-9_-]{1,64}$": "must be 1 to 64 letters, digits, - and _",
         r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$": "must be up to 32 letters, digits, -, _ and ., and not begin with a sign",
+        r"^[a-z0-9][a-z0-9_-]{0,31}$": "must be up to 32 small letters, digits, - and _",
+        r"^@[^:\s]+:[^\s]+$": "must be an account such as @agent:example.org",
         r"^/[^\x00-\x1f]*$": "must be an absolute path",
         r"^[A-Za-z0-9_][^\s\x00-\x1f]*$": "must start with a letter, a digit or _, and contain no spaces",
         r"^[A-Za-z0-9][\w.-]*$": "must start with a letter or a digit, and contain only letters, digits, -, _ and .",
@@ -58,7 +60,7 @@ def describe_settings_errors(
     mistakes = error.errors(include_url=False)
     told = [describe_mistake(cast("Mapping[str, Any]", mistake), model) for mistake in mistakes[:MAX_ERRORS]]
     if line_of is not None:
-        lines = (line_of(mistake["loc"]) for mistake in mistakes)
+        lines = (line_of(place_of(cast("Mapping[str, Any]", mistake))) for mistake in mistakes)
         told = [f"line {line}: {sentence}" for line, sentence in zip(lines, told, strict=False)]
     more = len(mistakes) - MAX_ERRORS
     sentence = "; ".join(told) + (f"; and {more} more" if more > 0 else "")
@@ -67,7 +69,7 @@ def describe_settings_errors(
 
 def describe_mistake(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
     """Describe one error of a validation, naming its setting; without a full stop."""
-    place: Sequence[str | int] = mistake["loc"]
+    place = place_of(mistake)
     name = f"`{'.'.join(str(part) for part in place)}`"
     context: Mapping[str, Any] = mistake.get("ctx", {})
     match mistake["type"]:
@@ -84,12 +86,20 @@ def describe_mistake(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
                 "less_than_equal": ("at most", "le"),
             }[kind]
             return f"{name} must be {bound[0]} {context[bound[1]]:g}{_shown(mistake['input'])}"
+        case "unknown_provider":
+            return f"{name}: {context['reason']}"
         case "value_error":
             return f"{name}: {context['error']}"
         case "string_pattern_mismatch":
             return f"{name} {PATTERNS.get(context['pattern'], INVALID)}"
         case kind:
             return f"{name} {KINDS[kind]}" if kind in KINDS else f"{name}: {mistake['msg']}"
+
+
+def place_of(mistake: Mapping[str, Any]) -> Sequence[str | int]:
+    """Return the path of the setting that is wrong; an error about several settings names it itself."""
+    named: str = mistake.get("ctx", {}).get("place", "")
+    return [int(part) if part.isdigit() else part for part in named.split(".")] if named else mistake["loc"]
 
 
 def _shown(written: object) -> str:
@@ -101,7 +111,7 @@ def _shown(written: object) -> str:
 
 
 def _names_at(place: Sequence[str | int], model: type[BaseModel]) -> list[str]:
-    """Return the names valid in a section, as far as sections of one kind lead to it."""
+    """Return the valid names in a section, if the path to it is unambiguous."""
     for part in place:
         default = model.model_fields[str(part)].default if str(part) in model.model_fields else None
         if not isinstance(default, BaseModel):

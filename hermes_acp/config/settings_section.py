@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from hermes_acp.config.provider_presets import check_name
+from hermes_acp.config.provider_presets import check_name, check_wire
 
 Positive = Annotated[float, Field(gt=0)]
 
@@ -24,3 +24,4 @@ class Section(BaseModel):
 
 
 ProviderName = Annotated[str, AfterValidator(check_name)]
+WireName = Annotated[str, AfterValidator(check_wire)]

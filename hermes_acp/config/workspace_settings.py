@@ -32,7 +32,7 @@ NO_SETTING: Final = "{file} sets {names}, which only your own settings can; it i
 
 
 class ServerEntry(Struct, frozen=True):
-    """An MCP server that a workspace configures, and the file that does."""
+    """An MCP server configured by a workspace, and the file that configures it."""
 
     file: str
     name: str
@@ -41,7 +41,7 @@ class ServerEntry(Struct, frozen=True):
 
 
 class HookEntry(Struct, frozen=True):
-    """A hook that a workspace configures, and the file that does."""
+    """A hook configured by a workspace, and the file that configures it."""
 
     file: str
     name: str
@@ -120,7 +120,7 @@ class _Reader:
         return real.startswith(self._home.rstrip("/") + "/")
 
     def _read_hooks(self, file: str, written: object) -> None:
-        """Read the hooks of a file, each by itself, so that a wrong one takes no rule out of force."""
+        """Read the hooks of a file one by one, so that an invalid hook does not disable any rules."""
         if written is not None and not isinstance(written, dict):
             self._notices.append(f"{file}: hooks is not used: it must be `name: value` lines.")
             return
@@ -214,7 +214,7 @@ def _occasion_of(settings: HookSettings) -> str:
 
 
 def _line_of(settings: McpServerSettings) -> str:
-    """Return the command or address, with everything set for it, since variables too can run code."""
+    """Return the command or address with all its variables, since variables can run code too."""
     if not settings.command:
         sent = f" with the headers {', '.join(settings.headers)}" if settings.headers else ""
         return f"{settings.url}{sent}"

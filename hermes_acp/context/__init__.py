@@ -1,1 +1,1 @@
-"""Find, read and follow context files (AGENTS.md and its kin)."""
+"""Find, read and monitor context files, such as AGENTS.md."""

@@ -1,4 +1,4 @@
-"""Approved and rejected context files of each folder, across all sessions of this process there.
+"""Approved and rejected context files by folder, shared by all sessions of this process.
 
 The answers are stored in the home folder. When sessions began, and what their context files import, is only
 remembered for the lifetime of the process.
@@ -21,7 +21,7 @@ class ContextApprovals:
     """Stores users' answers about context files, and when sessions began; methods may be called from any thread."""
 
     def __init__(self, trust: Trust, answers: WorkspaceEntries[TrustedItem]) -> None:
-        """Start without sessions; `trust` tells what users trust, `answers` stores their answers."""
+        """Start without sessions; `trust` says what users trust, `answers` stores their answers."""
         self._trust = trust
         self._answers = answers
         self._lock = threading.Lock()
@@ -67,7 +67,7 @@ class ContextApprovals:
         )
 
     def note_session(self, roots: Iterable[str], at: float, approved: Iterable[str]) -> None:
-        """Record that a session has been working in its folders since a time, and the digests approved in it."""
+        """Record when a session started to work in its folders, and the digests approved in it."""
         with self._lock:
             for root in map(os.path.realpath, roots):
                 self._began[root] = min(at, self._began.get(root, at))

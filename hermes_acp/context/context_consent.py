@@ -1,6 +1,6 @@
 """Decide which context files a session may use without asking the user.
 
-Allowed are files that existed when the session started, and content that the user has approved since. A file that
+It may use files that existed when it started, and content that the user has approved since. A file that
 appears or changes later could have been planted by a command, so the user is asked. Blocks on the disk.
 """
 
@@ -24,8 +24,8 @@ SECOND_NS: Final = 1_000_000_000
 class Consent(Struct, frozen=True):
     """What a session may use: files older than `began_at` (epoch seconds), and approved content.
 
-    `answers` are the user's, by SHA-256 of the content. `is_trusted` tells what was approved in other sessions, by the
-    file's label and digest; `rejected` are the digests of what was rejected there.
+    `answers` are the user's, by SHA-256 of the content. `is_trusted` says what was approved in other sessions, by
+    the file's label and digest; `rejected` are the digests of what was rejected there.
     """
 
     began_at: float

@@ -36,7 +36,7 @@ class ContextFileMonitor:
         """Start without sessions; `now` returns seconds since the epoch, `elsewhere` names the backend of a workspace
         whose files are not on this machine.
 
-        `unread` returns the paths that rules make unreadable in a place; `approvals` stores users' answers.
+        `unread` returns the paths that rules forbid to read in a folder; `approvals` stores users' answers.
         """
         self._unread = unread
         self._approvals = approvals
@@ -62,7 +62,9 @@ class ContextFileMonitor:
         self._sessions[record].set_aside(question.digest)
 
     async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
-        """Let later sessions of the folder use this content, or ask about it first. Raises StorageError."""
+        """Store whether later sessions in the folder may use this content, or must ask about it first. Raises
+        StorageError.
+        """
         keep = self._approvals.approve if is_used else self._approvals.reject
         await run_sync(keep, record.cwd, question.path, question.digest)
 
@@ -87,7 +89,7 @@ class ContextFileMonitor:
         return ContextReport(found, questions)
 
     def _note(self, record: Record) -> None:
-        """Make this session known to later ones; a resumed session begins in this process now."""
+        """Record this session for later ones; a resumed session counts as starting now."""
         if record not in self._joined:
             is_resumed = any(isinstance(message, AssistantMessage) for message in record.messages)
             self._joined[record] = self._now() if is_resumed else _began_at(record)

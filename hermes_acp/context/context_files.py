@@ -116,7 +116,7 @@ def collect_context(
 def collect_context_below(
     place: SearchScope, folders: Sequence[Path], allowed: frozenset[str], admits: AdmissionCheck = allow_all
 ) -> ContextFiles:
-    """Do the same for the context files of folders below the working directory, with a separate budget."""
+    """Like `collect_context`, for folders below the working directory, with a separate budget."""
     gathering = _Gathering(allowed, place.shut, None, admits)
     return _gathered(place, candidates_in(place, folders), BUDGET_BYTES, gathering)
 
@@ -257,7 +257,7 @@ class _Gathering:
 
 
 def _is_a_place(label: str) -> bool:
-    """Return whether a model would read a label, shown next to the texts, only as a path."""
+    """Return whether a model would read a label as a path and nothing else."""
     if not label.isprintable() or " " not in label:
         return label.isprintable()
     from injection_scanner.scanner import scan

@@ -1,4 +1,4 @@
-"""Imports of context files (`@path` of Claude Code, Gemini CLI) and the conditions of `.mdc` rules (Cursor)."""
+"""Imports in context files (`@path`, as in Claude Code and Gemini CLI) and conditions of `.mdc` rules (Cursor)."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ class RuleFile(Struct, frozen=True):
 
 
 def imports_of(text: str) -> Iterator[str]:
-    """Yield the paths that a text imports, in order; code blocks import nothing."""
+    """Yield the paths that a text imports, in order; code blocks are ignored."""
     plain = CODE.sub(lambda found: " " * len(found.group()), text)
     for number, found in enumerate(IMPORT.finditer(plain)):
         if number >= MAX_IMPORTS:

@@ -1,4 +1,4 @@
-"""The port that tells a turn what changed in the context files, and what to ask about them."""
+"""The port through which a turn learns which context files have changed, and what to ask about them."""
 
 from collections.abc import Sequence
 from typing import Final, Protocol

@@ -102,7 +102,7 @@ def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[Conte
 
 
 def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
-    """Return the folders on the paths down to some folders, within the roots, except those above the place's own."""
+    """Return the folders on the paths to some folders, within the roots, except those above the working directory."""
     ends = tuple(_ends(place))
     above = {each for end, _ in ends for each in (end, *end.parents)}
     roots = {root for _, root in ends}
@@ -118,7 +118,7 @@ def _ends(place: SearchScope) -> Iterator[tuple[Path, Path]]:
 
 
 def _users(place: SearchScope) -> Iterator[ContextCandidate]:
-    """Yield the user's files for all projects, from where other agents look for them.
+    """Yield the user's files for all projects, from the locations that other agents use.
 
     Their links may lead anywhere in the home folder.
     """

@@ -84,7 +84,7 @@ class ContextUpdates:
         """The imports of the files in use: real path to importer name."""
 
     def begin(self, place: SearchScope, shown: Mapping[str, str]) -> None:
-        """Take the current files as known: the model is `shown` them, and the user is told which are not used."""
+        """Treat the current files as known: they are `shown` to the model, and the user is told which are not used."""
         self._known = frozenset(shown)
         self._mark = self._look_at(place)
         self._at_first = frozenset(self._mark)
@@ -129,7 +129,7 @@ class ContextUpdates:
     def _gather(
         self, place: SearchScope, before: Mapping[str, str], consent: Consent
     ) -> tuple[ContextFiles, ContextFiles]:
-        """Read what may be used; what was already shown may, whatever is known about it."""
+        """Read the usable files; a file that was already shown is always usable."""
         while True:
             gathered = collect_context(place, allowed=self._allowed, admits=self._admits(consent))
             below = collect_context_below(place, self._below, self._allowed, self._admits(consent))

@@ -68,6 +68,10 @@ class Busy(UserError):
     exit_code = ExitCode.BUSY
 
 
+class HeldElsewhere(Busy):
+    """A process on another machine holds the requested record."""
+
+
 class DescriptorLimitError(UserError):
     """The process has reached its limit of open files. Files that are already open stay open."""
 
@@ -162,6 +166,10 @@ class StorageError(HermesError):
 
     code = "storage_trouble"
     exit_code = ExitCode.STORAGE
+
+
+class RecordTakenOver(StorageError):
+    """Another machine holds a record that this process held, so nothing can be added to it here."""
 
 
 class NotificationError(HermesError):

@@ -73,6 +73,22 @@ class HunkSpan(Struct, frozen=True, gc=False):
     new_count: int
 
 
+class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
+    """The user accepted or rejected hunks, in one file, of edits that were made without asking.
+
+    `spans` are the hunks. If `has_followed` is set, the review first adopted later changes that others made to the
+    file, whose text is then `followed` (null if the file does not exist). `parts` describe the rejected hunks to the
+    model.
+    """
+
+    path: str
+    verdict: Literal["accepted", "rejected"]
+    spans: tuple[HunkSpan, ...] = ()
+    parts: tuple[str, ...] = ()
+    has_followed: bool = False
+    followed: str | None = None
+
+
 class FileVersion(Struct, frozen=True):
     """The content of a file (absolute path) at one moment, as a digest of its bytes."""
 
@@ -86,6 +102,23 @@ class PlanEntry(Struct, frozen=True):
     content: str
     status: Literal["pending", "in_progress", "completed"] = "pending"
     priority: Literal["high", "medium", "low"] = "medium"
+
+
+class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):
+    """The plan changed. `entries` is the whole current plan."""
+
+    entries: tuple[PlanEntry, ...]
+
+
+class ToolsOffered(Struct, frozen=True, gc=False, tag="tools_offered"):
+    """The tools in the model's requests changed. `digest` is the SHA-256 of their schemas.
+
+    The schemas are in `tool-schemas/DIGEST.json` in the home folder, one copy for all sessions. `version` is that of
+    the program.
+    """
+
+    digest: str
+    version: str = ""
 
 
 EffectKind = Literal[
@@ -119,7 +152,7 @@ class Grant(Struct, frozen=True):
 
 
 class GrantsRevoked(Struct, frozen=True, gc=False, tag="grants_revoked"):
-    """The user took back standing answers of this session."""
+    """The user revoked standing answers of this session."""
 
     grants: tuple[Grant, ...]
 
@@ -159,3 +192,14 @@ class EventContext(Struct, frozen=True):
     session_id: str
     turn_id: str
     at: float
+
+
+class SessionImported(Struct, frozen=True, gc=False, tag="session_imported"):
+    """What precedes was imported; `digest` is the SHA-256 of the imported document.
+
+    The conversation stays, in the folder `cwd`. Modes, options, answers, folders, the system prompt, open calls and
+    reviews before this event have no effect.
+    """
+
+    digest: str
+    cwd: str

@@ -11,20 +11,22 @@ from hermes_acp.core.event_types import (
     CallEffect,
     CallStatus,
     Diff,
+    EditsJudged,
     ExitReason,
     FileVersion,
     Grant,
     GrantsRevoked,
-    HunkSpan,
     Location,
     Mode,
     Options,
     PermissionAnswer,
-    PlanEntry,
+    PlanChanged,
+    SessionImported,
     ToolKind,
+    ToolsOffered,
 )
 from hermes_acp.core.flow_labels import SourcesRead
-from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
+from hermes_acp.core.messages import Part, RequestTiming, Thought, ToolCall, Usage
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
@@ -82,11 +84,15 @@ class ArchiveChanged(Struct, frozen=True, gc=False, tag="archive_changed"):
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_started"):
-    """A prompt was accepted, for a run if `run_id` is set. `goes_on`: the last turn is resumed."""
+    """A prompt was accepted, for a run if `run_id` is set. `goes_on`: the last turn is resumed.
+
+    `trace_parent` names the span of others that the turn is part of, as a W3C `traceparent`.
+    """
 
     turn_id: str
     goes_on: bool = False
     run_id: str = ""
+    trace_parent: str = ""
 
 
 class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
@@ -97,12 +103,16 @@ class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
 
 
 class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
-    """A note for the model. `tells_edits`: it is about edits under review. `is_outcome`: it is the turn's result."""
+    """A note for the model. `tells_edits`: it is about edits under review. `is_outcome`: it is the turn's result.
+
+    `undone` are the turns whose changes the user just undid.
+    """
 
     text: str
     mode: Mode | None = None
     tells_edits: bool = False
     is_outcome: bool = False
+    undone: tuple[str, ...] = ()
 
 
 class TextSaid(Struct, frozen=True, gc=False, tag="text_said"):
@@ -140,15 +150,22 @@ class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
     usage: Usage = Usage()
     provider: str = ""
     model: str = ""
+    timing: RequestTiming | None = None
 
 
 class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
-    """A model call failed. If `retried`, it is repeated, and the model no longer sees what it said."""
+    """A model call failed. If `retried`, it is repeated, and the model no longer sees what it said.
+
+    `error` is for people, `error_code` for programs.
+    """
 
     message_id: str
     error: str
     retried: bool
     provider: str = ""
+    model: str = ""
+    error_code: str = ""
+    timing: RequestTiming | None = None
 
 
 class CompactionStarted(Struct, frozen=True, gc=False, tag="compaction_started"):
@@ -174,7 +191,7 @@ class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
 
     `summary` replaces the first `replaced` messages, except those at the indexes in `carried`. The outcomes of the
     calls in `shortened` are cut to `shortened_characters`. Without a summary, nothing else changed. `tokens_before` and
-    `tokens_after` are estimates. `usage`, `provider` and `model` are those of the summary.
+    `tokens_after` are estimates. `usage`, `provider`, `model` and `timing` are those of the summary.
     """
 
     compaction_id: str
@@ -188,6 +205,7 @@ class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
     usage: Usage = Usage()
     provider: str = ""
     model: str = ""
+    timing: RequestTiming | None = None
 
 
 class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
@@ -291,28 +309,6 @@ class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
     is_whole: bool = False
 
 
-class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
-    """The user accepted or rejected hunks, in one file, of edits that were made without asking.
-
-    `spans` are the hunks. If `has_followed` is set, the review first adopted later changes that others made to the
-    file, whose text is then `followed` (null if the file does not exist). `parts` describe the rejected hunks to the
-    model.
-    """
-
-    path: str
-    verdict: Literal["accepted", "rejected"]
-    spans: tuple[HunkSpan, ...] = ()
-    parts: tuple[str, ...] = ()
-    has_followed: bool = False
-    followed: str | None = None
-
-
-class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):
-    """The plan changed. `entries` is the whole current plan."""
-
-    entries: tuple[PlanEntry, ...]
-
-
 class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
     """How full the context window is, and the session's cost so far."""
 
@@ -363,6 +359,7 @@ Event = (
     | RootsChanged
     | InstructionsGiven
     | PromptFrozen
+    | ToolsOffered
     | ModeChanged
     | OptionsChanged
     | TitleChanged
@@ -396,5 +393,6 @@ Event = (
     | ChildReported
     | Noticed
     | TurnEnded
+    | SessionImported
 )
 AnyEvent = TypeVar("AnyEvent", bound=Event)

@@ -1,7 +1,7 @@
 """The exit codes of every command.
 
-Source: 2 as argparse has it; 75 is EX_TEMPFAIL of sysexits.h; 124 as timeout(1) has it; 128 and a signal's number as
-shells have it.
+Source: 2 as in argparse; 75 is EX_TEMPFAIL of sysexits.h; 124 as in timeout(1); 128 plus the signal number as in
+shells.
 """
 
 from enum import IntEnum

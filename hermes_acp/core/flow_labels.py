@@ -29,6 +29,7 @@ class Source(Struct, frozen=True):
 OTHER_SESSIONS: Final = Source("secret", "sessions of other folders")
 EARLIER_SESSIONS: Final = Source("private", "earlier sessions")
 NOTES: Final = Source("private", "notes from earlier sessions")
+IMPORTED: Final = Source("untrusted", "an imported session")
 SERVER_LISTS: Final = Source("untrusted", "lists of MCP servers")
 
 
@@ -83,7 +84,7 @@ class Exposure(Struct, frozen=True):
 
 
 def status_rows(exposure: Exposure) -> list[tuple[str, str]]:
-    """Return the lines of a status report about what the session has read."""
+    """Return the rows of a status report about the session's sources."""
     rows = (
         ("Untrusted sources read", exposure.untrusted),
         ("Private data read", (*exposure.private, *exposure.secret)),

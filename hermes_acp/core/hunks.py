@@ -79,7 +79,7 @@ def describe_hunk(hunk: Hunk) -> str:
 
 
 def _same(old: Sequence[str], new: Sequence[str]) -> tuple[_Block, ...]:
-    """Return the equal blocks; the common start and end are skipped before comparing."""
+    """Return the equal blocks; the common prefix and suffix are skipped before comparing."""
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)

@@ -160,10 +160,10 @@ H = TypeVar("H", bound=EncodedHistory)
 
 
 class HistoryEncoding:
-    """What a provider made of the history of a session's last request; the next request adds only what is new.
+    """A provider's encoding of the history in a session's last request; the next request adds only what is new.
 
-    Messages are immutable, so this is right as long as the history begins with the same ones and nothing else that the
-    encoding depends on has changed: its `variant`.
+    Messages are immutable, so the encoding is valid as long as the history starts with the same messages and its
+    `variant`, which covers everything else that it depends on, is the same.
     """
 
     def __init__(self) -> None:
@@ -224,12 +224,24 @@ class CallFragment(Struct, frozen=True):
 Fragment = TextFragment | ThoughtFragment | CallFragment
 
 
+class RequestTiming(Struct, frozen=True, gc=False, omit_defaults=True):
+    """When a model request was sent, in seconds since the epoch, and how long its answer and the first part of it took.
+
+    `first_chunk_s` is None if nothing arrived.
+    """
+
+    started_at: float
+    took_s: float
+    first_chunk_s: float | None = None
+
+
 class ModelReply(Struct, frozen=True):
     """The complete answer of one step; the last item of a provider's stream."""
 
     message: AssistantMessage
     finish: FinishReason
     usage: Usage
+    timing: RequestTiming | None = None
 
 
 ModelEvent = Fragment | ModelReply

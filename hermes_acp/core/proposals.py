@@ -1,6 +1,6 @@
 """What a tool call would do, stated before it runs: its effects, the proposal and the result.
 
-A proposal contains the very action that was checked and shown: what is approved is what runs.
+A proposal contains exactly the action that was checked and shown: what is approved is what runs.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,7 +8,15 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.event_types import Diff, EventContext, FileVersion, Location, PlanEntry, ToolKind
+from hermes_acp.core.event_types import (
+    Capability,
+    Diff,
+    EventContext,
+    FileVersion,
+    Location,
+    PlanEntry,
+    ToolKind,
+)
 from hermes_acp.core.messages import Part
 
 Confinement = Literal["usual", "must", "read_only", "never"]
@@ -36,9 +44,8 @@ class Deletes(Struct, frozen=True):
 
 
 class Reaches(Struct, frozen=True):
-    """Connects to one host (lower case, without a port) for `url`.
-
-    `is_all_sent`: nothing is sent except a request for exactly that URL.
+    """Connects to one host (lower case, without a port) for `url`. `is_all_sent`: only a request for exactly that
+    URL is sent.
     """
 
     host: str
@@ -99,7 +106,19 @@ class Remembers(Struct, frozen=True):
     is_user_wide: bool = False
 
 
-Effect = Reads | Writes | Deletes | Runs | Reaches | Presses | Calls | Recalls | Remembers
+class Invokes(Struct, frozen=True):
+    """Calls a function of the program that embeds the agent; the program declares what it may touch.
+
+    There is one effect for each declared `capability`, or one without any. `approval`: whether the program wants each
+    call approved, leaves that to policy, or has approved all calls itself.
+    """
+
+    function: str
+    capability: Capability | None = None
+    approval: Literal["always", "when_needed", "never"] = "when_needed"
+
+
+Effect = Reads | Writes | Deletes | Runs | Reaches | Presses | Calls | Recalls | Remembers | Invokes
 
 
 class Question(Struct, frozen=True):
@@ -139,6 +158,11 @@ class Progress(Protocol):
     @property
     def event_context(self) -> EventContext:
         """The context of an event now, in the turn that a person prompted."""
+        ...
+
+    @property
+    def trace_parent(self) -> str:
+        """The `traceparent` that requests made for the call pass on; empty if it belongs to no trace."""
         ...
 
     @property
@@ -198,7 +222,7 @@ class Proposal(Struct, frozen=True):
     """A proposed call: a card for the user, effects for policy, and an action to perform.
 
     The action is stopped after `deadline_s` seconds, excluding the time spent asking a person; None is the default.
-    `replaces` is the present content of files that it would change or delete: a change of content that the model has
+    `replaces` is the current content of files that it would change or delete: a change of content that the model has
     not read is rejected without asking. `amend` returns the same call with other texts for some of the files it writes,
     by path; it raises WorkspaceError if that is impossible. If nobody can be asked, `unasked` runs instead: it stores
     the call for a person to decide later, and has no effects.

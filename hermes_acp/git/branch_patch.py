@@ -1,4 +1,6 @@
-"""What a branch changes, as a patch: from its worktree with what is not committed yet, or from the branch alone."""
+"""Return the changes on a branch as a patch: from its worktree, including uncommitted changes, or from the branch
+alone.
+"""
 
 import os
 import re
@@ -16,7 +18,7 @@ DIFF: Final = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-r
 def patch_of(variables: Mapping[str, str], worktree: str, source: str, base: str, branch: str) -> str:
     """Return the changes since `base`. Blocks. Raises WorkspaceError if the branch or its repository is gone.
 
-    If the folder `worktree` is gone, the branch is looked for in the repository of `source`.
+    If the folder `worktree` is gone, the branch is looked up in the repository of `source`.
     """
     if not COMMIT.fullmatch(base):
         raise WorkspaceError(f"It is not known where the branch {branch} began.")
@@ -34,7 +36,7 @@ def patch_of(variables: Mapping[str, str], worktree: str, source: str, base: str
 
 
 def _with_uncommitted(git: RepositoryGit, base: str) -> str:
-    """Return the changes in a worktree; an index of our own leaves the worktree's as it is."""
+    """Return the changes in a worktree; a separate index is used, so the worktree's own is unchanged."""
     with TemporaryDirectory(prefix="hermes-acp-") as folder:
         index = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
         git.run("read-tree", "HEAD", variables=index)

@@ -1,4 +1,4 @@
-"""The entries of a git directory, and which of them a command may create without approval: only plain data.
+"""Find entries of a git directory that a command may not create without approval: everything but plain data.
 
 Checks block. Source: gitrepository-layout(5), and path.c and the builtins of git for the names of its state
 files.

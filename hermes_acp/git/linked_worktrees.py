@@ -1,4 +1,4 @@
-"""Work trees linked to a repository: added, found, removed, and their changes committed. Everything here blocks."""
+"""Work trees linked to a repository: add, find and remove them, and commit their changes. Everything here blocks."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ def add_worktree(git: RepositoryGit, path: str, branch: str, base: str) -> None:
 
 
 def discard_worktree(git: RepositoryGit, path: str) -> None:
-    """Remove a work tree with everything in it, whole or half made; a missing one is not an error."""
+    """Remove a work tree with everything in it, complete or not; a missing one is not an error."""
     git.try_run("worktree", "unlock", path)
     git.try_run("worktree", "remove", "--force", "--force", path)
     shutil.rmtree(path, ignore_errors=True)
@@ -49,13 +49,13 @@ def list_worktrees(git: RepositoryGit) -> list[LinkedWorktree]:
         fields = (line.partition(" ") for line in block.splitlines())
         lines = {name: value for name, _, value in fields}
         if path := lines.get("worktree"):
-            branch = lines.get("branch", "") or _branch_under_way(git, path)
+            branch = lines.get("branch", "") or _branch_being_rebased(git, path)
             found.append(LinkedWorktree(path, branch.removeprefix(BRANCHES)))
     return found
 
 
-def _branch_under_way(git: RepositoryGit, path: str) -> str:
-    """Return the branch that is being rebased in a work tree, whose HEAD is detached meanwhile."""
+def _branch_being_rebased(git: RepositoryGit, path: str) -> str:
+    """Return the branch that is being rebased in a work tree, where HEAD is detached in the meantime."""
     if not os.path.isdir(path):
         return ""
     own = git.at(path).try_run("rev-parse", "--absolute-git-dir")
@@ -81,25 +81,25 @@ def is_within(git: RepositoryGit, earlier: str, later: str) -> bool:
     return git.try_run("merge-base", "--is-ancestor", earlier, later) is not None
 
 
-def work_under_way(git_dir: str) -> str:
-    """Return what git has begun and not finished in a work tree, or an empty string."""
+def unfinished_operation(git_dir: str) -> str:
+    """Return the git operation that is unfinished in a work tree, or an empty string."""
     return next((name for name in UNDER_WAY if os.path.lexists(os.path.join(git_dir, name))), "")
 
 
 def is_rebasing(git_dir: str) -> bool:
-    """Return whether a rebase has begun and not finished in a work tree."""
+    """Return whether a rebase is unfinished in a work tree."""
     return any(os.path.isdir(os.path.join(git_dir, name)) for name in REBASES)
 
 
 def remove_stale_locks(git_dir: str) -> None:
-    """Remove the locks of a git that was killed in a work tree in which no other can be running."""
+    """Remove the locks of a killed git from a work tree in which no other git can be running."""
     for name in STALE_LOCKS:
         with suppress(OSError):
             os.unlink(os.path.join(git_dir, name))
 
 
 def changed_files(git: RepositoryGit) -> list[str]:
-    """List the files of a work tree that differ from the last commit or are new, without those ignored."""
+    """List the files of a work tree that differ from the last commit or are new, except ignored ones."""
     listed = git.run("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     return [entry[3:] for entry in listed.split("\0") if entry]
 
@@ -115,7 +115,7 @@ def commit_all(git: RepositoryGit, message: str) -> bool:
 
 
 def identity(git: RepositoryGit) -> Mapping[str, str]:
-    """Return the variables that name the author of commits: the user, as far as git knows them."""
+    """Return the variables that name the author of commits: the user, if git knows their name."""
     values: list[str] = []
     for key, fallback in zip(("user.name", "user.email"), NOBODY, strict=True):
         found = git.try_run("config", "--get", key)
@@ -148,7 +148,7 @@ def files_between(git: RepositoryGit, earlier: str, later: str) -> list[str]:
 
 
 def filtered_files(git: RepositoryGit, paths: Sequence[str]) -> list[str]:
-    """Return those of the files whose content goes through a program, as with Git LFS and git-crypt."""
+    """Return the files whose content goes through a filter program, as with Git LFS and git-crypt."""
     given = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
     fields = git.run("check-attr", "-z", "--stdin", "filter", given=given).split("\0")
     return [
@@ -159,6 +159,6 @@ def filtered_files(git: RepositoryGit, paths: Sequence[str]) -> list[str]:
 
 
 def reset_to(git: RepositoryGit, commit: str) -> None:
-    """Make a work tree equal to a commit: what is not ignored and not part of it goes. Raises GitFailed."""
+    """Make a work tree equal to a commit; other files that are not ignored are deleted. Raises GitFailed."""
     git.run("reset", "--quiet", "--hard", commit)
     git.run("clean", "--quiet", "-d", "--force", "--force")

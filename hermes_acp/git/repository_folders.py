@@ -15,7 +15,7 @@ class RepositoryFolders(Struct, frozen=True):
 
 
 def find_repository_folders(top: str) -> RepositoryFolders | None:
-    """Return them for the top folder of a work tree; None if it is in no repository, or in a submodule.
+    """Return the folders for the top of a work tree; None outside repositories and in a submodule.
 
     A linked work tree counts only if its repository names it too.
     """

@@ -1,7 +1,7 @@
 """Run git on a user's repository for the program itself, with nothing in the repository able to start programs.
 
-Hooks, filters, merge drivers, signers, monitors and transports are off. So files are checked out and stored as the
-repository has them; those of Git LFS stay pointers. Everything here blocks.
+Hooks, filters, merge drivers, signers, monitors and transports are off. So files are checked out and stored
+unconverted; Git LFS files stay pointers. Everything here blocks.
 """
 
 import os

@@ -54,7 +54,7 @@ def _masked_assignment(found: re.Match[str]) -> str:
 
 
 def _masked_address(found: re.Match[str]) -> str:
-    """Keep the name of a user of ssh, which is no secret; any user of the web may be a token."""
+    """Mask the secrets in a URL. An ssh user name is not a secret; over HTTP, it may be a token."""
     is_web = found["scheme"].lower().startswith(("http", "ftp"))
     who = found["who"]
     return found[0] if not is_web and _PLAIN_USER.fullmatch(who) else f"{found['scheme']}{MASK}@"

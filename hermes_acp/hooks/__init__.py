@@ -1,1 +1,1 @@
-"""Commands of a person's own that run at points of a session."""
+"""Hooks: users' own commands that run at certain points in a session."""

@@ -1,4 +1,4 @@
-"""Find the files that hooks have changed since a call, and show them as a part of its edit."""
+"""Find files that hooks changed after a call, and show them as part of its edit."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +15,8 @@ MAX_FILES: Final = 20
 
 
 async def files_on_disk(result: Result) -> tuple[FileVersion, ...]:
-    """Return the files of a call's result whose content is on this machine's disk; of many, the first.
-
-    Others are in an editor that has not saved them, are drafts, or are on another machine.
+    """Return the files of a call's result whose content is on this machine's disk, up to a limit. Others are
+    unsaved in an editor, drafts, or on another machine.
     """
     versions = result.seen[:MAX_FILES]
     return await run_sync(_unchanged, versions) if versions else ()
@@ -26,9 +25,8 @@ async def files_on_disk(result: Result) -> tuple[FileVersion, ...]:
 async def with_changed_files(
     result: Result, known: tuple[FileVersion, ...]
 ) -> tuple[Result, tuple[str, ...]]:
-    """Return a call's result with its diffs as the files are now, and the paths of the files that have changed.
-
-    `known` are the files as they were on the disk. What the model has seen stays what it was.
+    """Return a call's result with its diffs updated to the current files, and the paths of the changed files.
+    `known` are the earlier contents on the disk. The versions that the model has seen stay as they were.
     """
     if not known:
         return result, ()
@@ -39,7 +37,7 @@ async def with_changed_files(
 
 
 def _changed(versions: tuple[FileVersion, ...]) -> dict[str, bytes]:
-    """Return the present content of the files whose content is no longer the one given. Blocks."""
+    """Return the current content of the files that differ from the given content. Blocks."""
     found = {version.path: (version, _content_of(version.path)) for version in versions}
     return {
         path: content
@@ -65,7 +63,7 @@ def _content_of(path: str) -> bytes | None:
 
 
 def _updated(diff: Diff, versions: Mapping[str, FileVersion], changed: Mapping[str, bytes]) -> Diff:
-    """Return a diff that ends with the present content, if it contains the whole file and both are UTF-8."""
+    """Return a diff that ends with the current content, if it contains the whole file and both are UTF-8."""
     if diff.path not in changed or diff.is_deleted or diff.is_masked:
         return diff
     written = diff.new_text.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""What a hook's end means: nothing, text for the model, a refusal, or a failure.
+"""Interpret the end of a hook: nothing, text for the model, a refusal, or a failure.
 
 Exit code 0 is success: standard output is a JSON object, or plain text for the model. Exit code 2 is a refusal, and
 standard error its reason. Any other end is a failure.
@@ -30,7 +30,9 @@ CANNOT_REFUSE: Final = "it refused, which a hook for {event} cannot"
 
 
 class HookAnswer(Struct, frozen=True):
-    """What one hook said: text for the model, the reason of a refusal, or how it failed. Its words are not checked."""
+    """The answer of one hook: text for the model, the reason for a refusal, or a failure. The text has not been
+    scanned.
+    """
 
     context: str = ""
     refusal: str = ""

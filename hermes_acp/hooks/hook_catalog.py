@@ -1,4 +1,4 @@
-"""The hooks of a home and of one folder, for commands that list and try them."""
+"""The hooks of a home folder and of one project, for commands that list and try them."""
 
 import os
 from collections.abc import Sequence
@@ -22,7 +22,9 @@ from hermes_acp.workspaces.configured_commands import CommandSurroundings
 
 
 class ListedHook(Struct, frozen=True):
-    """A hook with its state: whether it is on, trusted if it is a project's, and why it cannot work, if so."""
+    """A hook with its state: whether it is enabled, whether a project's hook is trusted, and why it cannot work, if
+    so.
+    """
 
     hook: Hook
     is_enabled: bool

@@ -16,10 +16,10 @@ HOOK_VARIABLE: Final = "HERMES_ACP_HOOK"
 
 
 class HookCommands:
-    """Runs hooks' commands in one session's folder, and leaves nothing of them after `close`."""
+    """Runs hooks' commands in one session's folder; `close` ends all their processes."""
 
     def __init__(self, surroundings: CommandSurroundings, cwd: str, roots: Sequence[str]) -> None:
-        """Start nothing yet."""
+        """Prepare without starting anything."""
         self._surroundings = surroundings
         self._cwd = cwd
         self._roots = tuple(roots)
@@ -27,7 +27,9 @@ class HookCommands:
         self._opening = anyio.Lock()
 
     async def run(self, hook: Hook, given: bytes) -> PipedResult:
-        """Run a hook's command to its end. Raises WorkspaceError if it cannot start, or not as it must be confined."""
+        """Run a hook's command to its end. Raises WorkspaceError if it cannot start, or cannot be confined as
+        required.
+        """
         confinement = "must" if hook.entry else "never"
         command = Command(hook.command, self._cwd, hook.timeout_s, confinement, is_quiet=True)
         async with self._opening:
@@ -36,6 +38,6 @@ class HookCommands:
         return await self._commands.run_piped(command, given)
 
     async def close(self) -> None:
-        """Kill what hooks' commands left running."""
+        """Kill processes that hooks' commands left running."""
         if self._commands is not None:
             await self._commands.close()

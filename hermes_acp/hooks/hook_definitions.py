@@ -26,7 +26,7 @@ class CallSubject(Struct, frozen=True):
 
 
 class Hook:
-    """A hook of the user's, or of a workspace if there is an `entry`, which names its file and what was trusted."""
+    """A user's hook, or a workspace's if there is an `entry`, which names its file and what was trusted."""
 
     def __init__(
         self,
@@ -47,12 +47,12 @@ class Hook:
 
     @property
     def label(self) -> str:
-        """What people and models call it."""
+        """Its name for people and models."""
         return f"project hook {self.name}" if self.entry else f"hook {self.name}"
 
     @property
     def can_refuse(self) -> bool:
-        """Whether its refusal counts: a workspace has no say in what its user asks for."""
+        """Whether it can refuse: a workspace's hook cannot refuse its user's prompts."""
         return not (self.entry and self.event == "prompt")
 
     @property

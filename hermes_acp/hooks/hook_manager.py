@@ -1,6 +1,6 @@
 """Find the hooks of each session: those in the user's settings, and those of its workspace once trusted.
 
-A session without hooks costs nothing: nothing of this package but this module is imported.
+Sessions without hooks import only this module of the package.
 """
 
 import os
@@ -28,7 +28,7 @@ ELSEWHERE: Final = "The hooks of this project are not used, because the session'
 
 
 def load_hooks() -> None:
-    """Import what hooks need, so that the event loop does not wait for it. Blocks."""
+    """Import the modules that hooks need, so that the event loop does not wait for them. Blocks."""
     import_module("hermes_acp.hooks.hook_commands")
     import_module("hermes_acp.hooks.session_hooks")
 
@@ -46,7 +46,7 @@ class HookManager:
         start: StartTask,
         is_attended: Callable[[], bool],
     ) -> None:
-        """Read nothing yet; `settings` returns the settings once they are loaded.
+        """Read nothing until first use; `settings` returns the settings once they are loaded.
 
         `start` starts a background task; `is_attended` says whether a person attends the sessions.
         """
@@ -76,7 +76,7 @@ class HookManager:
         `elsewhere` names the backend that has the session's files, if that is not this machine.
         """
         if self._is_off:
-            self._tell_off(session)
+            self._report_disabled(session)
             return
         entries = found.hooks if found else ()
         hooks = self.of(session)
@@ -94,11 +94,11 @@ class HookManager:
         hooks.share([] if elsewhere else [self._shared(entry) for entry in trusted])
 
     async def release(self, session_id: str) -> None:
-        """Stop what the hooks of a session left running."""
+        """Stop everything that a session's hooks left running."""
         if hooks := self._sessions.pop(session_id, None):
             await hooks.close()
 
-    def _tell_off(self, session: RecordedSession) -> None:
+    def _report_disabled(self, session: RecordedSession) -> None:
         """Say once per process that the user's hooks do not run."""
         settings = self._settings()
         if settings and settings.hooks and not self._has_told_off:

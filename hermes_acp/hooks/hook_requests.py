@@ -16,7 +16,7 @@ EXAMPLE_ID: Final = "example"
 
 
 def encode_request(hook: Hook, session_id: str, cwd: str, facts: Mapping[str, object]) -> bytes:
-    """Return what a hook reads about an event."""
+    """Return the JSON about an event for a hook."""
     common = {
         "version": VERSION,
         "event": hook.event,
@@ -28,7 +28,7 @@ def encode_request(hook: Hook, session_id: str, cwd: str, facts: Mapping[str, ob
 
 
 def mask_facts(facts: Mapping[str, object], clean: Callable[[str], str]) -> dict[str, object]:
-    """Return facts with secrets masked in every text but the paths, which hooks need as they are."""
+    """Return facts with secrets masked in all texts except paths, which hooks need unchanged."""
     return {name: value if name == "paths" else _masked(value, clean) for name, value in facts.items()}
 
 

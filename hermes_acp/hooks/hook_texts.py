@@ -1,7 +1,7 @@
 """Prepare what hooks print for a model: bounded, without secrets and injected instructions, and fenced.
 
-Hooks quote what others wrote: files, issues, pages. So their output is information for the model, also if the user
-configured the hook.
+Hooks quote what others wrote: files, issues, pages. So their output is only information for the model, even if the
+user configured the hook.
 """
 
 from collections.abc import Callable

@@ -34,14 +34,16 @@ Whose = Literal["all", "user", "workspace"]
 
 
 class Background(Struct, frozen=True):
-    """How hooks run beside turns: `start` starts a task; `is_attended` says whether a person attends the sessions."""
+    """How hooks run alongside turns: `start` starts a task; `is_attended` says whether a person attends the
+    sessions.
+    """
 
     start: StartTask
     is_attended: Callable[[], bool]
 
 
-class Occasion(Struct, frozen=True):
-    """An event of a session, with what hooks are told about it, and the call that it is about, if any."""
+class HookTrigger(Struct, frozen=True):
+    """An event of a session, with the facts for hooks and, if it is about a call, that call."""
 
     event: "HookEvent"
     facts: Mapping[str, object]
@@ -49,7 +51,7 @@ class Occasion(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """What an event's hooks said together: why it is refused, if it is, and texts for the model.
+    """The combined answers of an event's hooks: why it is refused, if so, and texts for the model.
 
     `speakers` are the hooks whose text reaches the model and may come from outside the workspace. `has_run`: at least
     one hook ran.
@@ -72,7 +74,7 @@ class SessionHooks:
         texts: HookTexts,
         background: Background,
     ) -> None:
-        """Run nothing yet."""
+        """Prepare without running anything."""
         self._ledger: EventSink = session.ledger
         self._record = session.record
         self._own = tuple(hooks)
@@ -88,14 +90,14 @@ class SessionHooks:
         """Whether the hooks of the session's start have run."""
 
     def share(self, hooks: Sequence[Hook]) -> None:
-        """Replace the workspace's hooks by those that are trusted now."""
+        """Replace the workspace's hooks with those that are currently trusted."""
         self._shared = tuple(hooks)
 
     def listens(self, event: "HookEvent", whose: Whose = "all") -> bool:
-        """Return whether any hook waits for an event."""
+        """Return whether there is a hook for an event."""
         return bool(self._waiting_for(event, whose))
 
-    async def run(self, occasion: Occasion, clean: Clean, whose: Whose = "all") -> Verdict:
+    async def run(self, occasion: HookTrigger, clean: Clean, whose: Whose = "all") -> Verdict:
         """Run an event's hooks one after another until one refuses; `clean` masks secrets, also in what they read.
 
         `whose` limits them to the `user`'s or the `workspace`'s.
@@ -112,28 +114,28 @@ class SessionHooks:
             has_run = True
             if answer.refusal:
                 reason = await self._texts.reason(answer.refusal, clean)
-                self._tell_cut(hook, reason)
+                self._report_cut(hook, reason)
                 return Verdict(REFUSED.format(label=hook.label, reason=reason.text), has_run=True)
             if answer.context:
                 prepared = await self._texts.context(hook, answer.context, clean)
-                self._tell_cut(hook, prepared)
+                self._report_cut(hook, prepared)
                 texts.append(prepared.text)
                 speakers += (hook,) if hook.has_network else ()
         return Verdict("", tuple(texts), tuple(speakers), has_run=has_run)
 
-    async def notify(self, occasion: Occasion, clean: Clean) -> None:
+    async def notify(self, occasion: HookTrigger, clean: Clean) -> None:
         """Run an event's hooks; wait for them if nobody attends the session, because then it is about to end."""
         if self._background.is_attended():
             self.notify_soon(occasion, clean)
         else:
             await self._run_quietly(occasion, clean)
 
-    def notify_soon(self, occasion: Occasion, clean: Clean) -> None:
-        """Run an event's hooks in the background if a person attends the session; what they say is not used."""
+    def notify_soon(self, occasion: HookTrigger, clean: Clean) -> None:
+        """Run an event's hooks in the background if a person attends the session; their output is not used."""
         if self._background.is_attended():
             self._background.start(partial(self._run_quietly, occasion, clean))
 
-    async def _run_quietly(self, occasion: Occasion, clean: Clean) -> None:
+    async def _run_quietly(self, occasion: HookTrigger, clean: Clean) -> None:
         """Run an event's hooks unless the session is closed; closing it stops them."""
         if self._is_closed:
             return
@@ -148,7 +150,7 @@ class SessionHooks:
                 is_over.set()
 
     async def close(self) -> None:
-        """Stop the background work and kill what hooks left running."""
+        """Stop background work and kill processes that hooks left running."""
         self._is_closed = True
         for scope, is_over in tuple(self._scopes.items()):
             scope.cancel()
@@ -156,7 +158,7 @@ class SessionHooks:
         await self._commands.close()
 
     def report(self, sentence: str) -> None:
-        """Show the user a sentence, once a session."""
+        """Show the user a sentence, once per session."""
         if sentence not in self._reported:
             self._reported.add(sentence)
             with suppress(StorageError):  # the turn itself reports a record that cannot be written
@@ -196,17 +198,17 @@ class SessionHooks:
         return HookAnswer(refusal=REQUIRED.format(why=answer.failure)) if is_refused else HookAnswer()
 
     def _report_failure(self, hook: Hook, why: str) -> None:
-        """Show a hook's first failure; its reasons may differ each time."""
+        """Show a hook's first failure; later ones may have other reasons."""
         if hook.label not in self._failed:
             self._failed.add(hook.label)
             self.report(FAILED.format(label=hook.label, why=why))
 
-    def _tell_cut(self, hook: Hook, text: HookText) -> None:
+    def _report_cut(self, hook: Hook, text: HookText) -> None:
         if text.was_cut:
             self.report(CUT.format(label=hook.label))
 
 
 def _is_unchanged(hook: Hook, cwd: str) -> bool:
-    """Return whether a workspace's hook, with the files it depends on, is what was trusted. Blocks."""
+    """Return whether a workspace's hook, including the files it depends on, is still as trusted. Blocks."""
     entry = hook.entry
     return entry is None or hook_digest(cwd, entry.settings) == entry.item.digest

@@ -20,7 +20,7 @@ class DescriptionScans:
     """The scans of one process. Worker threads may use it concurrently: the worst that happens is a second scan."""
 
     def __init__(self, clean: Callable[[str], str]) -> None:
-        """Remember nothing yet; `clean` removes attempts to instruct the model and may block."""
+        """Start with an empty cache; `clean` removes attempts to instruct the model and may block."""
         self._clean = clean
         self._without_findings: set[bytes] = set()
 

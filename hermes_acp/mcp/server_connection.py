@@ -64,7 +64,7 @@ class ServerConnection:
         timeouts: ServerTimeouts,
         on_change: Callable[[], None],
     ) -> None:
-        """Prepare; `on_change` is called whenever the server's offer changes."""
+        """Prepare; `on_change` is called whenever the server's tools, prompts or resources change."""
         self.slug = slug
         self.tools: Mapping[str, ServerTool] = {}
         self.prompts: Mapping[str, ServerPrompt] = {}
@@ -102,7 +102,7 @@ class ServerConnection:
 
     @property
     def news(self) -> list[str]:
-        """Return notices on the server's state: late, disconnected or locked, and what was removed from its offer."""
+        """Return notices about the server's state: late, disconnected or locked, and about removed content."""
         late = [] if self.settled.is_set() else [SLOW_NOTICE.format(name=plain(self.name))]
         away = [self._away] if self._away else []
         login = self.server_login

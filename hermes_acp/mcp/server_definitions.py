@@ -187,11 +187,11 @@ class ServerContext(Struct, frozen=True):
 
     `can_ask` says whether a user can answer their questions; otherwise they are not told that they may ask. `clean`
     removes attempts to instruct the model from descriptions and results; it may block and runs in a worker thread, as
-    do `rules_of`, which names the rules that apply, and `is_text_allowed`, which tells whether the user accepts a text
-    as it is. `keys` is the folder for the tokens of servers that require sign-in; without it, nobody can sign in.
-    Without `process_registry`, processes that a server starts in a separate group outlive it. `may_start` is called
-    with a child's name each time it is about to start; it may block and runs in a worker thread. `clean_description`
-    does what `clean` does for a whole description, and may remember earlier ones.
+    do `rules_of`, which names the rules that apply, and `is_text_allowed`, which says whether the user accepts a
+    text as it is. `keys` is the folder for the tokens of servers that require sign-in; without it, nobody can sign
+    in. Without `process_registry`, processes that a server starts in a separate group outlive it. `may_start` is
+    called with a child's name each time it is about to start; it may block and runs in a worker thread.
+    `clean_description` does what `clean` does for a whole description, and may remember earlier ones.
     """
 
     cwd: str

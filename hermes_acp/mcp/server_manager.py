@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 class SourceRunner(Protocol):
     """Runs tool sources, each in a separate task."""
 
-    def take_in(self, source: ToolSource) -> None:
+    def adopt(self, source: ToolSource) -> None:
         """Start a source soon; it ends when it is closed, or with the process."""
         ...
 
-    def let_go(self, source: ToolSource) -> None:
+    def release(self, source: ToolSource) -> None:
         """Close a source soon, without waiting for it."""
         ...
 
@@ -41,7 +41,7 @@ class McpServerManager:
         variables: Callable[[], Mapping[str, str]],
         process_registry: "Callable[[], ServerProcessRegistry]",
     ) -> None:
-        """Prepare; `on_change` is called whenever the offer of the user's own servers changes.
+        """Prepare; `on_change` is called whenever the tools, prompts or resources of the user's own servers change.
 
         `variables` returns the variables that servers may see, `process_registry` creates the registry that ends their
         processes; both are called when the first server is added.
@@ -77,7 +77,7 @@ class McpServerManager:
         before, self._can_ask = self._shared, True
         if before and not before.server_context.can_ask:
             self._shared = self._open_for_all(before.specs)
-            self._runner.let_go(before)
+            self._runner.release(before)
 
     async def equip(
         self, session: "EquippedSession", specs: "Sequence[ServerSpec] | None", *, can_ask: bool
@@ -104,7 +104,7 @@ class McpServerManager:
     ) -> None:
         """Let a session use the trusted servers of its workspace; any change restarts all of them.
 
-        `may_start` tells whether a server is still trusted, each time it is about to start.
+        `may_start` says whether a server is still trusted, each time it is about to start.
         """
         before = session.sources.workspace
         if not servers and before is None:
@@ -144,7 +144,7 @@ class McpServerManager:
         from hermes_acp.mcp.server_pool import McpServerPool
 
         servers = McpServerPool(specs, server_context, on_change)
-        self._runner.take_in(servers)
+        self._runner.adopt(servers)
         return servers
 
     def _server_context(self, cwd: str, roots: tuple[str, ...], *, can_ask: bool) -> "ServerContext":

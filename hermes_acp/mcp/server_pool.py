@@ -37,7 +37,7 @@ class McpServerPool:
         on_change: Callable[[], None],
         timeouts: ServerTimeouts | None = None,
     ) -> None:
-        """Prepare; `on_change` is called whenever the offer changes."""
+        """Prepare; `on_change` is called whenever the tools, prompts or resources change."""
         self.specs = tuple(specs)
         self.server_context = server_context
         self._connections = [

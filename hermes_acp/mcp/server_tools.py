@@ -20,7 +20,7 @@ from hermes_acp.mcp.tool_results import to_result
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.types import CallToolResult
+    from mcp.types import CallToolResult, RequestParamsMeta
 
 
 class ListedTool(Struct, frozen=True):
@@ -74,7 +74,8 @@ async def _call(server: McpServer, tool: str, arguments: Mapping[str, Any], outp
         output.output(server.redact_tokens(f"{share}{': ' + message if message else ''}\n"))
 
     async def put(client: "Client") -> "CallToolResult":
-        return await client.call_tool(tool, dict(arguments), progress_callback=report)
+        meta: RequestParamsMeta = {"traceparent": output.trace_parent} if output.trace_parent else {}
+        return await client.call_tool(tool, dict(arguments), progress_callback=report, meta=meta or None)
 
     try:
         answer = await server.ask(tool, put, output)

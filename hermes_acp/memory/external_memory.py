@@ -104,7 +104,7 @@ class ExternalMemory:
         return text
 
     def keep(self, session_id: str, exchange: ConversationExchange) -> None:
-        """Start to send an exchange, and to query memories for the next turn."""
+        """Start sending an exchange and querying memories for the next turn."""
         session_memory = self._session_memory(session_id)
         if not self._is_cooling_down():
             session_memory.recalled = None

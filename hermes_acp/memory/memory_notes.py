@@ -19,7 +19,7 @@ WAITING: Final = (
 
 
 def notes_ports(settings: "MemorySettings", home: Path, is_attended: Callable[[], bool]) -> dict[str, object]:
-    """Return what the notes tool needs; empty if notes are disabled.
+    """Return the ports for the notes tool; empty if notes are disabled.
 
     If nobody is present, workspace notes need approval too, and so are deferred.
     """
@@ -45,7 +45,7 @@ class PendingNoteNotices:
     """Notifies the user once about each note proposed in their absence that awaits approval."""
 
     def __init__(self, home: Path, is_attended: Callable[[], bool]) -> None:
-        """Read nothing yet."""
+        """Read nothing until first use."""
         self._home = home
         self._is_attended = is_attended
         self._stamp = 0

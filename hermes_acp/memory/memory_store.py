@@ -223,7 +223,7 @@ def changed(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
 
 
 def is_noted(state: MemoryState, change: MemoryChange) -> bool:
-    """Return whether a note to be added is among the entries already."""
+    """Return whether a note to be added already exists."""
     return _one_line(change.text) in state.entries
 
 

@@ -38,7 +38,7 @@ class PendingNotes:
     """The proposals in a home folder, oldest first. Methods raise StorageError."""
 
     def __init__(self, home: Path) -> None:
-        """Read nothing yet."""
+        """Read nothing until first use."""
         self.path = home / "memories" / "pending.jsonl"
 
     def all(self) -> tuple[PendingNote, ...]:

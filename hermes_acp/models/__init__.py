@@ -1,1 +1,1 @@
-"""Connections to model endpoints, vendors' formats, facts on each model, and the choice of which one to try next."""
+"""Connect to model endpoints: vendors' formats, facts about models, and the choice of the next model to try."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from hermes_acp.config.provider_presets import Quirks, presets
+from hermes_acp.config.provider_presets import Quirks, preset_of
 from hermes_acp.models.wire.endpoints import Connection, Endpoint
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Conne
 
     Raise ConfigError.
     """
-    from hermes_acp.models.providers import PROVIDERS
+    from hermes_acp.models.providers import open_wire
 
-    preset = presets()[choice.provider]
+    preset = preset_of(choice.provider)
     quirks = _quirks(preset.quirks, section)
     endpoint = Endpoint(
         base_url=choice.base_url,
@@ -33,7 +33,7 @@ def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Conne
         name=choice.provider,
         quirks=quirks,
     )
-    connection = PROVIDERS.open(section.wire or preset.wire_at(choice.base_url)).connect(endpoint)
+    connection = open_wire(section.wire or preset.wire_at(choice.base_url)).connect(endpoint)
     takes_calls = quirks.tool_calls == "text"
     if not (takes_calls or quirks.reads_think_marks or quirks.begins_thinking):
         return connection

@@ -100,6 +100,12 @@ MODELS: Final = (
     _gemini("gemini-2.5-pro", (1.25, 10, 0.125), ("low", "medium", "high")),
     _gemini("gemini-2.5-flash-lite", (0.1, 0.4, 0.01), ("none", "low", "medium", "high")),
     _gemini("gemini-2.5-flash", (0.3, 2.5, 0.03), ("none", "low", "medium", "high")),
+    CatalogRow(
+        "mistral-medium-3-5", "mistral", ModelInfo(262_144, None, 1.5, 7.5, sees=True), ("none", "high")
+    ),
+    CatalogRow("mistral-large-4-0", "mistral", ModelInfo(524_288, sees=True), _GUESSED),
+    CatalogRow("mistral-small-2603", "mistral", ModelInfo(262_144, sees=True), ("none", "high")),
+    CatalogRow("mistral-small-latest", "mistral", ModelInfo(262_144, sees=True), ("none", "high")),
     # The vendor's prices vary with the time of day and are in another currency.
     CatalogRow("deepseek-v4-pro", "deepseek", ModelInfo(1_000_000, 384_000), ("none", "low", "high", "max")),
     CatalogRow("deepseek-flash", "deepseek", ModelInfo(1_000_000, 384_000), ("none", "low", "high", "max")),
@@ -113,6 +119,7 @@ FAMILIES: Final = (
     ("gpt-oss", ModelInfo(131_072)),
     ("gemini-", ModelInfo(1_048_576, 65_536, sees=True)),
     ("hermes-4", ModelInfo(131_072)),
+    ("mistral-", ModelInfo(131_072)),
 )
 _FAMILY_EFFORTS: Final[tuple[tuple[str, tuple[Effort, ...]], ...]] = (
     ("gpt-6", _NONE_TO_MAX),

@@ -141,7 +141,7 @@ class ModelConnections:
         own = settings.models.get(model)
         is_set = bool((own and own.window_tokens) or (settings.window_tokens and is_first))
 
-        def told_window() -> int | None:
+        def stated_window() -> int | None:
             is_asked = provider == self.choices[0].provider and not is_set
             return self._windows.get(model) if is_asked else None
 
@@ -152,7 +152,9 @@ class ModelConnections:
             connect=self._connector(choice),
             keys=tuple(key.variable for key in choice.keys),
             efforts=efforts_of(model, provider, settings.models),
-            told_window=told_window,
+            stated_window=stated_window,
+            balances_keys=provider in settings.providers
+            and settings.providers[provider].keys_by == "least_used",
         )
 
     def _connector(self, choice: "ModelChoice") -> Callable[[str], Awaitable[Provider]]:
@@ -193,7 +195,7 @@ def with_usual_model(choice: "ModelChoice") -> "ModelChoice":
     from hermes_acp.config.model_choice import DEFAULT_BASE_URLS
     from hermes_acp.models.model_catalog import default_model
 
-    is_own = choice.base_url == DEFAULT_BASE_URLS[choice.provider]
+    is_own = choice.base_url == DEFAULT_BASE_URLS.get(choice.provider)
     usual = default_model(choice.provider) if is_own and not choice.model else None
     return choice.model_copy(update={"model": usual}) if usual else choice
 

@@ -1,1 +1,1 @@
-"""Tell people who are not at a client what happened: what is done, has failed or waits for them."""
+"""Notify people who are not at a client: of work that is done, has failed or waits for them."""

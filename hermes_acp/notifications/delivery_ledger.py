@@ -1,8 +1,9 @@
-"""The ledger of deliveries: what is to be sent where, and what became of it.
+"""The ledger of deliveries: what to send where, and the outcome of each attempt.
 
-A row is `pending`, then `attempting` (stored before the attempt), then `delivered`, `failed`, or `pending` again. An
-attempt that nobody finished, because its process was killed or it took too long, may have arrived: its repetition is
-marked as doubtful. So each message arrives at least once. Functions block. The ledger holds no addresses.
+A row is `pending`, then `attempting` (stored before the attempt), then `delivered`, `failed`, or `pending` again.
+If an attempt was not finished, because its process was killed or it took too long, the message may have arrived, so
+the next attempt is marked as a possible repetition. Each message therefore arrives at least once. Functions block.
+The ledger holds no addresses.
 """
 
 import os
@@ -68,15 +69,15 @@ class Delivery(Struct, frozen=True):
 
 
 class DeliveryLedger:
-    """The deliveries of a home."""
+    """The deliveries of a home folder."""
 
     def __init__(self, home: Path) -> None:
-        """Open nothing yet."""
+        """Open nothing until first use."""
         self.path = home / FILE
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever to be delivered."""
+        """Whether there has ever been anything to deliver."""
         return self.path.is_file()
 
     def add(
@@ -166,7 +167,7 @@ class DeliveryLedger:
         return self._write(renew)
 
     def position(self, source: str) -> int | None:
-        """Return up to where a source's changes were reported; None before the first. Raises StorageError."""
+        """Return the position up to which a source's changes were reported, or None. Raises StorageError."""
 
         def select(connection: sqlite3.Connection) -> int | None:
             row = connection.execute("SELECT position FROM positions WHERE source = ?", (source,)).fetchone()
@@ -175,7 +176,7 @@ class DeliveryLedger:
         return self._write(select)
 
     def advance(self, source: str, position: int) -> None:
-        """Store up to where a source's changes were reported. Raises StorageError."""
+        """Store the position up to which a source's changes were reported. Raises StorageError."""
         self._write(
             lambda connection: connection.execute(
                 "INSERT OR REPLACE INTO positions VALUES (?, ?)", (source, position)
@@ -187,7 +188,7 @@ class DeliveryLedger:
         return self._write(_all) if self.exists else []
 
     def next_due(self) -> float | None:
-        """Return when the next attempt is due, None if nothing is left to do. Raises StorageError."""
+        """Return when the next attempt is due, or None if there is none. Raises StorageError."""
         return min(
             (each.due_at for each in self.deliveries() if each.state in ("pending", "attempting")),
             default=None,

@@ -1,4 +1,4 @@
-"""What notifications say. The text is short and plain, whatever the agent or a file said."""
+"""The texts of notifications: short and plain, whatever the agent or a file contains."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ _MENTIONS = re.compile(r"@(?=everyone\b|here\b|channel\b|all\b)|<(?=[!@#])", re.
 
 
 def message_of(notification: Notification, clean: Callable[[str], str]) -> OutgoingMessage:
-    """Return what is delivered; `clean` masks secrets."""
+    """Return the message for a notification; `clean` masks secrets."""
     subject = _plain(clean(notification.subject), MAX_TITLE_CHARACTERS)
     sentence = _plain(clean(notification.sentence), MAX_SENTENCE_CHARACTERS)
     about = " ".join(
@@ -38,17 +38,17 @@ def message_of(notification: Notification, clean: Callable[[str], str]) -> Outgo
 
 
 def sent_again(message: OutgoingMessage) -> OutgoingMessage:
-    """Return a message that says that it may be a repetition."""
+    """Return the message with a note that it may be a repetition."""
     return OutgoingMessage(message.title, f"{SENT_AGAIN}\n{message.body}")
 
 
 def reference_of(notification_id: str) -> str:
-    """Return a short mark by which a repetition is recognised."""
+    """Return a short reference that identifies repetitions."""
     return sha256(notification_id.encode()).hexdigest()[:8]
 
 
 def _plain(text: str, most: int) -> str:
-    """Return a text on one line, without what controls a terminal or calls all members of a chat."""
+    """Return a text on one line, without terminal control characters and mentions of everyone in a chat."""
     line = " ".join(_CONTROLS.sub("", text).split())
     line = _MENTIONS.sub(lambda found: f"{found[0]}\u200b", line)
     return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,4 +1,4 @@
-"""Whom to notify, from the settings and the secrets of a home."""
+"""Read the notification targets from a home folder's settings and secrets."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ def read_plan(environment: Environment) -> NotificationPlan:
 
 
 def faults_of(settings: Settings, variables: Mapping[str, str]) -> dict[str, str]:
-    """Return what keeps targets from being notified, by their names. Blocks; sends nothing."""
+    """Return the faults of unusable targets, by name. Blocks; sends nothing."""
     faults: dict[str, str] = {}
     for name, target in settings.notifications.targets.items():
         sender = sender_of(target.service)

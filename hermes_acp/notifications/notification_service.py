@@ -1,6 +1,6 @@
 """Store notifications for their targets, and send them.
 
-Sending is never waited for by what it reports: a failure is stored in the ledger and stays there. All blocking work
+The reported work never waits for sending: failures are only stored in the ledger. All blocking work
 is in worker threads, at most four sends at a time, each with a time limit.
 """
 
@@ -30,7 +30,7 @@ MAX_POSTED: Final = 1_000
 
 
 class NotificationTarget(Struct, frozen=True):
-    """A place to notify: its name, its service, its secret address, and what is reported there."""
+    """A notification target: its name, its service, its secret address, and the events reported there."""
 
     name: str
     service: str
@@ -39,21 +39,21 @@ class NotificationTarget(Struct, frozen=True):
 
 
 class NotificationPlan(Struct, frozen=True):
-    """Whom to notify, as the settings say now, and how secrets are masked."""
+    """The current targets, and how secrets are masked."""
 
     targets: Sequence[NotificationTarget]
     clean: Callable[[str], str]
 
 
 class NotificationTimes(Struct, frozen=True):
-    """The limits of an attempt, in seconds: when it is given up, and when others take it for abandoned."""
+    """The limits of an attempt, in seconds: when it is aborted, and when other processes treat it as abandoned."""
 
     send_timeout_s: float = SEND_TIMEOUT_S
     lease_s: float = LEASE_S
 
 
 class NotificationService:
-    """The notifications of a home. Several processes may work on them at once."""
+    """The notifications of a home folder. Several processes may work on them at once."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class NotificationService:
         *,
         times: NotificationTimes | None = None,
     ) -> None:
-        """Open nothing yet; `read_plan` blocks and raises ConfigError."""
+        """Open nothing until first use; `read_plan` blocks and raises ConfigError."""
         self.ledger = DeliveryLedger(home)
         self._read_plan = read_plan
         self._clock = clock
@@ -79,7 +79,7 @@ class NotificationService:
         self._has_news.set()
 
     async def notify(self, notification: Notification, only: str = "") -> int:
-        """Store a notification for its targets, or `only` one of them; return for how many it is new.
+        """Store a notification for its targets, or `only` one of them; return for how many of them it is new.
 
         Raises ConfigError, StorageError.
         """
@@ -117,7 +117,7 @@ class NotificationService:
             self._is_sending = False
 
     async def keep(self) -> None:
-        """Store what is posted, and send what is stored, until it is cancelled. Raises ConfigError, StorageError."""
+        """Store posted notifications and send stored ones, until cancelled. Raises ConfigError, StorageError."""
         while True:
             await self.send_all()
             await self._has_news.wait()
@@ -127,19 +127,19 @@ class NotificationService:
         return await to_thread.run_sync(self.ledger.next_due) is not None
 
     async def has_targets(self) -> bool:
-        """Return whether the settings name anybody to notify. Raises ConfigError."""
+        """Return whether the settings contain any targets. Raises ConfigError."""
         return bool((await to_thread.run_sync(self._read_plan)).targets)
 
     async def position(self, source: str) -> int | None:
-        """Return up to where a source's changes were reported; None before the first. Raises StorageError."""
+        """Return the position up to which a source's changes were reported, or None. Raises StorageError."""
         return await to_thread.run_sync(self.ledger.position, source)
 
     async def advance(self, source: str, position: int) -> None:
-        """Store up to where a source's changes were reported. Raises StorageError."""
+        """Store the position up to which a source's changes were reported. Raises StorageError."""
         await to_thread.run_sync(self.ledger.advance, source, position)
 
     async def send_due(self) -> int:
-        """Attempt what is due; return how many attempts there were. Raises ConfigError, StorageError."""
+        """Attempt the due deliveries; return the number of attempts. Raises ConfigError, StorageError."""
         plan = await to_thread.run_sync(self._read_plan)
         targets = {target.name: target for target in plan.targets}
         claimed = await to_thread.run_sync(self.ledger.claim, self._clock.now(), self._times.lease_s)

@@ -1,6 +1,5 @@
-"""Summarise for the user what a call would do, and which reasons for asking this summary does not state.
-
-A command's effects are known as far as its words show (`program_effects`).
+"""Summarise for the user what a call would do, and list the reasons for asking that the summary does not state. A
+command's effects are derived from its words (`program_effects`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ from hermes_acp.core.proposals import (
     Calls,
     Deletes,
     Effect,
+    Invokes,
     Presses,
     Reaches,
     Reads,
@@ -99,6 +99,8 @@ def _found_in(effects: Iterable[Effect], place: str) -> Iterator[_Found]:
                     yield "reaches", ""
             case Calls(server=server, tool=tool):
                 yield "calls", f"{tool} ({server})"
+            case Invokes(function=function):
+                yield "calls", function
             case Recalls():
                 yield "recalls", ""
             case Remembers(path=path):

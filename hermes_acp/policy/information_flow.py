@@ -18,6 +18,7 @@ from hermes_acp.core.proposals import (
     Calls,
     Deletes,
     Effect,
+    Invokes,
     Presses,
     Reaches,
     Reads,
@@ -37,6 +38,8 @@ PACKAGE_FOLDERS: Final = frozenset(
 )
 """Folders of third-party code."""
 MAX_COMMAND_CHARACTERS: Final = 60
+CARRYING: Final = frozenset({"network", "processes"})
+"""The capabilities with which a function of the embedding program may send something out."""
 
 
 class FlowState(Struct, frozen=True):
@@ -77,6 +80,8 @@ def sources_of(
                 yield Source("untrusted", url)
             case Calls():
                 yield _answers_of(effect)
+            case Invokes(capability=str()):
+                yield _result_of(effect)
             case Recalls():
                 yield OTHER_SESSIONS
             case Reads(path=path, secret=secret) | Writes(path=path, secret=secret):
@@ -89,6 +94,10 @@ def sources_of(
 
 def _answers_of(effect: Calls) -> Source:
     return Source("untrusted", f"{effect.tool} of the MCP server {effect.server}")
+
+
+def _result_of(effect: Invokes) -> Source:
+    return Source("untrusted", f"the result of {effect.function}")
 
 
 def _sources_of_run(effect: Runs, case: PolicyContext, cwd: str, *, has_network: bool) -> Iterator[Source]:
@@ -124,6 +133,9 @@ def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
             return informed.allowed_state("call", call_subject(effect)) != effect.state
         case Presses():
             return effect.sends_text
+        case Invokes():
+            is_own = flow.exposure == Exposure().including([_result_of(effect)])
+            return effect.approval != "never" and effect.capability in CARRYING and not is_own
         case Writes(path=path) | Deletes(path=path):
             rule = case.rulebook.for_path(path, "write", case.tool)
             return case.protects(path) and not _is_users_allow(rule)

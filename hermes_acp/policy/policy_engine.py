@@ -18,6 +18,7 @@ from hermes_acp.core.proposals import (
     Calls,
     Deletes,
     Effect,
+    Invokes,
     Presses,
     Reaches,
     Reads,
@@ -29,7 +30,7 @@ from hermes_acp.core.proposals import (
 from hermes_acp.policy.call_effects import CallSummary, is_warned_about, summarize_call
 from hermes_acp.policy.grants import StandingGrants, call_subject, prefix_subject, run_subject
 from hermes_acp.policy.information_flow import NO_FLOW, FlowState, check_flow, sources_of
-from hermes_acp.policy.judges.call_judge import check_call, check_note, check_recall
+from hermes_acp.policy.judges.call_judge import check_call, check_function, check_note, check_recall
 from hermes_acp.policy.judges.host_judge import check_page_input, check_reach
 from hermes_acp.policy.judges.path_judge import check_delete, check_read, check_write
 from hermes_acp.policy.policy_context import PolicyContext
@@ -56,10 +57,8 @@ class Policy:
         imports: Callable[[str], Mapping[str, str]] | None = None,
         foreign: Sequence[DeniedPath] = (),
     ) -> None:
-        """Take what applies everywhere.
-
-        `imports` returns the files that a place's context files import, with the importers' names. `foreign` are the
-        homes of other profiles.
+        """Store what applies to all calls. `imports` returns the files that a place's context files import, with
+        the importers' names. `foreign` are the homes of other profiles.
         """
         self._foreign = tuple(foreign)
         self._home = home
@@ -155,7 +154,7 @@ class Policy:
         return self._case("auto", (), "", place, folder).rulebook.denied_paths(tools)
 
     def unread(self, place: str) -> tuple[DeniedPath, ...]:
-        """Return the paths in a place whose reading rules deny or ask about, and the homes of other profiles."""
+        """Return the paths in a folder that rules deny reading or ask about, and the homes of other profiles."""
         by_rules = (each for each in self.denied_paths(place, ("read_file",)) if each.hides)
         return (*self._foreign, *by_rules)
 
@@ -175,7 +174,9 @@ class Policy:
         return tuple(judged.step for judged in check_run(effect, case).steps)
 
     def _is_warned_about(self, effects: Sequence[Effect], place: str) -> bool:
-        """Return whether the user is warned of a call, except of opening a page: an answer names its host."""
+        """Return whether the user is warned about a call, except about opening a page, for which the answer names
+        the host.
+        """
         others = [effect for effect in effects if not isinstance(effect, Reaches)]
         return is_warned_about(self.summarize(others, "", place).effects)
 
@@ -252,5 +253,7 @@ def _check_effect(effect: Effect, case: PolicyContext) -> Verdict:
             return check_call(effect, case)
         case Recalls():
             return check_recall(case)
+        case Invokes():
+            return check_function(effect, case)
         case Remembers():
             return check_note(effect, case)

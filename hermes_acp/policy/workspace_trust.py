@@ -60,11 +60,11 @@ class WorkspaceTrust:
     """One user's decisions for every workspace; implements both `WorkspacePolicyStore` and `Trust`."""
 
     def __init__(self, environment: Environment, ids: Ids, brings: TrustItemsOf = lambda _: ()) -> None:
-        """Read nothing yet; `brings` returns what else a trusted workspace provides, such as its skills.
+        """Read nothing until first use; `brings` returns what else a trusted workspace provides, such as its skills.
 
         The user is not asked about those in advance. `brings` blocks on disk access.
         """
-        self._brings = brings
+        self._trust_items = brings
         home = environment.home
         self._private = environment.private_folder
         self._ids = ids
@@ -129,7 +129,7 @@ class WorkspaceTrust:
     def items(self, place: str) -> tuple[TrustItem, ...]:
         """Return all items in a workspace that the user must trust before they are used."""
         found = self.settings_of(place)
-        return (*(found.items if found else ()), *self._brings(place))
+        return (*(found.items if found else ()), *self._trust_items(place))
 
     def trust(self, place: str, items: Sequence[TrustItem]) -> None:
         """Trust these items from now on. Raises StorageError."""
@@ -241,7 +241,7 @@ class WorkspaceTrust:
         return _untrusted(items, place)
 
 
-class StillTrusted(Struct, frozen=True):
+class TrustCheck(Struct, frozen=True):
     """Checks whether a workspace's server, given by name, is still what the user trusted. Blocks."""
 
     workspace_trust: WorkspaceTrust
@@ -260,9 +260,9 @@ NOTHING: Final = (0, 0, 0)
 
 
 def carry_over(trust: WorkspaceTrust, source: str, place: str) -> None:
-    """Trust in a copy of a folder what is trusted in that folder, as long as it has the same content there.
+    """Trust the items in a copy of a folder that are trusted in the folder, as long as their content is the same.
 
-    An empty `source` forgets everything about the copy. Raises StorageError.
+    An empty `source` removes everything stored about the copy. Raises StorageError.
     """
     place = os.path.realpath(place)
     source = os.path.realpath(source) if source else ""

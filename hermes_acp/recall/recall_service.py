@@ -1,4 +1,4 @@
-"""Semantic recall: the vectors of earlier sessions and of skills, and the model that makes them.
+"""Semantic recall: the vectors of earlier sessions and of skills, and the model that computes them.
 
 A failure only disables semantic search; full-text search continues.
 """
@@ -42,7 +42,8 @@ class RecallService:
         choose_embedder: "ChooseEmbedder",
         index_texts: "IndexTexts",
     ) -> None:
-        """Read nothing yet; `choose_embedder` returns the configured model, or None. It blocks and raises HermesError.
+        """Read nothing until first use; `choose_embedder` returns the configured model, or None. It blocks and
+        raises HermesError.
 
         `index_texts` embeds the texts that other texts are compared with.
         """
@@ -64,6 +65,7 @@ class RecallService:
         """
         from hermes_acp.recall.hybrid_search import HybridSearch
 
+        await self._store.sharing.fetch_changed()
         return await HybridSearch(self._store.words, self._search).search(asked)
 
     def equip(self, settings: "Settings", variables: Mapping[str, str], choice: "ModelChoice | None") -> None:

@@ -1,1 +1,1 @@
-"""Runs: work that goes on without a client, started by people, by the clock and by other programs."""
+"""Runs: work that continues without a client, started by people, schedules and other programs."""

@@ -1,4 +1,4 @@
-"""The schedules as the agent's own tool sees them."""
+"""The schedules, as the agent's tool sees them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,14 +14,16 @@ AT_HINT = "Use a local time such as 2026-12-24T18:00."
 
 
 class RunSchedules:
-    """Changes the schedules of a home; its runs work in the configured mode, whatever the session's is."""
+    """Changes the schedules of a home folder; their runs work in the configured mode, whatever the session's mode
+    is.
+    """
 
     def __init__(self, service: RunService, place: str) -> None:
         self._service = service
         self.place = place
 
     def timing(self, cron: str, at: str, tz: str) -> tuple[Timing, str]:
-        """Return a timing and what it means in words. Raises BadRequest."""
+        """Return a timing and its description in words. Raises BadRequest."""
         return read_timing(cron, at, tz)
 
     async def add(self, prompt: str, cwd: str, timing: Timing, name: str, session_id: str) -> ListedSchedule:
@@ -50,7 +52,7 @@ class RunSchedules:
 
 
 def read_timing(cron: str, at: str, tz: str) -> tuple[Timing, str]:
-    """Return a timing and what it means in words; without `tz`, in the machine's time zone. Raises BadRequest."""
+    """Return a timing and its description in words; without `tz`, in the machine's time zone. Raises BadRequest."""
     if bool(cron) == bool(at):
         raise BadRequest("Give either cron or at.")
     zone = tz or local_zone()
@@ -60,7 +62,7 @@ def read_timing(cron: str, at: str, tz: str) -> tuple[Timing, str]:
 
 
 def in_words(timing: Timing) -> str:
-    """Return in words when a schedule is due."""
+    """Describe in words when a schedule is due."""
     if timing.cron:
         return f"{described(timing)} ({timing.tz})"
     moment = datetime.fromtimestamp(timing.at, ZoneInfo(timing.tz))

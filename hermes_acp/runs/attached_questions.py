@@ -1,7 +1,6 @@
-"""Put the open questions of runs to the clients that are attached to their sessions.
-
-The question stays the run's: it rests in the record, and the first answer counts, wherever it comes from. Clients are
-only asked as long as nobody has answered.
+"""Show the open questions of runs to clients that are attached to their sessions. The question still belongs to the
+run: it is stored in the record, and the first answer counts, wherever it comes from. Clients are asked only until
+somebody has answered.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +30,7 @@ ONLY_ONCE: Final = PermissionScope()
 
 
 class AttachedQuestions:
-    """Follows the runs of a home and the sessions of this process. Observes all of these sessions."""
+    """Follows the runs of a home folder and observes all sessions of this process."""
 
     def __init__(self, runs: "Callable[[], RunService]", opened: Callable[[], Sequence[Session]]) -> None:
         self._runs = runs
@@ -40,16 +39,16 @@ class AttachedQuestions:
         self._has_news = anyio.Event()
 
     def opened(self, session: RecordedSession) -> Audience:
-        """Look for questions of a session that was opened."""
+        """Look for questions in a session that was opened."""
         self._has_news.set()
         return _NoAudience()
 
     def closed(self, session_id: str) -> None:
-        """Look for questions that nobody can be asked any more."""
+        """Withdraw questions that can no longer be asked."""
         self._has_news.set()
 
     async def keep(self) -> None:
-        """Ask until it is cancelled. Raises StorageError."""
+        """Ask until cancelled. Raises StorageError."""
         async with background_tasks(self._follow), anyio.create_task_group() as tasks:
             while True:
                 self._has_news = anyio.Event()
@@ -62,7 +61,7 @@ class AttachedQuestions:
                 self._has_news.set()
 
     async def _look(self, tasks: anyio.abc.TaskGroup) -> None:
-        """Ask what is not asked yet, and withdraw what was answered elsewhere."""
+        """Ask new questions, and withdraw those that were answered elsewhere."""
         opened = {session.id: session for session in self._opened()}
         if not (opened or self._asking):
             return

@@ -1,4 +1,4 @@
-"""The engine that keeps the runs of a profile, by its name in the plugin folder."""
+"""Choose the engine that stores the runs of a profile."""
 
 from collections.abc import Callable
 from typing import Final
@@ -16,14 +16,14 @@ FLEET: Final = "temporal"
 
 
 def engine_name(environment: Environment) -> str:
-    """Return which engine keeps the runs of a profile: the fleet's, if its database is named. Blocks."""
+    """Return the name of the engine for a profile's runs: the fleet's, if its database is configured. Blocks."""
     return FLEET if fleet_database(environment) else EMBEDDED
 
 
 def open_engine(
     environment: Environment, clock: Clock, settings: EngineSettings | None = None, name: str = ""
 ) -> Engine:
-    """Return an engine; nothing is opened before its first use. Raises ConfigError; KeyError for an unknown name."""
+    """Return an engine, which opens nothing before its first use. Raises ConfigError; KeyError for an unknown name."""
     engines: PluginFolder[OpenEngine] = PluginFolder("hermes_acp.runs.engines", "ENGINE")
     open_runs = engines.open(name or engine_name(environment))
     return open_runs(environment, clock, settings or EngineSettings())

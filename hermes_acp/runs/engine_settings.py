@@ -1,4 +1,4 @@
-"""The times and limits that engines apply, and which of them contradict each other."""
+"""The times and limits of engines, with their validation."""
 
 from typing import Final
 
@@ -10,11 +10,10 @@ MAX_HEARTBEAT_SHARE: Final = 1 / 3
 
 
 class EngineSettings(Struct, frozen=True):
-    """How claims are kept. Times are in seconds.
-
-    A claim that is not renewed for `lease_s` may be taken over; it is renewed every `heartbeat_s`, by the process,
-    whatever the model does. A run whose process was killed `max_crashes` times is parked. A drive without any progress
-    for `stall_s` is ended. An idle worker looks for work every `poll_s`, if nothing wakes it earlier.
+    """The limits for claims. Times are in seconds. A claim that is not renewed for `lease_s` may be taken over; the
+    process renews it every `heartbeat_s`, whatever the model does. A run whose process was killed `max_crashes`
+    times is parked. A drive without progress for `stall_s` is ended. An idle worker looks for work every `poll_s`,
+    unless it is woken earlier.
     """
 
     lease_s: float = 15.0
@@ -24,7 +23,7 @@ class EngineSettings(Struct, frozen=True):
     poll_s: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse times that would lose claims of healthy workers. Raises ConfigError."""
+        """Reject times that would make healthy workers lose their claims. Raises ConfigError."""
         if not 0 < self.heartbeat_s <= self.lease_s * MAX_HEARTBEAT_SHARE:
             raise ConfigError(
                 f"The heartbeat of {self.heartbeat_s:g} s is more than a third of the lease of {self.lease_s:g} s.",

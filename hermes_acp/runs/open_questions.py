@@ -1,4 +1,4 @@
-"""The questions of a run that rests: read from its session's record, as a person is to see them."""
+"""The open questions of a suspended run, read from its session's record, in the form shown to people."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -13,7 +13,7 @@ ASK_USER = "ask_user"
 
 
 class AgentQuestion(Struct, frozen=True):
-    """What the agent itself asks, with the answers that it proposes."""
+    """A question from the agent itself, with its proposed answers."""
 
     question: str
     choices: tuple[str, ...] | None = None
@@ -23,7 +23,7 @@ class AgentQuestion(Struct, frozen=True):
 class OpenQuestion(Struct, frozen=True):
     """A call with the question about it: why approval is needed and what the call would do.
 
-    `is_for_text`: the agent itself asks, and wants words instead of a permission.
+    `is_for_text`: the agent itself asks, and expects text instead of a permission.
     """
 
     card: CallProposed
@@ -32,7 +32,7 @@ class OpenQuestion(Struct, frozen=True):
 
     @property
     def is_for_text(self) -> bool:
-        """Whether the agent asks for words."""
+        """Whether the agent expects text."""
         return self.card.name == ASK_USER
 
     @property
@@ -62,9 +62,8 @@ def questions_about(events: Iterable[Event], call_ids: Sequence[str]) -> tuple[O
 def answer_in_words(
     questions: Sequence[OpenQuestion], words: str, comment: str = ""
 ) -> tuple[PermissionAnswer, str]:
-    """Return the answer that words mean: allow, deny or, for anything else, what to do instead.
-
-    Where the agent itself asks, words are its answer.
+    """Convert text to an answer: allow, deny or, for anything else, what to do instead. If the agent itself asks,
+    the text is the answer.
     """
     wants_text = bool(questions) and questions[0].is_for_text
     if wants_text:
@@ -77,6 +76,6 @@ def answer_in_words(
 
 
 def digest_of(card: CallProposed) -> str:
-    """Identify what a question showed, whoever shows it: what differs in any part is another question."""
+    """Return a digest of everything that a question shows; a question that differs in any part has another digest."""
     shown = structs.replace(card, why="", effects=())
     return sha256(msgspec.json.encode(shown, order="sorted")).hexdigest()

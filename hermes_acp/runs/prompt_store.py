@@ -1,4 +1,4 @@
-"""The prompts of a home's runs, one private file each, named after its content."""
+"""The prompts of a home folder's runs, each in a private file named after its content."""
 
 import os
 from collections.abc import Collection, Sequence
@@ -26,21 +26,22 @@ def named_prompt(text: str, sources: Sequence[str]) -> tuple[str, str, str]:
 
 
 class FilePrompts:
-    """The prompts of one home, one private file each; implements `Prompts`."""
+    """The prompts of one home folder, each in a private file; implements `Prompts`."""
 
     def __init__(self, home: Path) -> None:
-        """Prepare; nothing is created yet."""
+        """Prepare without creating anything."""
         self._folder = home / "runs" / "prompts"
 
     async def put(self, text: str, sources: Sequence[str] = ()) -> str:
-        """Store a prompt with secrets masked, and return its name; `sources` name what others than the user wrote.
+        """Store a prompt with secrets masked, and return its name; `sources` are those of the parts not written by
+        the user.
 
         Raises StorageError.
         """
         return await run_sync(self._put, text, sources)
 
     async def sources(self, name: str) -> tuple[str, ...]:
-        """Return what of a prompt others than the user wrote. Raises StorageError."""
+        """Return the sources of the parts of a prompt not written by the user. Raises StorageError."""
         return await run_sync(self._sources, name)
 
     async def get(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The gate of a run: what needs a person rests in the record until somebody answers; nothing is approved by silence."""
+"""The gate of a run: questions stay in the record until a person answers; silence approves nothing."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,9 @@ from hermes_acp.runs.open_questions import ASK_USER, digest_of
 
 
 class RecordGate:
-    """Gives the answers that a run has received; without one, the turn rests.
-
-    Only the model's own calls can rest. Whatever else asks (a child agent, a script, a server, a file that nobody
-    trusted) is told that nobody can be asked.
+    """Returns the answers that a run has received; without one, the turn is suspended. Only the model's own calls
+    can be suspended. All other callers (a child agent, a script, a server, an untrusted file) are told that nobody
+    can be asked.
     """
 
     def __init__(self, record: Record, messages: Sequence[RunMessage]) -> None:

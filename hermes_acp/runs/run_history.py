@@ -1,4 +1,4 @@
-"""What a run has done so far, read from its session's record: the only account that survives everything."""
+"""The history of a run, read from its session's record, which survives every interruption."""
 
 from collections.abc import Iterable
 
@@ -18,8 +18,7 @@ from hermes_acp.core.ports.run_ports import RunBudget
 
 
 class RunHistory(Struct, frozen=True):
-    """The turns of a run: whether its prompt is in the record, how its last turn ended, and what all have used.
-
+    """The turns of a run: whether its prompt is in the record, how its last turn ended, and their total usage.
     `is_last`: nobody else has started a turn since.
     """
 
@@ -31,7 +30,7 @@ class RunHistory(Struct, frozen=True):
     cost_usd: float = 0.0
 
     def left_of(self, budget: RunBudget) -> RunBudget | None:
-        """Return what is left of a budget, or None if something is used up."""
+        """Return the remaining budget, or None if a limit is used up."""
         left = structs.replace(
             budget,
             max_steps=None if budget.max_steps is None else budget.max_steps - self.steps,
@@ -43,7 +42,7 @@ class RunHistory(Struct, frozen=True):
 
 
 def history_of(events: Iterable[Event], run_id: str) -> RunHistory:
-    """Return what the record says of a run."""
+    """Return a run's history from the record."""
     history, is_own, total_usd = RunHistory(), False, 0.0
     for event in events:
         if isinstance(event, TurnStarted):
@@ -66,7 +65,7 @@ def history_of(events: Iterable[Event], run_id: str) -> RunHistory:
 
 
 def answer_of(events: Iterable[Event], run_id: str) -> str:
-    """Return the last text that the agent said in a run, or an empty string."""
+    """Return the agent's last message in a run, or an empty string."""
     answer, is_own = "", False
     words: list[str] = []
     for event in events:

@@ -1,6 +1,5 @@
-"""Report how runs go to people who are elsewhere: what is done, has failed or waits for an answer.
-
-Changes are followed from where the last process stopped, so none is missed; each has an ID, so none is stored twice.
+"""Notify people who are not at a client about runs that are done, have failed or wait for an answer. Changes are
+followed from where the last process stopped, so none is missed; each has an ID, so none is stored twice.
 """
 
 from collections.abc import Mapping
@@ -28,14 +27,14 @@ MORE: Final = "{count} questions wait. The first: "
 
 
 class RunNotifications:
-    """Follows the runs of a home and reports their changes."""
+    """Follows the runs of a home folder and reports their changes."""
 
     def __init__(self, runs: "RunService", notifications: NotificationService) -> None:
         self._runs = runs
         self._notifications = notifications
 
     async def keep(self) -> None:
-        """Report changes and send what is due, until it is cancelled. Raises ConfigError, StorageError.
+        """Report changes and send due notifications, until cancelled. Raises ConfigError, StorageError.
 
         Without targets in the settings, nothing is followed.
         """
@@ -47,7 +46,7 @@ class RunNotifications:
             await self._follow()
 
     async def _skip(self) -> int:
-        """Leave unreported what has happened so far."""
+        """Skip the changes so far."""
         after = 0
         while known := await self._runs.engine.changes(after):
             after = known[-1].cursor
@@ -97,7 +96,7 @@ class RunNotifications:
 
 
 def _asked(question: "OpenQuestion") -> str:
-    """Return what is asked, and why."""
+    """Return the question and the reason for it."""
     if question.is_for_text:
         return question.asks.question
     return f"{question.card.title}. {question.why}" if question.why else question.card.title

@@ -1,6 +1,6 @@
-"""What the records of sessions say of runs: what they asked, answered and used."""
+"""Read facts about runs from session records: questions, answers and usage."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class RunRecords:
-    """Reads the sessions of runs; a session that does not exist yet has said nothing."""
+    """Reads the sessions of runs; a session that does not exist yet is empty."""
 
-    def __init__(self, record_path: Callable[[str], Path]) -> None:
-        """Prepare; `record_path` returns where a session's record is."""
-        self._record_path = record_path
+    def __init__(self, find_record: Callable[[str], Awaitable[Path]]) -> None:
+        """Prepare; `find_record` returns where a session's record is."""
+        self._find_record = find_record
 
     async def answer_of(self, run: RunView) -> str:
-        """Return the last text that the agent said in a run. Raises StorageError."""
+        """Return the agent's last message in a run. Raises StorageError."""
         from hermes_acp.runs.run_history import answer_of
 
         return answer_of(await self._events_of(run), run.order.id)
 
     async def history_of(self, run: RunView) -> "RunHistory":
-        """Return what a run has done and used so far. Raises StorageError."""
+        """Return a run's history and usage so far. Raises StorageError."""
         from hermes_acp.runs.run_history import history_of
 
         return history_of(await self._events_of(run), run.order.id)
@@ -41,14 +41,17 @@ class RunRecords:
         return questions_about(await self._events_of(run), run.waits_for) if run.waits_for else ()
 
     async def _events_of(self, run: RunView) -> "Sequence[Event]":
-        """Return the record of a run's session; nothing if there is none. Raises StorageError."""
+        """Return the record of a run's session; empty if there is none. Raises StorageError."""
         from hermes_acp.storage.private_files import storage_error
         from hermes_acp.storage.transcript import Transcript
 
-        path = self._record_path(run.order.session_id)
+        try:
+            path = await self._find_record(run.order.session_id)
+        except SessionNotFound:
+            return ()
         try:
             return await run_sync(Transcript.read_events, path)
-        except (SessionNotFound, FileNotFoundError):
+        except FileNotFoundError:
             return ()
         except OSError as error:
             raise storage_error("read the run's session", path, error) from error

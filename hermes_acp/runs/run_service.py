@@ -1,6 +1,6 @@
-"""The runs of a home, as frontends and tools use them: started, shown with their questions, answered and driven."""
+"""The runs of a home folder, for frontends and tools: start, show, answer and drive them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -42,15 +42,14 @@ UNKNOWN_CALL = "Run {run!r} has no open question about {call!r}."
 
 
 def cannot_drive(prompts: Prompts) -> Driver:
-    """Stand in for a driver in processes that drive no runs. Raises BadRequest."""
+    """Replace the driver in processes that do not drive runs. Raises BadRequest."""
     raise BadRequest("This process drives no runs.")
 
 
 class RunWish(Struct, frozen=True):
-    """A run that somebody wants: its prompt, where and how it works, and its limits.
-
-    Without `id`, a new one is chosen; with one, a second wish changes nothing. Without `session_id`, the run gets a
-    session of its own. Only workers that serve `place` drive it.
+    """A request for a run: its prompt, folder, settings and limits. Without `id`, a new one is chosen; a second
+    request with the same ID changes nothing. Without `session_id`, the run gets a new session. Only workers that
+    serve `place` drive it.
     """
 
     prompt: str
@@ -68,7 +67,7 @@ class RunWish(Struct, frozen=True):
 
 
 class RunService:
-    """Connects an engine with the sessions and prompts of a home."""
+    """Connects an engine with the sessions and prompts of a home folder."""
 
     def __init__(
         self,
@@ -76,15 +75,15 @@ class RunService:
         clock: Clock,
         ids: Ids,
         make_driver: Callable[[Prompts], Driver],
-        record_path: Callable[[str], Path],
+        find_record: Callable[[str], Awaitable[Path]],
     ) -> None:
-        """Prepare; nothing is imported or opened yet. `record_path` returns where a session's record is."""
+        """Prepare; nothing is imported or opened yet. `find_record` returns where a session's record is."""
         self._clock = clock
         self._ids = ids
         self._environment = environment
         self._engine: Engine | None = None
         self._make_driver = make_driver
-        self.records = RunRecords(record_path)
+        self.records = RunRecords(find_record)
         self.is_resident = False
         """Whether this process stays and drives runs."""
 
@@ -99,8 +98,10 @@ class RunService:
         """Return the time, in seconds since the epoch."""
         return self._clock.now()
 
-    async def start(self, wish: RunWish, sources: Sequence[str] = ()) -> RunView:
+    async def start(self, wish: RunWish, sources: Sequence[str] = (), *, trace_parent: str = "") -> RunView:
         """Start a run; `sources` name what of its prompt others than the user wrote.
+
+        `trace_parent` is the W3C `traceparent` of what starts it.
 
         Raises BadRequest, StorageError.
         """
@@ -123,6 +124,7 @@ class RunService:
                 not_before=wish.not_before,
                 origin=wish.origin,
                 place=wish.place,
+                trace_parent=trace_parent,
             )
         )
 

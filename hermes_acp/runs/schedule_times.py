@@ -1,7 +1,7 @@
 """The times at which schedules are due, by cron expressions in time zones.
 
-At a change to summer time, a job of the skipped hour runs once, right after it; at the change back, a job at a fixed
-time runs once, and one that runs every so many minutes keeps its interval. Source: Debian's cron(8).
+When clocks go forward, a job in the skipped hour runs once, right after it. When they go back, a job at a fixed
+time runs once, and one with an interval keeps its interval. Source: Debian's cron(8).
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def local_zone() -> str:
 
 
 def check_timing(timing: Timing) -> None:
-    """Raise BadRequest for a time zone or an expression that cannot be meant."""
+    """Raise BadRequest for an invalid time zone or expression."""
     try:
         ZoneInfo(timing.tz)
     except (LookupError, ValueError, OSError) as error:

@@ -1,7 +1,6 @@
-"""Carry out runs in sessions: one drive is the crash-safe turn up to its next rest.
-
-What earlier drives have done is read from the session's record. So a prompt is said once, a call is carried out once,
-and a turn that was cut off is resumed, however often a run is driven.
+"""Carry out runs in sessions: each drive is a crash-safe turn until it ends or is suspended. The work of earlier
+drives is read from the session's record. So a prompt is sent once, a call runs once, and an interrupted turn is
+resumed, however often a run is driven.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -75,7 +74,7 @@ class SessionDriver:
         self._report_bug = report_bug
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Work on a run until it rests. A bug in the agent ends this run and no other."""
+        """Work on a run until it ends or is suspended. A bug in the agent ends only this run."""
         try:
             return await self._drive(order, lease)
         except Busy:
@@ -104,7 +103,7 @@ class SessionDriver:
     async def _advance(
         self, order: RunOrder, session: Session, history: RunHistory, gate: RecordGate
     ) -> TurnEnded | Failed:
-        """Say the prompt, resume the turn, or find out that it is done."""
+        """Send the prompt, resume the turn, or find that it is done."""
         if history.end and history.end.reason == "done":
             return history.end
         if history.is_prompted and not history.is_last:
@@ -112,7 +111,7 @@ class SessionDriver:
         left = history.left_of(order.budget)
         if left is None:
             return Failed("budget", BUDGET_USED_UP)
-        commission = Commission(order.id, left)
+        commission = Commission(order.id, left, order.trace_parent)
         if history.is_prompted:
             return await session.go_on(gate, commission)
         prompt = await self._prompts.get(order.prompt_ref)
@@ -125,7 +124,7 @@ class SessionDriver:
         return await session.prompt((TextPart(prompt),), gate, commission=commission)
 
     def _prepare(self, session: Session, order: RunOrder) -> None:
-        """Apply what the run wants of its session. Raises BadRequest."""
+        """Apply the run's requirements to its session. Raises BadRequest."""
         if order.mode:
             mode = MODES.get(order.mode)
             if mode is None:
@@ -142,10 +141,10 @@ class SessionDriver:
 
     @asynccontextmanager
     async def _opened(self, order: RunOrder) -> AsyncGenerator[tuple[Session, list[Event]]]:
-        """Open the run's session by its ID; close it again unless somebody else has opened it or watches it."""
+        """Open the run's session by its ID; close it afterwards unless others have opened or are watching it."""
         sessions, session_id = self._sessions, order.session_id
         was_open = sessions.get(session_id) is not None
-        if sessions.is_stored(session_id):
+        if await sessions.is_stored(session_id):
             session, past = await sessions.load(session_id, None, self._open_workspace)
             events = [*past.events, *past.news]
         else:
@@ -166,7 +165,7 @@ class _ProgressViewer:
         self._lease = lease
 
     def show(self, event: Event) -> None:
-        """Note that something happened."""
+        """Report progress."""
         self._lease.note_progress()
 
     async def drained(self) -> None:

@@ -1,7 +1,7 @@
-"""Runs that other programs start: whether a request is genuine and new, and the prompt that it makes.
+"""Runs started by webhooks: check that a request is genuine and new, and build the prompt from it.
 
-Source: GitHub's documentation "Validating webhook deliveries" for its form of signature. The other form signs the time,
-too: HMAC-SHA256 over `TIMESTAMP.BODY`.
+Source: GitHub's documentation "Validating webhook deliveries" for its signature format. The other format also signs
+the time: HMAC-SHA256 over `TIMESTAMP.BODY`.
 """
 
 import hmac
@@ -51,9 +51,8 @@ def genuine_signature(headers: Mapping[str, str], body: bytes, secret: str, now:
 
 
 def wish_of_webhook(name: str, webhook: "WebhookSettings", body: bytes, signature: str) -> "RunWish":
-    """Return the run that a genuine request starts. Its ID follows from the signature: a repeated request is the same.
-
-    Blocks: the body is scanned for instructions.
+    """Return the request for the run that a genuine webhook request starts. Its ID is derived from the signature,
+    so that a repeated request starts nothing new. Blocks: the body is scanned for instructions.
     """
     from hermes_acp.core.ports.run_ports import RunBudget
     from hermes_acp.runs.run_service import RunWish
@@ -72,7 +71,7 @@ def wish_of_webhook(name: str, webhook: "WebhookSettings", body: bytes, signatur
 
 
 def prompt_of(name: str, template: str, fields: Sequence[str], body: bytes) -> str:
-    """Return the template with what the request sent, fenced as data."""
+    """Return the template followed by the request's content, fenced as data."""
     from injection_scanner.foreign_text import InjectionScanner
 
     sent = _shown(fields, body)
@@ -83,7 +82,7 @@ def prompt_of(name: str, template: str, fields: Sequence[str], body: bytes) -> s
 
 
 def _shown(fields: Sequence[str], body: bytes) -> str:
-    """Return the wanted fields of a JSON body, or all of it; any other body as text."""
+    """Return the configured fields of a JSON body, or all of it; any other body as text."""
     try:
         content = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError):

@@ -1,4 +1,6 @@
-"""What the slash commands about cards share: whose board they mean, who acts, and how a refusal is answered."""
+"""The parts shared by slash commands about cards: which board they address, who acts, and how a refusal is
+reported.
+"""
 
 import getpass
 from typing import TYPE_CHECKING
@@ -13,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def person() -> Actor:
-    """Return who acts on boards: the user of this process."""
+    """Return the actor for actions on boards: the user of this process."""
     return Actor("person", getpass.getuser())
 
 
 def board_of(turn: "Turn") -> str:
-    """Return the board that a session means: the one that it shows, or the default one."""
+    """Return the board of a session: the one that it shows, or the default one."""
     return turn.record.options.board or DEFAULT_BOARD
 
 
 async def act_on_card(boards: Boards, board: str, action: CardAction) -> str:
-    """Carry out what the user wants, and return what became of it, or why it is refused."""
+    """Carry out an action of the user, and return its result, or why it is refused."""
     try:
         changes = await boards.act(board, action, person())
     except HermesError as error:
@@ -32,5 +34,5 @@ async def act_on_card(boards: Boards, board: str, action: CardAction) -> str:
 
 
 def in_words(card: Card) -> str:
-    """Return where a card is."""
+    """Return a card's state in words."""
     return f"Card {card.id}: {card.state.replace('_', ' ')}."

@@ -38,7 +38,7 @@ class CheckpointService:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Store nothing yet; `settings` returns the settings once they are known.
+        """Store nothing until first use; `settings` returns the settings once they are known.
 
         `elsewhere` names the backend of a workspace whose files are not on this machine.
         """
@@ -49,7 +49,7 @@ class CheckpointService:
         self.keeper = CheckpointManager(self._setup, self._terms, clock, ids)
 
     async def forget(self, session_id: str) -> None:
-        """Delete what is stored for a deleted session; what cannot be deleted now, garbage collection deletes."""
+        """Delete the checkpoints of a deleted session; garbage collection deletes what cannot be deleted now."""
 
         def work() -> None:
             from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore

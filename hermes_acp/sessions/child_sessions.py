@@ -1,7 +1,7 @@
 """The records of child agents, stored next to those of their sessions.
 
-All agents below a session, however deep, have their records in one folder, which is deleted with the session. What a
-killed process left open in them is closed here.
+All agents below a session, however deep, have their records in one folder, which is deleted with the session. This
+module closes what a killed process left open in them.
 """
 
 from contextlib import suppress
@@ -43,6 +43,7 @@ class ChildSessions:
         begun: list[Transcript] = []
         with anyio.CancelScope(shield=True):
             begun.append(await anyio.to_thread.run_sync(self._create, opened))
+            self._store.sharing.share(begun[0])
         return begun[0], record
 
     def _create(self, opened: SessionOpened) -> Transcript:

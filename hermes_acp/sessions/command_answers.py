@@ -89,7 +89,7 @@ def config_text(record: Record, models: Sequence[AvailableModel], settings_file:
 
 
 def conversation_text(title: str, passages: Sequence[Passage]) -> str:
-    """Format a conversation: what was said in full, and calls by their titles with their output."""
+    """Format a conversation: messages in full, calls with their titles and output."""
     parts = [f"# {title or 'Conversation'}"]
     for passage in passages:
         if passage.speaker == "tool":
@@ -107,7 +107,7 @@ def _block(text: str) -> str:
 
 
 def context_text(context: ContextFiles, below: ContextFiles) -> str:
-    """Format which context files are read, including those found `below` later, and the scanner's findings."""
+    """Format the list of context files, including those found `below` later, with the scanner's findings."""
     lines = [f"Context files below `{context.root}`, nearest last:", ""]
     for file in (*context.files, *below.files):
         lines.extend(_file_lines(file))

@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceError
-from hermes_acp.core.events import EditsJudged
+from hermes_acp.core.event_types import EditsJudged
 from hermes_acp.core.record.edit_reviews import Review, judgement, span_of
 from hermes_acp.sessions.session import Session
 from hermes_acp.tools.text_files import TextFile, decode
@@ -37,7 +37,7 @@ class EditReview:
         self._reviews = session.record.reviews
 
     async def look(self) -> Sequence[Review]:
-        """Return the open reviews, after taking others' changes to the files into account. Raises StorageError."""
+        """Return the open reviews, after adopting others' changes to the files. Raises StorageError."""
         for review in self._reviews.open:
             await self._follow(review)
         return self._reviews.open
@@ -73,7 +73,7 @@ class EditReview:
         await self._session.ledger.settle()
 
     async def _follow(self, review: Review) -> Review:
-        """Take others' changes to the file into account; a review whose file cannot be read stays as it is."""
+        """Adopt others' changes to the file; a review whose file cannot be read stays as it is."""
         try:
             content = await self._session.workspace.read(review.path)
             now = None if content is None else decode(content, review.path).text

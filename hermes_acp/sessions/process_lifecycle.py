@@ -1,4 +1,4 @@
-"""What the services of one process do around its sessions."""
+"""Connect the services of one process to the lifecycle of its sessions."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -10,6 +10,7 @@ from hermes_acp.core.ports.session_ports import EquippedSession, SessionObserver
 from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.workspace_admission import WorkspaceAdmission
 from hermes_acp.skills.skill_service import SkillService
+from hermes_acp.telemetry.traces.session_tracer import SessionTracer
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn.turn import Turn
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from hermes_acp.hooks.session_hooks import Verdict
 
 
-class NewsSource(Protocol):
+class NoticeSource(Protocol):
     """A service that occasionally has notices for users."""
 
     def news(self) -> Sequence[str]:
@@ -40,8 +41,14 @@ class ProcessLifecycle(Struct, frozen=True):
     skill_service: SkillService
     checkpoint_service: CheckpointService
     resources: SessionResources
-    news_sources: tuple[NewsSource, ...]
+    news_sources: tuple[NoticeSource, ...]
     observers: tuple[SessionObserver, ...] = ()
+    tracers: tuple[SessionTracer, ...] = ()
+
+    @property
+    def exports_traces(self) -> bool:
+        """Whether this process exports spans of its turns and calls."""
+        return any(tracer.is_on for tracer in self.tracers)
 
     def opened(self, session: EquippedSession) -> None:
         """Provide a session with the skills of its folder; they are read in the background."""
@@ -50,11 +57,11 @@ class ProcessLifecycle(Struct, frozen=True):
             session.ledger.admit(observer.opened(session))
 
     async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
-        """Check what the workspace contains, ask its user, and equip the session."""
+        """Check the workspace's contents, ask the user about them, and equip the session."""
         await self.admission.welcome(session, gate)
 
     def add_hooks(self, session: EquippedSession, turn: "Turn") -> None:
-        """Add the hooks that the session has now to a turn; may be called again."""
+        """Add the session's current hooks to a turn; may be called again."""
         if hooks := self.admission.hook_manager.of(session):
             from hermes_acp.agent.stages.hook_stages import add_hooks
 
@@ -67,10 +74,10 @@ class ProcessLifecycle(Struct, frozen=True):
         hooks = self.admission.hook_manager.of(session)
         if hooks is None or not hooks.listens("prompt", "user"):
             return None
-        from hermes_acp.hooks.session_hooks import Occasion
+        from hermes_acp.hooks.session_hooks import HookTrigger
 
         facts = {"turn_id": turn_id, "mode": session.record.mode, "prompt": prompt}
-        return await hooks.run(Occasion("prompt", facts), clean, "user")
+        return await hooks.run(HookTrigger("prompt", facts), clean, "user")
 
     def news(self) -> Sequence[str]:
         """Return sentences that one user should read, each once."""
@@ -81,7 +88,7 @@ class ProcessLifecycle(Struct, frozen=True):
         return self.checkpoint_service.of(session)
 
     async def closed(self, session_id: str) -> None:
-        """Close what a session's tools have opened, and stop its background work."""
+        """Close everything that a session's tools have opened, and stop its background work."""
         self.skill_service.release(session_id)
         for observer in self.observers:
             observer.closed(session_id)

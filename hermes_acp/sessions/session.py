@@ -13,10 +13,10 @@ from msgspec import structs
 from hermes_acp.agent.background_tasks import joined_task
 from hermes_acp.agent.loop.turn_loop import run_turn
 from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending, to_turn_ended
-from hermes_acp.agent.turn.commissions import UNCOMMISSIONED, Commission, close_resting_calls
+from hermes_acp.agent.turn.commissions import UNCOMMISSIONED, Commission, close_suspended_calls
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.running_calls import RunningCalls
-from hermes_acp.agent.turn.turn import Turn, TurnCalls, TurnDependencies
+from hermes_acp.agent.turn.turn import Turn, TurnCalls, TurnDependencies, TurnOrigin
 from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
 from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.agent.turn.turn_inbox import Inbox, InboxMessage
@@ -98,12 +98,12 @@ class Session:
 
     @property
     def has_work(self) -> bool:
-        """Whether a turn runs or waits to run."""
+        """Whether a turn is running or queued."""
         return bool(self._scopes)
 
     @property
     def offers(self) -> AvailableOptions:
-        """The options that can be chosen now."""
+        """The options that can currently be chosen."""
         configuration = self._services.configuration
         return AvailableOptions(
             configuration.models(), self._services.backends.backends(), configuration.allows_bypass()
@@ -133,9 +133,7 @@ class Session:
         with place or self.enqueue() as scope:
             try:
                 await anyio.lowlevel.checkpoint_if_cancelled()
-                steers = (
-                    steers or self.record.options.during_turn == "steer"
-                ) and commission is UNCOMMISSIONED
+                steers = (steers or self.record.options.during_turn == "steer") and not commission.run_id
                 if steers and not self.commands.lists(parts) and (end := await self._steer(turn_id, parts)):
                     return end
                 if self._turns.locked() and not self._is_ending and not self._has_told_to_wait:
@@ -149,7 +147,7 @@ class Session:
         return TurnEnded(turn_id, "cancelled")
 
     async def go_on(self, gate: Gate, commission: Commission = UNCOMMISSIONED) -> TurnEnded:
-        """Resume the last turn where it stopped, without a prompt; it ends as `prompt` does.
+        """Resume the last turn where it stopped, without a prompt; ends as `prompt` does.
 
         Raises BadRequest if the last turn was done.
         """
@@ -229,18 +227,18 @@ class Session:
             return checked.refusal
         news = self._services.backends.settle(self)
         if parts:
-            close_resting_calls(self.ledger)
-        self.ledger.emit(
-            TurnStarted(turn_id, not parts or self.record.was_interrupted, run_id=commission.run_id)
-        )
+            close_suspended_calls(self.ledger)
+        goes_on = not parts or self.record.was_interrupted
+        self.ledger.emit(TurnStarted(turn_id, goes_on, commission.run_id, commission.trace_parent))
         if parts:
             self.ledger.emit(UserSaid(self._services.ids.fresh("msg"), parts))
-        elif not (isinstance(self.record.messages[-1], UserMessage) or self.record.calls.resting()):
+        elif not (isinstance(self.record.messages[-1], UserMessage) or self.record.calls.suspended()):
             self.ledger.emit(NoteAdded(CONTINUE_NOTE))
         for note in filter(None, (news, *checked.notes)):
             self.ledger.emit(NoteAdded(note))
         turn = self._open(deps, turn_id, gate)
         turn.limits = commission.limited(turn.limits)
+        turn.origin = TurnOrigin(trace=commission.trace(is_exported=self._services.lifecycle.exports_traces))
         try:
             await self._equip(turn)
             ending = await run_to_ending(turn, run)
@@ -253,7 +251,7 @@ class Session:
         return await self._end(turn, ending)
 
     async def _send_on(self, command: TurnCommand, turn_id: str, prompt: str, gate: Gate) -> TurnEnded:
-        """Run a command as the whole turn; it is answered with text whatever happens, unless it was stopped."""
+        """Run a command as the whole turn; unless stopped, it is always answered with text."""
         turn = self._open(await self._services.configuration.deps(), turn_id, gate)
         self._inbox = None  # a message that arrives meanwhile cannot steer it; it waits for its own turn
 
@@ -290,7 +288,7 @@ class Session:
         )
 
     async def _equip(self, turn: Turn) -> None:
-        """Give the turn the tools of the session's sources; meanwhile make the prompt durable (fsync)."""
+        """Give the turn the tools of the session's sources; in the meantime, make the prompt durable (fsync)."""
         if self.record.mode == "bypass" and not self._services.configuration.allows_bypass():
             mode = self._services.configuration.default_mode()
             self.set_mode(mode)
@@ -306,10 +304,10 @@ class Session:
         self._services.lifecycle.add_hooks(self, turn)
         for sentence in self._services.lifecycle.news():
             self.ledger.emit(Noticed("warning", sentence))
-        self._tell_of_lesser_effort(turn.deps)
+        self._report_lower_effort(turn.deps)
         await self.ledger.settle()
 
-    def _tell_of_lesser_effort(self, deps: TurnDependencies) -> None:
+    def _report_lower_effort(self, deps: TurnDependencies) -> None:
         """Report once, within a turn, that the model in use lacks the chosen effort."""
         news = deps.routing.routes[0].effort_notice(deps.model_use.effort)
         if news and news != self._told_of_effort:
@@ -344,7 +342,7 @@ class Session:
             return await act()
 
     def cancel(self) -> None:
-        """Stop the running turn and those queued behind it, or what runs between turns; returns at once."""
+        """Stop the running turn and all queued ones, or an action between turns; return at once."""
         if not self._scopes:
             self.running.stop_all()
         for scope in self._scopes:
@@ -377,9 +375,8 @@ class Session:
             self.ledger.emit(OptionsChanged(options))
 
     async def close(self, *, keeps_questions: bool = False) -> None:
-        """Stop what runs, wait for its end, and release the record.
-
-        If `keeps_questions`, a turn that waits for its user rests instead, so that it can ask again later.
+        """Stop the running turn, wait for its end, and release the record. If `keeps_questions`, a turn that waits
+        for its user is suspended instead, so that it can ask again later.
         """
         if keeps_questions and len(self._scopes) == 1 and self.clients.suspend():
             with anyio.move_on_after(RESTING_S):

@@ -85,10 +85,11 @@ class SessionAdmin:
         *,
         before: str = "",
     ) -> Session:
-        """Create a session with the past of another, which does not change. Raises SessionNotFound, BadRequest,
+        """Create a session with the history of another, which does not change. Raises SessionNotFound, BadRequest,
         StorageError.
 
-        If `before` is the ID of a prompt, the past ends with the turn before it. Raises BadRequest for any other ID.
+        If `before` is the ID of a prompt, the history ends with the turn before it. Raises BadRequest for any other
+        ID.
 
         A running or unfinished turn of the original is left out, and so are standing answers, which apply only to the
         original. Without `instructions`, those of the original are kept.
@@ -132,7 +133,7 @@ def events_before(events: Sequence[Event], message_id: str) -> Sequence[Event]:
 def inherited_events(
     events: Sequence[Event], cwd: str, instructions: InstructionsGiven | None
 ) -> tuple[Event, ...]:
-    """Return what a fork in a folder inherits; its prompt is frozen anew if it would differ."""
+    """Return the events that a fork in a folder inherits; its prompt is frozen again if it would differ."""
     source = fold_events(events)
     if source.open_turn:
         last = max(number for number, event in enumerate(events) if isinstance(event, TurnStarted))

@@ -44,7 +44,7 @@ class TurnCommand(Struct, frozen=True):
 
 
 class ActingCommand(Struct, frozen=True):
-    """A command that is a turn of the conversation: the model is shown, now or later, what it did.
+    """A command that is a turn of the conversation: the model sees its effect, now or later.
 
     `act` receives the words after its name, which `hint` describes, and runs the turn to its ending.
     """

@@ -20,7 +20,7 @@ from hermes_acp.storage.transcript import Transcript
 
 
 class CreatedSession(Struct, frozen=True):
-    """A session that is on disk but not live yet; it may have inherited a past."""
+    """A session that is on disk but not live yet; it may have inherited a history."""
 
     transcript: Transcript
     record: Record
@@ -33,20 +33,20 @@ class SessionCreator:
     def __init__(
         self, store: SessionStore, clock: Clock, ids: Ids, is_foreign: Callable[[str], bool] | None = None
     ) -> None:
-        """Take the store; `is_foreign` returns whether a folder belongs to another profile."""
+        """Prepare; `is_foreign` returns whether a folder belongs to another profile."""
         self._is_foreign = is_foreign
         self._store = store
         self._clock = clock
         self._ids = ids
 
     def begin(self, cwd: str, more_roots: Sequence[str], session_id: str | None = None) -> CreatedSession:
-        """Create a session without a past; see `begin_with_history`."""
+        """Create a session without a history; see `begin_with_history`."""
         return self.begin_with_history((), cwd, more_roots, session_id)
 
     def begin_with_history(
         self, past: Iterable[Event], cwd: str, more_roots: Sequence[str], session_id: str | None = None
     ) -> CreatedSession:
-        """Create a session with a past, under a new ID unless one is given; blocks briefly on the disk.
+        """Create a session with a history, under a new ID unless one is given; blocks briefly on the disk.
 
         Raises BadRequest for an unusable directory or ID, and StorageError.
         """

@@ -61,7 +61,7 @@ class SessionListing:
                     pass  # the index was lost
 
     async def try_to_settle(self) -> None:
-        """Settle if possible: a failed list update stops no conversation and is retried."""
+        """Settle if possible; a failed list update does not stop any conversation and is retried."""
         try:
             await self.settle()
         except StorageError:
@@ -94,7 +94,7 @@ class ListingAudience:
         self._record = record
 
     def show(self, event: Event) -> None:
-        """Note changes that a list shows: the title, the folders, and activity.
+        """Record changes that are shown in a list: the title, the folders, and activity.
 
         A turn counts from its start, so that a session is listed correctly even if its process dies during the turn.
         """

@@ -22,6 +22,7 @@ from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import fold_events
 from hermes_acp.sessions.child_sessions import close_child, events_to_close, read_only
+from hermes_acp.sessions.clients.followed_sessions import FollowedSessions, Work
 from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator
 from hermes_acp.sessions.session_listing import ListingAudience, SessionListing
@@ -42,7 +43,7 @@ class SessionHistory(Struct, frozen=True):
 
 
 async def _past_of(session: Session, path: Path, watch: OnOpened | None) -> SessionHistory:
-    """Read what an open session has recorded so far; `watch` starts exactly there."""
+    """Read the events that an open session has recorded so far; `watch` continues exactly there."""
     recorded_bytes = path.stat().st_size
     if watch:
         watch(session)
@@ -71,13 +72,30 @@ def _note(session: Session, event: Event) -> None:
         session.record.apply(event)
 
 
+def _troubles(session: Session, transcript: Transcript) -> list[Event]:
+    """Note what is wrong with a record that was opened, and return it."""
+    told = transcript.trouble.sentence() if transcript.trouble else transcript.damage
+    if not told:
+        return []
+    notice = Noticed("warning", told)
+    _note(session, notice)
+    return [notice]
+
+
 class SessionManager:
     """Create, load, list and close sessions."""
 
     def __init__(
-        self, store: SessionStore, services: SessionServices, clock: Clock, creator: SessionCreator
+        self,
+        store: SessionStore,
+        services: SessionServices,
+        clock: Clock,
+        creator: SessionCreator,
+        start: Callable[[Work], None],
     ) -> None:
+        """Take the store and services; `start` runs work in the background."""
         self._store = store
+        self._followed = FollowedSessions(store, start)
         self._services = services
         self._creator = creator
         self._open: dict[str, Session] = {}
@@ -104,6 +122,7 @@ class SessionManager:
     def adopt(self, begun: CreatedSession, open_workspace: OpenWorkspace) -> Session:
         """Open a session that was created before."""
         record = begun.record
+        self._store.sharing.share(begun.transcript)
         workspace = open_workspace(record.session_id, record.cwd, record.roots)
         session = Session(begun.transcript, record, workspace, self._services)
         if not begun.has_past:
@@ -114,7 +133,7 @@ class SessionManager:
         return session
 
     def announce_options(self) -> None:
-        """Show every session's options again, because the available choices have changed."""
+        """Show every session's options again, because the choices have changed."""
         for session in self._open.values():
             session.ledger.show(OptionsChanged(session.record.options))
 
@@ -123,9 +142,11 @@ class SessionManager:
         for session in self._open.values():
             session.commands.announce()
 
-    def is_stored(self, session_id: str) -> bool:
-        """Return whether a session with this ID can be loaded."""
-        return bool(SESSION_ID.fullmatch(session_id)) and self._store.path_of(session_id).is_file()
+    async def is_stored(self, session_id: str) -> bool:
+        """Return whether a session with this ID can be loaded. Raises StorageError."""
+        if not SESSION_ID.fullmatch(session_id):
+            return False
+        return (await self._store.sharing.fetch(session_id)).is_file()
 
     def record_of(self, session_id: str) -> Path | None:
         """Return where a stored session's record is; None if there is no session with this ID."""
@@ -149,16 +170,17 @@ class SessionManager:
         watch: OnOpened | None = None,
         *,
         keeps_questions: bool = False,
+        may_follow: bool = False,
     ) -> tuple[Session, SessionHistory]:
-        """Open a stored session and return it with its past.
+        """Open a stored session and return it with its history.
 
         `cwd` and `more_roots` are the folders its editor uses now; None keeps the recorded ones. A session that is
         already open keeps its working directory; one that became read-only is reopened. What a killed process left open
         is closed, except for a turn that waits for its user if `keeps_questions`. `watch` is called where the past
-        ends, so a watcher that starts there misses nothing and sees nothing twice. Raises SessionNotFound, Busy,
-        BadRequest, StorageError.
+        ends, so a watcher that starts there misses nothing and sees nothing twice. With `may_follow`, a session that
+        another machine continues is followed. Raises SessionNotFound, Busy, BadRequest, StorageError.
         """
-        if (session := self._open.get(session_id)) and session.is_stuck:
+        if (session := self._open.get(session_id)) and session.is_stuck and session_id not in self._followed:
             await self.close(session_id)  # the obstacle may be gone by now
         while is_settled := self._moving.get(session_id):
             await is_settled.wait()
@@ -171,7 +193,10 @@ class SessionManager:
         try:
             if is_child(session_id):
                 await anyio.to_thread.run_sync(close_child, path)
-            transcript, events, _ = await anyio.to_thread.run_sync(Transcript.reopen, path)
+            await self._store.sharing.fetch(session_id)
+            transcript, events, _ = await anyio.to_thread.run_sync(
+                partial(self._store.sharing.reopen, session_id, may_follow=may_follow)
+            )
             if is_child(session_id):
                 transcript.seal(read_only(session_id))
             try:
@@ -186,9 +211,7 @@ class SessionManager:
         news = [*ends, *(Noticed("warning", end.sentence) for end in ends if isinstance(end, TurnEnded))]
         for event in news:
             _note(session, event)
-        if told := transcript.trouble.sentence() if transcript.trouble else transcript.damage:
-            news.append(Noticed("warning", told))
-            _note(session, news[-1])
+        news += _troubles(session, transcript)
         session.ledger.admit(ListingAudience(self.listing, session.record))
         if (
             _lacks_mode(events)
@@ -199,6 +222,8 @@ class SessionManager:
         if watch:
             watch(session)
         self._open[session_id] = session
+        if transcript.is_followed:
+            self._followed.follow(session)
         return session, SessionHistory(events, news)
 
     async def _revive(
@@ -218,7 +243,9 @@ class SessionManager:
         roots = await anyio.to_thread.run_sync(self._creator.checked_roots, place, more)
         keeps_questions = keeps_questions or record.session_id in self.continued
         close = partial(events_to_close, keeps_questions=keeps_questions)
-        ends = await anyio.to_thread.run_sync(close, record, transcript.path)
+        ends: list[Event] = []
+        if not transcript.is_followed:
+            ends = await anyio.to_thread.run_sync(close, record, transcript.path)
         workspace = open_workspace(record.session_id, place, roots)
         return Session(transcript, record, workspace, self._services), ends
 
@@ -239,13 +266,15 @@ class SessionManager:
     ) -> list[SessionRow]:
         """List stored sessions, newest first; changes that cannot be written now appear later. Raises StorageError."""
         await self.listing.try_to_settle()
+        await self._store.sharing.fetch_changed()
         return await self._store.page(cwd, after, archived)
 
     async def close(self, session_id: str, *, keeps_questions: bool = False) -> None:
-        """Close one session; it can be loaded again, and then asks what it asked if `keeps_questions`."""
+        """Close one session; it can be loaded again, and then asks its open questions again if `keeps_questions`."""
         if session := self._open.pop(session_id, None):
             is_closed = self._moving[session_id] = anyio.Event()
             try:
+                await self._followed.leave(session_id)
                 await session.close(keeps_questions=keeps_questions)
             finally:
                 del self._moving[session_id]

@@ -59,16 +59,21 @@ class BackendChoice(Protocol):
 class SessionLifecycle(Protocol):
     """Hooks around sessions: when one is opened, before each turn, and when one is closed."""
 
+    @property
+    def exports_traces(self) -> bool:
+        """Whether this process exports spans of its turns and calls."""
+        ...
+
     def opened(self, session: EquippedSession) -> None:
         """Equip a session that was just opened; returns at once."""
         ...
 
     async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
-        """Check what the session's workspace contains, and ask its user about what is not trusted yet."""
+        """Check the contents of the session's workspace, and ask the user about untrusted items."""
         ...
 
     def add_hooks(self, session: EquippedSession, turn: Turn) -> None:
-        """Add the hooks that the session has now to a turn; may be called again."""
+        """Add the session's current hooks to a turn; may be called again."""
         ...
 
     async def check_prompt(
@@ -86,7 +91,7 @@ class SessionLifecycle(Protocol):
         ...
 
     async def closed(self, session_id: str) -> None:
-        """Close what a session's tools have opened."""
+        """Close everything that a session's tools have opened."""
         ...
 
 

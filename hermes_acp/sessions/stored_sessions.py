@@ -1,4 +1,4 @@
-"""Changes to sessions that are stored and not open in this process; each takes the record's lock meanwhile."""
+"""Changes to sessions that are stored and not open in this process; each holds the record's lock."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -9,13 +9,12 @@ import anyio.to_thread
 from hermes_acp.core.errors import BadRequest, SessionNotFound
 from hermes_acp.core.events import ArchiveChanged, TitleChanged, UserSaid
 from hermes_acp.core.messages import words_in
-from hermes_acp.core.record.session_record import fold_events
+from hermes_acp.core.record.session_record import Record, fold_events
 from hermes_acp.core.record.titles import title_of
 from hermes_acp.sessions.child_sessions import read_only
 from hermes_acp.storage.daily_usage import DayUsage, usage_by_day
 from hermes_acp.storage.record_lines import decode_lines
 from hermes_acp.storage.session_store import SESSION_ID, SessionStore, is_child
-from hermes_acp.storage.transcript import Transcript
 
 MAX_NAMED = 3
 
@@ -38,7 +37,7 @@ class StoredSessions:
         return path
 
     def find(self, named: str) -> str:
-        """Return the ID of the session with this ID, or the only one whose ID begins so.
+        """Return the ID of the session with this ID, or of the only one whose ID starts with it.
 
         Raises SessionNotFound, and BadRequest if there are several.
         """
@@ -54,6 +53,11 @@ class StoredSessions:
         if not found:
             raise _not_found(named)
         return found[0]
+
+    def all_ids(self) -> list[str]:
+        """Return the IDs of all sessions, without child agents, by name."""
+        found = (path.stem for path in self._store.folder.glob("*.jsonl"))
+        return sorted(each for each in found if SESSION_ID.fullmatch(each))
 
     def first_prompts(self, session_ids: Sequence[str]) -> Mapping[str, str]:
         """Return the first line of each session's first prompt, if the record begins with it. Blocks."""
@@ -73,11 +77,26 @@ class StoredSessions:
 
         Raises SessionNotFound, Busy while a process has the session open, StorageError.
         """
-        path = self.path(session_id)
+        self.path(session_id)
         if is_child(session_id):
             raise read_only(session_id)
-        await anyio.to_thread.run_sync(_append, path, event)
+        await self._append(session_id, event)
         await self._store.amend(session_id)
+
+    async def _append(self, session_id: str, event: TitleChanged | ArchiveChanged) -> None:
+        transcript, events, _ = await anyio.to_thread.run_sync(self._store.sharing.reopen, session_id)
+        try:
+            if _is_news(event, fold_events(events)):
+                transcript.append(event)
+                await transcript.settle()
+        finally:
+            transcript.close()
+
+
+def _is_news(event: TitleChanged | ArchiveChanged, record: Record) -> bool:
+    if isinstance(event, TitleChanged):
+        return event.title != record.title
+    return event.is_archived != record.is_archived
 
 
 def _not_found(session_id: str) -> SessionNotFound:
@@ -86,20 +105,6 @@ def _not_found(session_id: str) -> SessionNotFound:
         session_id=session_id,
         hint="List the sessions to see which exist.",
     )
-
-
-def _append(path: Path, event: TitleChanged | ArchiveChanged) -> None:
-    transcript, events, _ = Transcript.reopen(path)
-    try:
-        record = fold_events(events)
-        if isinstance(event, TitleChanged):
-            is_news = event.title != record.title
-        else:
-            is_news = event.is_archived != record.is_archived
-        if is_news:
-            transcript.append(event)
-    finally:
-        transcript.close()
 
 
 def _first_prompt(path: Path) -> str:

@@ -145,7 +145,7 @@ class ToolSourceRunner:
         self._waiting: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._has_waiting = anyio.Event()
 
-    def take_in(self, source: ToolSource) -> None:
+    def adopt(self, source: ToolSource) -> None:
         """Schedule a source to run until it is closed or the app ends."""
         self.start(source.run)
 
@@ -154,7 +154,7 @@ class ToolSourceRunner:
         self._waiting.append(work)
         self._has_waiting.set()
 
-    def let_go(self, source: ToolSource) -> None:
+    def release(self, source: ToolSource) -> None:
         """Schedule a source to be closed; nobody waits for that."""
         self._waiting.append(source.close)
         self._has_waiting.set()

@@ -1,11 +1,10 @@
 """Undo turns: parse the request, restore the files, and tell the user and the model.
 
-Notes that a turn wrote for later are reverted with its files. A note tells the model what no longer applies.
+Notes that a turn wrote for later are reverted with its files. A note tells the model which files have changed.
 """
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Final, Literal
 
 from anyio.to_thread import run_sync
@@ -19,7 +18,7 @@ from hermes_acp.core.untrusted_text import plain
 from hermes_acp.memory.note_changes import NoteChanges, RevertedNotes
 from hermes_acp.sessions.child_sessions import events_to_close
 from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
-from hermes_acp.storage.transcript import Transcript
+from hermes_acp.storage.session_store import SessionStore
 
 MAX_NAMED: Final = 20
 MAX_NAMED_IN_LINE: Final = 3
@@ -54,7 +53,7 @@ def parse_undo_request(words: str) -> UndoRequest:
 
 
 class TurnUndo:
-    """Undo turns of one session, including their notes; `tell` records what its model must know."""
+    """Undo turns of one session, including their notes; `tell` records a note for its model."""
 
     def __init__(
         self,
@@ -157,23 +156,28 @@ class TurnUndo:
             parts.append(
                 f". These notes for later sessions are as they were before it:\n{_listed_notes(back.done)}\n"
             )
-        self._tell(NoteAdded(f"[Since then {''.join(parts).rstrip()}.]"))
+        undone = tuple(turn.turn_id for turn in done.turns) if what == "undid" else ()
+        self._tell(NoteAdded(f"[Since then {''.join(parts).rstrip()}.]", undone=undone))
 
 
-@contextmanager
-def locked_record(path: Path) -> Generator[Callable[[NoteAdded], object]]:
+@asynccontextmanager
+async def locked_record(
+    store: SessionStore, session_id: str
+) -> AsyncGenerator[Callable[[NoteAdded], object]]:
     """Lock a stored session's record and yield a function that appends to it.
 
-    What a killed process left open is closed first. Blocks. Raises Busy if an editor has the session open,
-    SessionNotFound, StorageError.
+    What a killed process left open is closed first. Raises Busy if an editor has the session open, SessionNotFound,
+    StorageError.
     """
-    transcript, events, _ = Transcript.reopen(path)
+    await store.sharing.fetch(session_id)
+    transcript, events, _ = await run_sync(store.sharing.reopen, session_id)
     try:
         if transcript.trouble:
             raise transcript.trouble
-        for event in events_to_close(fold_events(events), path):
+        for event in await run_sync(events_to_close, fold_events(events), transcript.path):
             transcript.append(event)
         yield transcript.append
+        await transcript.settle()
     finally:
         transcript.close()
 

@@ -1,4 +1,4 @@
-"""Decide what a session may use of its workspace's contents; ask before a turn about what is undecided."""
+"""Decide which of its workspace's contents a session may use; ask about undecided ones before a turn."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.hooks.hook_manager import HookManager
 from hermes_acp.mcp.server_manager import McpServerManager
 from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
-from hermes_acp.policy.workspace_trust import StillTrusted, WorkspaceTrust
+from hermes_acp.policy.workspace_trust import TrustCheck, WorkspaceTrust
 from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ class WorkspaceAdmission(Struct, frozen=True):
     elsewhere: Callable[[Workspace], str]
 
     async def welcome(self, session: EquippedSession, gate: Gate) -> None:
-        """Check what the workspace contains before a turn, ask its user, and equip the session."""
+        """Check the workspace's contents before a turn, ask the user about them, and equip the session."""
         place, trust = session.record.cwd, self.workspace_trust
-        found, tools = await run_sync(self._look_around, place)
+        found, tools = await run_sync(self._read_contents, place)
         found = await trust.welcome(session, gate, found)
         servers = found.servers if found else ()
         trusted = [server for server in servers if trust.is_trusted(place, server.item)]
-        await self.mcp_manager.equip_from_workspace(session, trusted, StillTrusted(trust, place))
+        await self.mcp_manager.equip_from_workspace(session, trusted, TrustCheck(trust, place))
         elsewhere = self.elsewhere(session.workspace)
         await self.hook_manager.welcome(session, found, elsewhere)
         await self.oauth_coordinator.welcome(session, gate)
         await self.custom_tools.welcome(session, gate, tools, elsewhere)
 
-    def _look_around(self, place: str) -> "tuple[WorkspaceSettings | None, tuple[ToolFile, ...]]":
-        """Read a folder's contents in one pass over the disk for all callers. Blocks."""
+    def _read_contents(self, place: str) -> "tuple[WorkspaceSettings | None, tuple[ToolFile, ...]]":
+        """Read a folder's contents once for all callers. Blocks."""
         return self.workspace_trust.settings_of(place, again=True), self.custom_tools.files(place)

@@ -64,14 +64,14 @@ class Skill(Struct, frozen=True):
 
         The first access takes milliseconds, up to 0.2 s for a long text.
         """
-        return self.document.body if self._passes else look_through(self.document.body).clean_text
+        return self.document.body if self._passes else scan_instructions(self.document.body).clean_text
 
     @property
     def findings(self) -> tuple[str, ...]:
         """What the scanner blocks in the skill. The first access takes as long as that of `body`."""
         if self._passes:
             return ()
-        return blocked(look_through(self.document.body), self.document.lines_before)
+        return blocked(scan_instructions(self.document.body), self.document.lines_before)
 
     @property
     def _passes(self) -> bool:
@@ -109,7 +109,7 @@ class SkillCollection(Struct, frozen=True):
 
 
 def collect_skills(
-    shelves: Iterable[SkillFolder],
+    find_skill_folders: Iterable[SkillFolder],
     tools: Iterable[str] = (),
     platform: str = sys.platform,
     reading: "SkillReader | None" = None,
@@ -121,7 +121,7 @@ def collect_skills(
     hidden: list[UnusableSkill] = []
     known = frozenset(tools)
     counts: Counter[Scope] = Counter()
-    for skill_folder, folder in _found(shelves):
+    for skill_folder, folder in _found(find_skill_folders):
         label = (
             skill_folder.label if skill_folder.scope == "builtin" else f"{skill_folder.label}/{folder.name}"
         )
@@ -150,7 +150,7 @@ class SkillReader:
     def __init__(
         self, allowed: frozenset[str] = frozenset(), is_foreign: Callable[[str], bool] = lambda _: False
     ) -> None:
-        """Read nothing yet; `is_foreign` tells whether a path belongs to another profile."""
+        """Read nothing until first use; `is_foreign` says whether a path belongs to another profile."""
         self.allowed = allowed
         self._is_foreign = is_foreign
         self._known: dict[tuple[str, str], tuple[tuple[int, int, int], Skill | UnusableSkill]] = {}
@@ -170,10 +170,10 @@ class SkillReader:
         return known[1]
 
 
-def fingerprint(shelves: Iterable[SkillFolder]) -> Fingerprint:
+def fingerprint(find_skill_folders: Iterable[SkillFolder]) -> Fingerprint:
     """Return the path, time and size of each skill's text, so that unchanged skills are not read again."""
     seen: list[tuple[str, int, int]] = []
-    for _, folder in _found(shelves):
+    for _, folder in _found(find_skill_folders):
         try:
             about = (folder / FILE).stat()
         except OSError:
@@ -182,11 +182,11 @@ def fingerprint(shelves: Iterable[SkillFolder]) -> Fingerprint:
     return tuple(seen)
 
 
-def _found(shelves: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]:
+def _found(find_skill_folders: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]:
     """Yield each folder that contains a skill, once per link target; at most one over the limit per scope."""
     seen: set[str] = set()
     counts: Counter[Scope] = Counter()
-    for skill_folder in shelves:
+    for skill_folder in find_skill_folders:
         real = os.path.realpath(skill_folder.path)
         for folder in _folders(skill_folder.path):
             if counts[skill_folder.scope] > MAX_SKILLS:
@@ -260,7 +260,7 @@ def _read(
 
 
 def _blocked(document: SkillDocument) -> str:
-    """Scan what every session is shown of a skill; its instructions are scanned when it is used."""
+    """Scan the part of a skill that every session is shown; its instructions are scanned when it is used."""
     from injection_scanner.scanner import scan
 
     head = scan(f"{document.name}: {document.description}\n{document.compatibility}")
@@ -286,7 +286,7 @@ def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
     )
 
 
-def look_through(text: str) -> "ScanReport":
+def scan_instructions(text: str) -> "ScanReport":
     """Scan a skill's instructions, once per content; a failed scan is repeated next time."""
     report = _look_through(text)
     if report.failure:
@@ -302,7 +302,7 @@ def _look_through(text: str) -> "ScanReport":
 
 
 def _stays_away(document: SkillDocument, tools: frozenset[str], platform: str) -> str:
-    """Return which condition of a skill is not met here."""
+    """Return the condition of a skill that is not met here."""
     names = PLATFORMS.get(platform, (platform,))
     if document.platforms and not set(names) & set(document.platforms):
         return f"It is only for {', '.join(document.platforms)}."

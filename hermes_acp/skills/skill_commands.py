@@ -47,7 +47,7 @@ class SkillCommand:
         for skill in stacked:
             self._source.on_use(skill)
         prompts = [await run_sync(_prompt, skill, rest) for skill in stacked]
-        self._source.tell_cuts(stacked)
+        self._source.report_cuts(stacked)
         return (TextPart("\n\n".join(prompts)),)
 
 
@@ -65,7 +65,8 @@ class SkillSource:
         news: Sequence[str] = (),
         is_here: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Read nothing yet; `on_use` is called for each invoked skill, `news` contains notices for the user.
+        """Read nothing until first use; `on_use` is called for each invoked skill, `news` contains notices for the
+        user.
 
         While the session's files are on another machine (not `is_here`), no skills from this machine's folder are
         offered.
@@ -98,7 +99,7 @@ class SkillSource:
                 await anyio.sleep_forever()
 
     async def renew(self) -> None:
-        """Read what changed, and announce it if the offered commands differ."""
+        """Read changed skills, and announce the commands if they differ."""
         before = self._collection
         self._collection = await run_sync(self._library.collection, self._cwd)
         self._settled.set()
@@ -114,12 +115,12 @@ class SkillSource:
             records = self._library.records
             for skill in self._collection.skills:
                 if await run_sync(records.of, skill):
-                    self.tell_cuts([skill])
+                    self.report_cuts([skill])
                 if records.has_new:
                     await anyio.sleep(POLL_INTERVAL_S)
             await run_sync(records.keep)
 
-    def tell_cuts(self, skills: Sequence[Skill]) -> None:
+    def report_cuts(self, skills: Sequence[Skill]) -> None:
         """Notify the user of passages cut from scanned skills."""
         self._cut.update(
             f"Passages of the skill {skill.label} were cut out by the injection scanner: {'; '.join(skill.findings)}. "

@@ -30,7 +30,7 @@ class SkillFolder(Struct, frozen=True):
     label: str
 
 
-def shelves(cwd: str, home: Path, user_home: Path) -> tuple[SkillFolder, ...]:
+def find_skill_folders(cwd: str, home: Path, user_home: Path) -> tuple[SkillFolder, ...]:
     """Return the existing folders, nearest first: if two skills share a name, the nearer one wins.
 
     From the working directory up to the repository's root, then the packages of that repository, then the user's own

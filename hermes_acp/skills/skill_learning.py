@@ -1,4 +1,4 @@
-"""What the agent learns about skills: how often each was used and with what result, and the editor for them.
+"""The agent's learning of skills: usage and results, and the editor for skills.
 
 Both are created on first use.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SkillLearning:
-    """What a process learns about skills."""
+    """The services of one process for learning skills."""
 
     def __init__(self, environment: Environment, clock: Clock) -> None:
         self._environment = environment
@@ -37,7 +37,7 @@ class SkillLearning:
     def ports(
         self, settings: "SkillSettings", library: "SkillLibrary", likeness: "SkillSimilarityMeasure"
     ) -> dict[str, object]:
-        """Return what the skill tools need."""
+        """Return the ports for the skill tools."""
         if not (settings.enabled and settings.learning):
             return {"skill_uses": self.usage_tracker}
         from hermes_acp.skills.skill_editor import SkillEditor
@@ -55,7 +55,7 @@ class SkillLearning:
         except HermesError as error:
             return (error.sentence(),)
 
-    async def take_undo(self, session_id: str) -> str:
+    async def count_undo(self, session_id: str) -> str:
         """Count an undo as a failure of the skills used in the undone turns; return the consequences, if any."""
         try:
             return "\n".join(await run_sync(self.usage_tracker.undone, session_id))

@@ -25,7 +25,7 @@ from hermes_acp.skills.skill_collection import (
     collect_skills,
     fingerprint,
 )
-from hermes_acp.skills.skill_folders import SkillFolder, parents, shelves
+from hermes_acp.skills.skill_folders import SkillFolder, find_skill_folders, parents
 from hermes_acp.skills.skill_search import search_skills
 from hermes_acp.storage.allowed_texts import digest_of, read_allowed
 from hermes_acp.storage.bounded_reading import read_regular_file
@@ -57,10 +57,10 @@ class SkillLibrary:
         admits: Callable[[str, Skill, Path], bool] | None = None,
         is_foreign: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """Read nothing yet; `is_elsewhere` tells whether a workspace's files are on another machine.
-
-        `admits` tells whether the `skill` tool may show a file of a workspace skill in a place, `is_foreign` whether a
-        path belongs to another profile.
+        """Read nothing until first use; `is_elsewhere` says whether a workspace's files are on another machine.
+        `admits` says
+        whether the `skill` tool may show a file of a workspace skill in a place, `is_foreign` whether a path
+        belongs to another profile.
         """
         self.is_foreign = is_foreign
         self._is_elsewhere = is_elsewhere
@@ -81,9 +81,9 @@ class SkillLibrary:
         """Return the folder whose skills apply to a workspace; a remote workspace has only the user's own."""
         return str(self._home) if self._is_elsewhere(workspace) else workspace.cwd
 
-    def shelves(self, cwd: str) -> tuple[SkillFolder, ...]:
+    def find_skill_folders(self, cwd: str) -> tuple[SkillFolder, ...]:
         """Return a place's skill folders. Blocks."""
-        found = shelves(cwd, self._home, self._user_home)
+        found = find_skill_folders(cwd, self._home, self._user_home)
         return tuple(each for each in found if each.scope == "builtin" or not self.is_foreign(str(each.path)))
 
     def parents(self, cwd: str) -> frozenset[Path]:
@@ -92,7 +92,7 @@ class SkillLibrary:
 
     def collection(self, cwd: str) -> SkillCollection:
         """Return the current skills of a place. Blocks."""
-        places = self.shelves(cwd)
+        places = self.find_skill_folders(cwd)
         mark, allowed = fingerprint(places), read_allowed(self._home)
         if allowed != self._reading.allowed:
             self._reading, self._read = SkillReader(allowed, self.is_foreign), {}
@@ -114,7 +114,7 @@ class SkillLibrary:
         return self.collection(self.place(workspace)).skills
 
     def index(self, cwd: str) -> str:
-        """Return what every prompt says about a place's skills, or an empty string if there are none. Blocks."""
+        """Return the prompt's text about a place's skills, or an empty string if there are none. Blocks."""
         lines = [_line(skill) for skill in self.collection(cwd).skills]
         shown: list[str] = []
         left = INDEX_CHARACTERS

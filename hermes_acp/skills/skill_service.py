@@ -48,11 +48,12 @@ class SkillService:
         admits: Callable[[str, Path, TrustItem | None], bool] | None = None,
         watcher: "Callable[[], FolderWatcher] | None" = None,
     ) -> None:
-        """Read nothing yet; `elsewhere` names the backend of a workspace whose files are not on this machine.
+        """Read nothing until first use; `elsewhere` names the backend of a workspace whose files are not on this
+        machine.
 
-        `remote_backend_for` does the same for the backend that a session chose. `admits` tells whether a file of a
-        workspace skill may be used; its last argument is the trust item for the skill's text. It may block. `watcher`
-        returns the process's watcher of folders; without one, skills are not followed.
+        `remote_backend_for` does the same for the backend that a session chose. `admits` says whether a file of a
+        workspace skill may be used; its last argument is the trust item for the skill's text. It may block.
+        `watcher` returns the process's watcher of folders; without one, skills are not followed.
         """
         self._elsewhere = elsewhere
         self._remote_backend_for = remote_backend_for
@@ -110,7 +111,7 @@ class SkillService:
             return False
 
     def index(self, cwd: str) -> str:
-        """Return what a new session's prompt says about a place's skills. Blocks."""
+        """Return a new session's prompt text about a place's skills. Blocks."""
         return self.library.index(cwd) if self._has_skills() else ""
 
     def attend(self, session: "EquippedSession", trust: Trust) -> None:

@@ -70,7 +70,7 @@ class SkillWatch:
         """Return the existing skill folders, and the folders where one may be created."""
         deep = [
             skill_folder.path
-            for skill_folder in self._library.shelves(self.cwd)
+            for skill_folder in self._library.find_skill_folders(self.cwd)
             if skill_folder.scope != "builtin"
         ]
         return deep, sorted(self._library.parents(self.cwd))

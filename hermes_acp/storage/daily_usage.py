@@ -1,4 +1,4 @@
-"""What a session has used on each day, read from its record."""
+"""The usage of a session by day, read from its record."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -22,7 +22,7 @@ class DayUsage(Struct):
 
 
 def usage_by_day(content: bytes) -> list[DayUsage]:
-    """Return what the events of a record used, by day, the earliest first."""
+    """Return the usage in the events of a record by day, earliest first."""
     days: dict[str, DayUsage] = {}
     cost_usd = 0.0
     for event, at in decode_timed(content):

@@ -44,10 +44,14 @@ class ValidLines(msgspec.Struct):
 
 def encode_line(event: bytes, before: int, at_ms: int) -> tuple[bytes, int]:
     """Return the line for an encoded event after the chain value `before`, and the new chain value."""
-    body = b'%b,"at_ms":%d}' % (event[:-1], at_ms)
-    crc = crc32(body)
+    return encode_untimed_line(b'%b,"at_ms":%d}' % (event[:-1], at_ms), before)
+
+
+def encode_untimed_line(event: bytes, before: int) -> tuple[bytes, int]:
+    """Return the line for an encoded event whose time is not known, and the new chain value."""
+    crc = crc32(event)
     chain = before * MULTIPLIER & 0xFFFFFFFF ^ crc
-    return b'{"crc":%d,"chain":%d,"event":%b}\n' % (crc, chain, body), chain
+    return b'{"crc":%d,"chain":%d,"event":%b}\n' % (crc, chain, event), chain
 
 
 def decode_whole(content: bytes) -> ValidLines:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from hermes_acp.core.event_types import SessionImported
 from hermes_acp.core.events import (
     ArchiveChanged,
     ChildChanged,
@@ -43,7 +44,7 @@ class SessionRow(Struct, frozen=True):
 
 
 def row_of(path: Path) -> SessionRow | None:
-    """Return what a list shows of a record, or None if it cannot be read."""
+    """Return the list row of a record, or None if it cannot be read."""
     try:
         if not path.is_file():  # reading a pipe would wait for a writer
             return None
@@ -75,6 +76,8 @@ def _with_event(row: SessionRow, event: Event) -> SessionRow:
             return structs.replace(row, title=event.title)
         case UserSaid() if not row.title:  # the process ended before it named the session
             return structs.replace(row, title=title_of(words_in(event.parts)))
+        case SessionImported():
+            return structs.replace(row, cwd=event.cwd, more_roots=())
         case ArchiveChanged():
             return structs.replace(row, is_archived=event.is_archived)
         case _:

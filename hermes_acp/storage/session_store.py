@@ -7,6 +7,7 @@ written is held in memory.
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -17,12 +18,14 @@ from hermes_acp.core.errors import SessionNotFound, StorageError
 from hermes_acp.storage.private_files import remove_folder
 from hermes_acp.storage.search.database import Database, DatabaseDamaged
 from hermes_acp.storage.session_rows import SessionRow, SessionUsage, row_of
+from hermes_acp.storage.shared_sessions import SharedSessions
 from hermes_acp.storage.transcript import Transcript
 from hermes_acp.storage.unlisted_records import UnlistedRecords
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from hermes_acp.core.ports.record_ports import SharedRecords
     from hermes_acp.storage.search.search_index import SearchIndex
 
 T = TypeVar("T")
@@ -48,10 +51,19 @@ ArchiveFilter = Literal["exclude", "include", "only"]
 class SessionStore:
     """All sessions of a home folder."""
 
-    def __init__(self, home: Path, forget: "Callable[[str], Awaitable[None]] | None" = None) -> None:
-        """Open nothing yet; `forget` is called for each deleted session."""
+    def __init__(
+        self,
+        home: Path,
+        forget: "Callable[[str], Awaitable[None]] | None" = None,
+        share: "Callable[[SessionStore], SharedRecords | None] | None" = None,
+    ) -> None:
+        """Open nothing yet; `forget` is called for each deleted session.
+
+        If the home's records may be shared with other machines, `share` returns them, or None; it blocks.
+        """
         self.folder = home / "sessions"
         self._forget = forget
+        self.sharing = SharedSessions(self, partial(share, self) if share else None)
         self._home = home
         self._words: SearchIndex | None = None
         self._database = Database(home / "index.db", MIGRATIONS)
@@ -161,6 +173,7 @@ class SessionStore:
             path = self.path_of(session_id)
         except SessionNotFound:
             return
+        await self.sharing.delete(session_id)
         await to_thread.run_sync(Transcript.delete, path)
         if not is_child(session_id):
             await to_thread.run_sync(remove_folder, self.folder / session_id)
@@ -182,8 +195,9 @@ class SessionStore:
         await self.words.rebuild()
 
     def news(self) -> list[str]:
-        """Return notices for the user, each only once: an index that was damaged or cannot be written."""
-        return self._database.news() + (self._words.news() if self._words else [])
+        """Return notices for the user, each only once: what is wrong with an index or with shared records."""
+        words = self._words.news() if self._words else []
+        return [*self.sharing.news(), *self._database.news(), *words]
 
     async def _read(self, work: "Callable[[sqlite3.Connection], T]") -> T:
         try:
@@ -240,6 +254,7 @@ class SessionStore:
     async def aclose(self) -> None:
         """Close the index in a worker thread; `close_words` is separate and can run concurrently."""
         await self._database.aclose()
+        await self.sharing.aclose()
 
     def close(self) -> None:
         """Close the indexes."""

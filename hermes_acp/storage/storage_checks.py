@@ -233,7 +233,13 @@ def _version(connection: "sqlite3.Connection") -> int:
 
 def _soundness(path: Path, connection: "sqlite3.Connection", newest: int) -> Iterator[CheckResult]:
     if _version(connection) > newest:
-        yield CheckResult("problem", f"{path} was written by a newer hermes-acp.", "Update hermes-acp.")
+        yield CheckResult(
+            "problem", f"{path} was written by a newer hermes-acp.", "Update hermes-acp: `hermes-acp update`."
+        )
+    elif _version(connection) < newest:
+        yield CheckResult(
+            "note", f"{path} was written by an older hermes-acp.", "Its next use brings it up to date."
+        )
     faults = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
     if faults != ["ok"]:
         yield CheckResult("problem", f"{path} is damaged: {'; '.join(faults)}.", REBUILD)

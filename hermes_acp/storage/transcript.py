@@ -34,7 +34,11 @@ from hermes_acp.storage.record_lines import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyio import Lock
+
+    from hermes_acp.core.ports.record_ports import RecordHold
 
 
 class Transcript:
@@ -52,11 +56,15 @@ class Transcript:
         self.damage = ""
         """What was moved aside when this record was opened, as a sentence for the user; empty if nothing was."""
         self._syncing: Lock | None = None
+        self.hold: RecordHold | None = None
+        """What shares this record with other machines, if they share it."""
+        self.is_followed = False
+        """Whether a process of another machine adds to this record."""
 
     @property
     def trouble(self) -> StorageError | None:
         """The error that made this record read-only, if any."""
-        return self._error
+        return self._error or (self.hold.trouble if self.hold else None)
 
     def seal(self, trouble: StorageError) -> None:
         """Make the record read-only for the given reason."""
@@ -72,8 +80,12 @@ class Transcript:
         return transcript
 
     @classmethod
-    def reopen(cls, path: Path) -> tuple["Transcript", list[Event], int]:
+    def reopen(
+        cls, path: Path, prepare: "Callable[[Transcript], None] | None" = None
+    ) -> tuple["Transcript", list[Event], int]:
         """Open an existing record; return it, its events, and how many bytes of a torn tail were moved aside.
+
+        `prepare` is called with the locked record before it is read.
 
         The tail is moved to `NAME.torn` next to the record. A record that cannot be written is opened anyway, with its
         `trouble`, and its tail stays in place. Raises SessionNotFound, Busy, StorageError, DescriptorLimitError.
@@ -90,6 +102,8 @@ class Transcript:
         except StorageError as trouble:
             transcript = cls._open_to_read(path, trouble)
         try:
+            if prepare:
+                prepare(transcript)
             events, torn_bytes = transcript._read()
         except BaseException:
             transcript.close()
@@ -192,8 +206,8 @@ class Transcript:
 
         On return, the event outlives this process. Raises StorageError and then stays read-only.
         """
-        if self._error:
-            raise self._error
+        if trouble := self.trouble:
+            raise trouble
         try:
             body = self._encoder.encode(event)
         except UnicodeEncodeError:
@@ -213,11 +227,16 @@ class Transcript:
                 if written != len(line):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            self._take_back(written)
+            with suppress(OSError):  # a partial line that stays is moved aside at the next opening
+                if written:
+                    end = os.lseek(self._descriptor, 0, os.SEEK_END)
+                    os.ftruncate(self._descriptor, end - written)
             raise self._give_up("write to the session record", error) from error
         self._chain = chain
         self._size_bytes += written
         self._settled = False
+        if self.hold:
+            self.hold.note_appended()
 
     def _look(self) -> None:
         """Detect changes by other programs, after which appended events could not be read back."""
@@ -232,20 +251,18 @@ class Transcript:
         )
         raise self._error
 
-    def _take_back(self, written_bytes: int) -> None:
-        """Cut off a partially written line; if even that fails, the next opening moves it aside."""
-        if written_bytes:
-            with suppress(OSError):
-                end = os.lseek(self._descriptor, 0, os.SEEK_END)
-                os.ftruncate(self._descriptor, end - written_bytes)
-
     async def settle(self) -> None:
-        """Sync appended events to disk; free if nothing is new.
+        """Sync appended events to disk, and wait until other machines that share the record can read them.
 
-        Raises StorageError, after which the record stays read-only: what a failed sync left on disk is unknown.
+        Free if nothing is new. Raises StorageError. If this disk failed, the record stays read-only: what a failed
+        sync left on disk is unknown.
         """
-        if self._settled and not self._syncing:
-            return
+        if not self._settled or self._syncing:
+            await self._settle_here()
+        if self.hold:
+            await self.hold.sent()
+
+    async def _settle_here(self) -> None:
         from anyio import Lock, to_thread
 
         self._syncing = self._syncing or Lock()
@@ -279,8 +296,10 @@ class Transcript:
             self._is_new = False
 
     def close(self) -> None:
-        """Close the file and release its lock."""
+        """Close the file and release its lock; a shared record is released once what is left was sent."""
         unlock_and_close(self._descriptor)
+        if self.hold:
+            self.hold.close()
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -28,7 +28,9 @@ class UnlistedRecords:
     """The records of a folder that are not in the index yet."""
 
     def __init__(self, folder: Path, known: Set[str], looked_at: Mapping[str, int]) -> None:
-        """Look for them; `looked_at` has the modification times at which names held nothing to list. Blocks."""
+        """Find the unlisted records; `looked_at` has the modification times at which files had nothing to list.
+        Blocks.
+        """
         self._folder = folder
         changed_ns = _time_of(folder)
         is_same = looked_at.get(FOLDER) == changed_ns is not None
@@ -46,7 +48,7 @@ class UnlistedRecords:
     def take(self) -> tuple[list[SessionRow], dict[str, int]]:
         """Read a batch of the newest records; those that cannot be read are left out. Blocks.
 
-        Also return what need not be looked at again while its modification time stays the same.
+        Also return the files that need not be read again while their modification times stay the same.
         """
         first = max(0, len(self._oldest_first) - BATCH)
         taken = self._oldest_first[first:]

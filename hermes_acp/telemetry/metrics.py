@@ -42,7 +42,7 @@ class Counts:
 
 
 class Histogram:
-    """How many observations were at most as large as each bound."""
+    """A histogram: the number of observations up to each bound."""
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self._bounds = bounds
@@ -55,7 +55,7 @@ class Histogram:
         self._sum += value
 
     def lines(self, name: str) -> Iterable[str]:
-        """Yield the samples: one a bound, cumulative, and the sum and the count."""
+        """Yield the samples: one per bound, cumulative, then the sum and the count."""
         total = 0
         for bound, count in zip((*self._bounds, math.inf), self._counts, strict=True):
             total += count

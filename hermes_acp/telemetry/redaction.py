@@ -8,7 +8,7 @@ from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Final, Protocol
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote
 
 import msgspec
 
@@ -28,7 +28,8 @@ from hermes_acp.telemetry.token_patterns import shapes
 
 SECRET_NAME: Final = re.compile(
     "KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|_(?:PASS|PWD|AUTH|COOKIE|DSN|PAT)$"
-    "|^(?:DATABASE|REDIS|MONGO(?:DB)?|POSTGRES|MYSQL|AMQP|RABBITMQ|BROKER|SENTRY)_UR[IL]$|CONNECTION_STRING|^HERMES_(?:NOTIFY|FLEET)_",
+    "|^(?:DATABASE|REDIS|MONGO(?:DB)?|POSTGRES|MYSQL|AMQP|RABBITMQ|BROKER|SENTRY)_UR[IL]$|CONNECTION_STRING|^HERMES_(?:NOTIFY|FLEET)_"
+    "|^OTEL_EXPORTER_OTLP_(?:[A-Z]+_)?HEADERS$",
     re.IGNORECASE,
 )
 MIN_SECRET_CHARACTERS: Final = 8
@@ -134,8 +135,11 @@ class RedactedStream:
 
 
 def secrets_among(variables: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of variables that are secret by name or content."""
-    return tuple(value for name, value in variables.items() if is_secret(name, value))
+    """Return the values of variables that are secret by name or content; of a list of headers, each value too."""
+    found = {name: value for name, value in variables.items() if is_secret(name, value)}
+    lists = [value for name, value in found.items() if name.startswith("OTEL_")]
+    parts = (unquote(part.partition("=")[2].strip()) for value in lists for part in value.split(","))
+    return (*found.values(), *filter(None, parts))
 
 
 def is_secret(name: str, value: str) -> bool:

@@ -1,6 +1,6 @@
-"""What the sessions of a process do, counted from their events.
+"""Metrics of a process's sessions, counted from their events.
 
-Knows: which events begin and end a turn, a model request, a call and a question. Does not know: who reads the counts.
+Knows: which events start and end a turn, a model request, a call and a question. Does not know: who reads the counts.
 """
 
 from collections.abc import Callable, Mapping, Set
@@ -35,7 +35,7 @@ class SessionMetrics:
     """The counts of all sessions of one process."""
 
     def __init__(self, monotonic: Callable[[], float], tools: Set[str] = frozenset()) -> None:
-        """Prepare; `tools` are the names that calls are counted by, and the others together are `other`."""
+        """Prepare; calls are counted by tool for the names in `tools`, all others together as `other`."""
         self.monotonic = monotonic
         self.turns = Counts()
         self.turn_s = Histogram(TURN_BOUNDS_S)
@@ -55,12 +55,12 @@ class SessionMetrics:
 
     @property
     def running_turns(self) -> int:
-        """The number of turns that run, without those of child agents."""
+        """The number of running turns, without those of child agents."""
         return sum(meter.began_at is not None for meter in self._meters.values())
 
     @property
     def open_questions(self) -> int:
-        """The number of permission questions that wait for an answer."""
+        """The number of open permission questions."""
         return sum(len(meter.questions) for meter in self._meters.values())
 
     def opened(self, session: RecordedSession) -> "SessionMeter":
@@ -69,7 +69,7 @@ class SessionMetrics:
         return meter
 
     def closed(self, session_id: str) -> None:
-        """Forget a session that was closed; what it did stays counted."""
+        """Drop a closed session; its counts remain."""
         self._meters.pop(session_id, None)
 
     def tool_name(self, name: str) -> str:
@@ -104,12 +104,12 @@ class SessionMeter:
         """Return at once: there is nothing to wait for."""
 
     def start_turn(self, event: TurnStarted) -> None:
-        """Note that a turn runs."""
+        """Record that a turn is running."""
         self.began_at = self._metrics.monotonic()
         self._await_step()
 
     def end_turn(self, event: TurnEnded) -> None:
-        """Count a turn, and forget what it left open."""
+        """Count a turn that has ended, and drop its open calls and questions."""
         self._metrics.turns.add((event.reason,))
         if self.began_at is not None:
             self._metrics.turn_s.observe(self._metrics.monotonic() - self.began_at)
@@ -147,7 +147,7 @@ class SessionMeter:
         self._await_step()
 
     def start_call(self, event: CallStarted) -> None:
-        """Note when a call started."""
+        """Record when a call started."""
         self._calls[event.call_id] = self._metrics.monotonic()
 
     def end_call(self, event: CallEnded) -> None:
@@ -159,15 +159,15 @@ class SessionMeter:
         self._await_step()
 
     def ask(self, event: PermissionAsked) -> None:
-        """Note an open question."""
+        """Count an open question."""
         self.questions.add(event.call_id)
 
     def answer(self, event: PermissionAnswered) -> None:
-        """Note that a question was answered."""
+        """Count an answered question."""
         self.questions.discard(event.call_id)
 
     def follow_child(self, event: ChildReported) -> None:
-        """Count what a child does, except its questions: they are asked on cards of this session."""
+        """Count a child's activity, except its questions, which are asked on cards of this session."""
         if event.child_id not in self._children:
             self._children[event.child_id] = SessionMeter(self._metrics)
         if not isinstance(event.event, PermissionAsked | TurnEnded):

@@ -19,7 +19,7 @@ _KEPT: Final = re.compile("([\n\t])")
 
 
 def approval_text(call: CallProposed) -> str:
-    """Return what a call will run or use, or "" if its diffs show everything or it has no arguments."""
+    """Return the text of what a call will run or use, or "" if its diffs show everything or it has no arguments."""
     given = call.raw_input
     if call.diffs or not isinstance(given, dict):
         return ""

@@ -1,1 +1,1 @@
-"""The users of a hub: who they are, which profile is theirs, how they sign in, what they may use, what was done."""
+"""The users of a hub: their accounts, profiles, sign-in, quotas and audit log."""

@@ -26,14 +26,14 @@ LIST_HINT: Final = "List the users: hermes-acp users list"
 
 
 class Subject(Struct, frozen=True):
-    """Somebody whom an identity provider knows: the issuer's URL, and the ID that it never gives to anybody else."""
+    """A person as known to an identity provider: the issuer's URL, and an ID that it never reuses."""
 
     issuer: str
     subject: str
 
 
 class Quota(Struct, frozen=True, omit_defaults=True):
-    """What a user may use; None means no limit. Days and months are those of UTC."""
+    """The quota of a user; None means no limit. Days and months are those of UTC."""
 
     tokens_per_day: int | None = None
     tokens_per_month: int | None = None
@@ -59,9 +59,8 @@ class PersonalToken(Struct, frozen=True, omit_defaults=True):
 
 
 class Account(Struct, frozen=True, omit_defaults=True):
-    """A user. With `os_user`, the profile is one of that user of the operating system, else one of the hub's.
-
-    What was issued before `valid_from` is not accepted any more.
+    """A user. With `os_user`, the profile belongs to that operating system user, else to the hub's. Anything issued
+    before `valid_from` is no longer accepted.
     """
 
     name: str
@@ -90,7 +89,7 @@ class AccountsFile:
     """The file of all accounts."""
 
     def __init__(self, folder: Path) -> None:
-        """Read nothing yet; `folder` is that of the hub."""
+        """Read nothing until first use; `folder` is the hub's."""
         self.folder = folder
         self.path = folder / FILE
 
@@ -111,7 +110,9 @@ class AccountsFile:
         return MappingProxyType({account.name: account for account in stored.users})
 
     def change(self, change: Callable[[Accounts], Accounts]) -> Accounts:
-        """Replace the accounts by what `change` makes of them; return them. Raises StorageError, and what it raises."""
+        """Replace the accounts with the result of `change`; return them. Raises StorageError, and whatever `change`
+        raises.
+        """
         with file_lock(self.folder / LOCK):
             accounts = change(self.read())
             encoded = msgspec.json.encode(_Stored(tuple(accounts.values())))
@@ -132,7 +133,7 @@ def known_account(accounts: Accounts, name: str) -> Account:
 
 
 def account_of(accounts: Accounts, subject: Subject) -> Account | None:
-    """Return the account of somebody whom an identity provider knows."""
+    """Return the account that belongs to an identity provider's subject."""
     return next((account for account in accounts.values() if subject in account.subjects), None)
 
 
@@ -166,7 +167,7 @@ def remove_account(accounts: Accounts, name: str) -> Accounts:
 
 
 def revoke_tokens(accounts: Accounts, name: str, token_id: str = "") -> Accounts:
-    """Return the accounts without one token, or with nothing valid that was issued to the user until now.
+    """Return the accounts with one token removed, or with everything revoked that was issued to the user until now.
 
     Raises BadRequest for an unknown user or token.
     """

@@ -1,8 +1,8 @@
-"""The audit log of a hub: who did what, when, from where, and what came of it. It is only ever appended to.
-
-Each entry has the SHA-256 of the one before it and its own, so that a changed, removed or moved entry shows. Where the
-log ends is in a second file, so that entries missing at its end show too. Whoever can write both files can rewrite
-them; the last hash, noted elsewhere, tells of that. Entries hold no contents and no secrets. Functions block.
+"""The audit log of a hub: who did what, when, from where, and with which outcome. It is append-only. Each entry
+contains its own SHA-256 and that of the previous entry, so that changed, removed or moved entries are detected. A
+second file stores where the log ends, so that entries missing at the end are detected too. Anyone who can write
+both files can rewrite them; comparing the last hash with a copy stored elsewhere reveals that. Entries hold no
+contents and no secrets. Functions block.
 """
 
 import os
@@ -28,9 +28,9 @@ TAIL_BYTES: Final = 1 << 16
 
 
 class AuditEntry(Struct, frozen=True, omit_defaults=True, rename={"source": "from"}):
-    """One entry. `who` is a user's name or empty if nobody is known; `source` is an address or `command line`.
+    """One entry. `who` is a user's name, or empty if unknown; `source` is an address or `command line`.
 
-    `via` names what they presented (a token's ID, a web session), `about` the session, token or user concerned.
+    `via` names the credential (a token's ID, a web session), `about` the session, token or user concerned.
     """
 
     at: str
@@ -49,7 +49,9 @@ class _Line(AuditEntry, frozen=True, omit_defaults=True):
 
 
 class Verdict(Struct, frozen=True):
-    """What was found: how many entries hold, the hash of the last of these, and what is wrong after it, if anything."""
+    """The result of a check: the number of intact entries, the hash of the last of these, and what is wrong after
+    it, if anything.
+    """
 
     entries: int
     head: str
@@ -57,7 +59,9 @@ class Verdict(Struct, frozen=True):
 
 
 def entry(what: str, outcome: str, **facts: str) -> AuditEntry:
-    """Return an entry of now; facts are `who`, `source`, `via` and `about`, and are cut to a bounded length."""
+    """Return an entry with the current time; facts are `who`, `source`, `via` and `about`, and are cut to a bounded
+    length.
+    """
     at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return AuditEntry(at, what, outcome, **{name: text[:MAX_TEXT] for name, text in facts.items()})
 
@@ -66,7 +70,7 @@ class AuditLog:
     """The audit log in a hub's folder; several processes may append to it."""
 
     def __init__(self, folder: Path) -> None:
-        """Open nothing yet."""
+        """Open nothing until first use."""
         self._folder = folder
         self.path = folder / FILE
         self._head = folder / HEAD
@@ -133,14 +137,14 @@ class AuditLog:
             raise storage_error("read", self.path, error) from error
 
     def _noted_end(self) -> str:
-        """Return the hash where the log ended when it was last written; a killed process may not have noted its own."""
+        """Return the stored hash of the log's end; a killed process may not have updated it."""
         try:
             return self._head.read_text(encoding="ascii").strip()
         except (FileNotFoundError, UnicodeDecodeError):
             return ""
 
     def _repaired_end(self) -> _Line | None:
-        """Return the last entry, after cutting off one that a killed process wrote in part."""
+        """Return the last entry, after removing one that a killed process wrote only in part."""
         try:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
@@ -173,5 +177,5 @@ def _hash_of(line: _Line) -> str:
 
 
 def _digest(line: _Line) -> str:
-    """Return the hash of an entry: of all its fields but that one, the hash of the entry before it included."""
+    """Return the hash of an entry: over all its other fields, including the hash of the previous entry."""
     return sha256(msgspec.json.encode(structs.replace(line, hash=""), order="sorted")).hexdigest()

@@ -1,4 +1,4 @@
-"""The settings of a hub, `hub.yaml` in its folder: written by whoever runs it, and out of the reach of its users."""
+"""The settings of a hub, `hub.yaml` in its folder, which is not accessible to its users."""
 
 from pathlib import Path
 from typing import Annotated, Final
@@ -32,7 +32,7 @@ class OidcSettings(Section):
 
 
 class RateSettings(Section):
-    """How often something may be done."""
+    """A rate limit."""
 
     requests_per_minute: AtLeastOne = 600
     """Requests of one user."""
@@ -68,7 +68,7 @@ class HubSettings(Section):
 
 
 def load_hub_settings(folder: Path) -> HubSettings:
-    """Read and validate `hub.yaml`; without one, the defaults hold. Raises ConfigError, StorageError."""
+    """Read and validate `hub.yaml`; without it, the defaults apply. Raises ConfigError, StorageError."""
     file = folder / FILE
     try:
         content = file.read_text(encoding="utf-8")

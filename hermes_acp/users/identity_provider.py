@@ -40,7 +40,9 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class ProviderChoice(Struct, frozen=True):
-    """Which provider is used, and as which client, which is public without a secret. `audience` is that of bearers."""
+    """The provider, and the client that the hub is to it (a public client without a secret). `audience` is the one
+    required in bearer tokens.
+    """
 
     issuer: str
     client_id: str
@@ -50,7 +52,7 @@ class ProviderChoice(Struct, frozen=True):
 
 
 class SignInAttempt(Struct, frozen=True):
-    """A sign-in that was begun: where the browser is sent, and what its answer is checked with."""
+    """A sign-in in progress: the URL for the browser, and the values to check its answer with."""
 
     url: str
     state: str
@@ -76,14 +78,14 @@ class _TokenAnswer(Struct, frozen=True):
 
 
 class ProviderUnavailable(TokenRefused):
-    """The provider cannot be reached, or answers something else than it should."""
+    """The provider cannot be reached, or gave an invalid answer."""
 
 
 class IdentityProvider:
     """One OpenID Connect provider."""
 
     def __init__(self, choice: ProviderChoice) -> None:
-        """Contact nobody yet. Raises ConfigError for an issuer that could be read on the way."""
+        """Prepare without contacting the provider. Raises ConfigError for an issuer without encryption."""
         parts = urlsplit(choice.issuer)
         if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
             raise ConfigError(f"The issuer {choice.issuer!r} is not an https address.")
@@ -95,7 +97,7 @@ class IdentityProvider:
         self._keys: tuple[JsonWebKey, ...] = ()
 
     async def begin(self, redirect_uri: str) -> SignInAttempt:
-        """Begin a sign-in. Raises TokenRefused if the provider does not answer."""
+        """Start a sign-in. Raises TokenRefused if the provider does not answer."""
         metadata = await self._read_metadata()
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         challenge = base64.urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
@@ -125,7 +127,7 @@ class IdentityProvider:
         return await self._checked(token, (self._choice.client_id,), attempt.nonce)
 
     async def identity_of(self, bearer: str) -> Identity:
-        """Return whom a client's access or ID token is about. Raises TokenRefused."""
+        """Return the identity in a client's access or ID token. Raises TokenRefused."""
         audiences = tuple(filter(None, (self._choice.audience, self._choice.client_id)))
         return await self._checked(bearer, audiences, None)
 
@@ -176,7 +178,7 @@ class IdentityProvider:
             return found
 
     async def _read_keys(self, max_age_s: float) -> tuple[JsonWebKey, ...]:
-        """Return the provider's keys, at most as old as said, or older ones while it does not answer."""
+        """Return the provider's keys, no older than the given age unless it does not answer."""
         metadata = await self._read_metadata()
         async with self._lock:
             now = time.monotonic()

@@ -1,4 +1,4 @@
-"""Check what an identity provider signed: who it is about, for whom, until when, and by which key.
+"""Check tokens signed by an identity provider: subject, audience, lifetime and key.
 
 Source: RFC 7519 (JWT), RFC 8725 (best practices for JWT), RFC 9068 (access tokens), OpenID Connect Core 1.0.
 PyJWT is imported with the first token.
@@ -31,7 +31,7 @@ class TokenRefused(HermesError):
 
 
 class Identity(Struct, frozen=True):
-    """Somebody whom a token is about; `issued_at` and `expires_at` are seconds since the epoch."""
+    """The subject of a token; `issued_at` and `expires_at` are seconds since the epoch."""
 
     subject: Subject
     issued_at: float
@@ -39,14 +39,14 @@ class Identity(Struct, frozen=True):
 
 
 class TokenHeader(Struct, frozen=True):
-    """What a token says about its signature."""
+    """The header of a token, which describes its signature."""
 
     algorithm: str
     key_id: str
 
 
 def read_header(token: str) -> TokenHeader:
-    """Return a token's header, which is not checked yet. Raises TokenRefused for one that is never accepted."""
+    """Return a token's unverified header. Raises TokenRefused for one that is never accepted."""
     import jwt
 
     if len(token) > MAX_TOKEN_BYTES:
@@ -64,7 +64,7 @@ def read_header(token: str) -> TokenHeader:
 
 
 def key_for(header: TokenHeader, keys: Sequence[JsonWebKey]) -> JsonWebKey | None:
-    """Return the key that a token names; one without a name fits a token without one, if it is the only one."""
+    """Return the key that a token names; for a token without a key ID, the only key without one."""
     fitting = [
         key
         for key in keys
@@ -85,9 +85,9 @@ def check_token(
     nonce: str | None = None,
     party: str = "",
 ) -> Identity:
-    """Return whom a token is about. Raises TokenRefused unless it was signed by `key` and made for an audience.
-
-    With a `nonce`, it must contain that; with a `party`, a token for several audiences must be made out to it.
+    """Return the identity in a token. Raises TokenRefused unless it was signed by `key` for an accepted audience.
+    It must contain the `nonce`, if given; with a `party`, a token for several audiences must name it as authorized
+    party.
     """
     import jwt
 

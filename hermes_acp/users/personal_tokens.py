@@ -1,6 +1,5 @@
-"""Personal tokens: 256 random bits after an ID, so that one is found without comparing it with all.
-
-Only a digest is stored. A fast one will do: what is random cannot be guessed from it.
+"""Personal tokens: an ID, by which they are looked up, and 256 random bits. Only a digest is stored. A fast digest
+suffices, because random bits cannot be guessed.
 """
 
 import hmac
@@ -19,7 +18,7 @@ DAY_S: Final = 86_400.0
 
 
 class NewToken(Struct, frozen=True):
-    """A token that was just made; `secret` is shown once and stored nowhere."""
+    """A newly created token; `secret` is shown once and never stored."""
 
     token: PersonalToken
     secret: str
@@ -31,7 +30,7 @@ def looks_personal(secret: str) -> bool:
 
 
 def make_token(name: str, scopes: tuple[str, ...], days: float | None) -> NewToken:
-    """Return a new token, which ends after some days, or never."""
+    """Return a new token, which expires after some days, or never."""
     token_id, now = secrets.token_hex(6), time.time()
     secret = f"hermes_pat_{token_id}_{secrets.token_urlsafe(32)}"
     expires_at = 0.0 if days is None else now + days * DAY_S
@@ -45,7 +44,7 @@ def add_token(accounts: Accounts, name: str, token: PersonalToken) -> Accounts:
 
 
 def find_token(accounts: Accounts, secret: str, now: float) -> tuple[Account, PersonalToken] | None:
-    """Return whose token a text is, or None if it is nobody's, was revoked or has expired."""
+    """Return the account and token that a text belongs to, or None if it is unknown, revoked or expired."""
     form = FORM.fullmatch(secret)
     if form is None:
         return None
@@ -57,7 +56,7 @@ def find_token(accounts: Accounts, secret: str, now: float) -> tuple[Account, Pe
 
 
 def is_valid(account: Account, token: PersonalToken, now: float) -> bool:
-    """Return whether a token of an account is accepted now."""
+    """Return whether an account's token is valid now."""
     return token.created_at >= account.valid_from and not 0 < token.expires_at <= now
 
 

@@ -1,4 +1,4 @@
-"""Where an account's profile is, and as which user of the operating system its process runs."""
+"""Locate an account's profile, and determine the operating system user for its process."""
 
 import os
 import pwd
@@ -23,7 +23,7 @@ PASSED_ON: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_C
 
 
 class ProfilePlace(Struct, frozen=True):
-    """Where a profile's process starts: its folder, its variables, and the IDs it gets, if it gets others."""
+    """How a profile's process starts: its folder, its variables, and the user and group IDs to switch to, if any."""
 
     folder: str
     variables: Mapping[str, str]
@@ -33,9 +33,8 @@ class ProfilePlace(Struct, frozen=True):
 
 
 def place_of(account: Account, base: Path, names: Sequence[str]) -> ProfilePlace:
-    """Return the place of an account; `names` are further variables that its process gets from this one.
-
-    Raises ConfigError for a profile that does not exist, BadRequest for a user that this process cannot become.
+    """Return how an account's process starts; `names` are further variables to pass on from this process. Raises
+    ConfigError for a profile that does not exist, BadRequest for a user that this process cannot switch to.
     """
     ours = process_variables()
     variables = {name: ours[name] for name in (*PASSED_ON, *names) if name in ours}
@@ -43,7 +42,7 @@ def place_of(account: Account, base: Path, names: Sequence[str]) -> ProfilePlace
         variables[PROFILE_VARIABLE] = account.profile
     if not account.os_user:
         if account.profile == DEFAULT_PROFILE:
-            raise ConfigError("The default profile is that of whoever runs the hub.")
+            raise ConfigError("The default profile belongs to the user who runs the hub.")
         variables |= {"HOME": ours.get("HOME") or str(base), "HERMES_HOME": str(base)}
         return ProfilePlace(profile_home(str(base), account.profile), variables)
     known = os_entry(account.os_user)
@@ -62,7 +61,7 @@ def place_of(account: Account, base: Path, names: Sequence[str]) -> ProfilePlace
 
 
 def os_entry(name: str) -> pwd.struct_passwd:
-    """Return what the operating system knows of a user. Raises BadRequest."""
+    """Return the operating system's entry for a user. Raises BadRequest."""
     try:
         return pwd.getpwnam(name)
     except KeyError as error:
@@ -72,7 +71,7 @@ def os_entry(name: str) -> pwd.struct_passwd:
 
 
 def current_os_user() -> str:
-    """Return who runs this process, or who called sudo for it."""
+    """Return the user who runs this process, or who called sudo for it."""
     if os.geteuid() == 0 and (caller := process_variables().get("SUDO_USER")):
         return caller
     try:
@@ -82,5 +81,5 @@ def current_os_user() -> str:
 
 
 def program() -> list[str]:
-    """Return how this program is started again."""
+    """Return the command that starts this program."""
     return [sys.executable, "-m", "hermes_acp"]

@@ -1,4 +1,4 @@
-"""Limits on how often something may be done: one bucket a key, which fills up again with time."""
+"""Rate limits: a token bucket for each key, which refills over time."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -12,19 +12,19 @@ class RateLimit:
     """At most `burst` at once and `per_minute` in the long run, for each key."""
 
     def __init__(self, per_minute: float, burst: float, monotonic: Callable[[], float]) -> None:
-        """Begin with full buckets."""
+        """Start with full buckets."""
         self._per_s = per_minute / 60
         self._burst = burst
         self._monotonic = monotonic
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait_s(self, key: str) -> float:
-        """Return 0 if there is one to take now, else how long it takes until there is. Takes nothing."""
+        """Return 0 if a token is available, else the seconds until there is one. Takes nothing."""
         left = self._left(key)
         return 0.0 if left >= 1 else (1 - left) / self._per_s
 
     def take(self, key: str) -> float:
-        """Take one; return 0, or how many seconds to wait if there is none."""
+        """Take a token and return 0, or return the seconds to wait if there is none."""
         left = self._left(key)
         if left < 1:
             return (1 - left) / self._per_s

@@ -1,4 +1,4 @@
-"""What a personal token may do: work in sessions, read the metrics of the profile's process."""
+"""The scopes of a personal token: work in sessions, read the metrics of the profile's process."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What each user has used, by day, in the hub's folder: out of the reach of the processes that report it.
+"""The usage of each user by day, in the hub's folder, which the reporting processes cannot access.
 
 Days are those of UTC. Functions block.
 """
@@ -25,7 +25,7 @@ SCHEMA: Final = """CREATE TABLE IF NOT EXISTS usage (
 
 
 class Used(Struct, frozen=True):
-    """What was used in a period."""
+    """The usage in a period."""
 
     tokens: int = 0
     usd: float = 0.0
@@ -36,13 +36,13 @@ class UsageLedger:
     """The usage of all users of a hub."""
 
     def __init__(self, folder: Path) -> None:
-        """Open nothing yet."""
+        """Open nothing until first use."""
         self._path = folder / FILE
         self._connection: sqlite3.Connection | None = None
         self._lock = threading.Lock()
 
     def spend(self, user: str, used: Used, now: float) -> None:
-        """Add to what a user has used today; on disk when this returns. Raises StorageError."""
+        """Add to a user's usage today; durable on return. Raises StorageError."""
         self._run(
             """INSERT INTO usage VALUES (?, ?, ?, ?, ?) ON CONFLICT (user, day) DO UPDATE SET
                tokens = tokens + excluded.tokens, usd = usd + excluded.usd, runs = runs + excluded.runs""",
@@ -50,7 +50,7 @@ class UsageLedger:
         )
 
     def used(self, user: str, period: Period, now: float) -> Used:
-        """Return what a user has used in the current day or month. Raises StorageError."""
+        """Return a user's usage in the current day or month. Raises StorageError."""
         days = _day(now) if period == "day" else f"{_day(now)[:7]}-%"
         ((tokens, usd, runs),) = self._run(
             "SELECT coalesce(sum(tokens), 0), coalesce(sum(usd), 0), coalesce(sum(runs), 0) "
@@ -60,7 +60,7 @@ class UsageLedger:
         return Used(tokens, usd, runs)
 
     def allowances(self, user: str, quota: Quota, now: float) -> tuple[Allowance, ...]:
-        """Return the limits of a user, each with what is used of it. Raises StorageError."""
+        """Return the limits of a user, each with its usage. Raises StorageError."""
         found: list[Allowance] = []
         periods: tuple[Period, Period] = ("day", "month")
         measures: tuple[Measure, ...] = ("tokens", "usd", "runs")

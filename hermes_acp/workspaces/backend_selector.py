@@ -105,12 +105,12 @@ class BackendSelector:
     def elsewhere(self, workspace: Workspace) -> str:
         """Return the backend that holds a workspace's files, or an empty string if they are on this machine."""
         opened = self._opened_workspaces.get(workspace)
-        return _far(opened.backend) if opened else ""
+        return _remote_name(opened.backend) if opened else ""
 
     def remote_backend_for(self, chosen: str | None) -> str:
         """Return the backend with the files of a session that chose `chosen`, or an empty string for this machine."""
         known = self.backends()
-        return _far(chosen or (known[0] if known else LOCAL))
+        return _remote_name(chosen or (known[0] if known else LOCAL))
 
     def _open(self, opened: OpenedWorkspace) -> Workspace:
         """Open a workspace. Raises ConfigError, BadRequest, OutsideRoots."""
@@ -170,7 +170,7 @@ class BackendSelector:
         return workspace
 
 
-def _far(backend: str) -> str:
+def _remote_name(backend: str) -> str:
     """Return a backend if its files are remote, or an empty string otherwise."""
     plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BACKEND")
     return "" if backend == LOCAL or plugin_folder.open(backend).keeps_files_here else backend

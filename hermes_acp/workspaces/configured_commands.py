@@ -1,4 +1,4 @@
-"""Commands that users configured, besides those of the agent: of hooks, and of the checks before a merge."""
+"""Commands configured by users: hooks, and checks before a merge."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CommandSurroundings(Struct, frozen=True):
-    """What such commands get from their process: its variables, its private folder, and the limits of sandboxes."""
+    """The environment for such commands: variables, private folder, and sandbox limits."""
 
     variables: Mapping[str, str]
     private: str
@@ -33,7 +33,7 @@ def surroundings_of(
     confinement: ConfinementInputs,
     variables: Mapping[str, str],
 ) -> CommandSurroundings:
-    """Return the surroundings in a home; `settings` returns the settings once they are loaded.
+    """Return the surroundings for a home folder; `settings` returns the settings once they are loaded.
 
     `variables` are added to those of the process.
     """
@@ -45,7 +45,7 @@ def surroundings_of(
 
 
 def open_commands(given: CommandSurroundings, cwd: str, roots: Sequence[str]) -> LocalCommands:
-    """Return what runs such commands in a folder. Blocks."""
+    """Return the object that runs such commands in a folder. Blocks."""
     bound = given.confinement()
     variables = command_environment(given.variables)
     within = tuple(map(os.path.realpath, roots))

@@ -1,4 +1,4 @@
-"""Run or launch commands on this machine, leaving nothing of them after `close`."""
+"""Run or launch commands on this machine; `close` ends all their processes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -37,7 +37,7 @@ ERRORS_APART = 'exec "$0" -c "$2" 2>&"$1"'
 class PipedResult(Struct, frozen=True):
     """How a command with its own input ended: output, errors, and the exit code, or None if it was killed.
 
-    `remarks` say what its sandbox did about it.
+    `remarks` report what its sandbox did.
     """
 
     output: str
@@ -59,7 +59,7 @@ class LocalCommands:
         outputs: OutputFolder,
         sandbox: Sandbox,
     ) -> None:
-        """Start nothing yet."""
+        """Start nothing until first use."""
         self._roots = tuple(roots)
         self._locate = locate
         self._environment = environment
@@ -83,7 +83,7 @@ class LocalCommands:
         return self._sandbox.could_confine(command)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command in the user's shell; on timeout or cancellation, nothing of it is left on return.
+        """Run a command in the user's shell; on timeout or cancellation, all its processes are dead on return.
 
         If a command ends by itself, its background processes keep running until `close`. An exit by a
         signal counts as 128 plus the signal's number, as in shells.
@@ -115,9 +115,8 @@ class LocalCommands:
         )
 
     async def run_piped(self, command: Command, given: bytes) -> PipedResult:
-        """Run a command with `given` as its standard input, and its errors apart from its output.
-
-        Both are kept as far as `BoundedOutput` does. It ends as with `run`. Raises WorkspaceError if it cannot start.
+        """Run a command with `given` as its standard input, and its errors separate from its output. Both are
+        bounded as by `BoundedOutput`. It ends as with `run`. Raises WorkspaceError if it cannot start.
         """
         self._registry.begin()
         output, errors = BoundedOutput(), BoundedOutput()
@@ -270,7 +269,7 @@ class LocalCommands:
 
 
 def _with_errors_apart(shell: ShellCommand, errors: int) -> ShellCommand:
-    """Return a shell's command with its standard error on a descriptor of its own."""
+    """Return a shell's command with its standard error on a separate descriptor."""
     program, _, line = shell.argv
     return structs.replace(
         shell, argv=(program, "-c", ERRORS_APART, program, str(errors), line), descriptors=(errors,)

@@ -51,7 +51,7 @@ class OutputFolder:
     """
 
     def __init__(self, temporary: str, on_made: Callable[[str], None] | None = None) -> None:
-        """Create nothing yet; `temporary` is the parent for temporary folders."""
+        """Create nothing until first use; `temporary` is the parent for temporary folders."""
         self.path = ""
         self._temporary = temporary
         self._on_made = on_made

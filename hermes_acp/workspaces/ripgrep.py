@@ -186,7 +186,8 @@ async def find(
     sandboxed: SandboxedSearch = search_directly,
     max_dated: int = MAX_DATED,
 ) -> FoundFiles:
-    """Return at most `query.limit` files whose names match: the newest, or of many those in the fewest folders.
+    """Return at most `query.limit` files whose names match: the newest or, if there are many, those nearest to the
+    top folder.
 
     Raises WorkspaceError if ripgrep is missing, or if time runs out.
     """

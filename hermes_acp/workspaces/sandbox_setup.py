@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ConfinementInputs(Struct, frozen=True):
-    """What sandboxes need from other packages; each function is called when a command is first to be confined.
+    """What sandboxes need from other packages; each function is called when the first command has to be confined.
 
     `guarded` returns the names that nothing in a sandbox may change or see, `is_public` whether an address
     is outside all private networks, `denied_paths` the paths that rules deny to tools.

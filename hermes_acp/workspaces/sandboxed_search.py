@@ -11,7 +11,7 @@ MAX_OUTPUT_BYTES: Final = 1 << 26
 
 
 class SearchOutput(Struct, frozen=True):
-    """The output of ripgrep, error messages included; its end is missing unless it `is_whole`.
+    """The output of ripgrep, including error messages; its end is missing unless it `is_whole`.
 
     `exit_code` is None if ripgrep was killed.
     """

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Marks(IntFlag):
-    """What a receiver may do with a field that does not fit."""
+    """What a receiver may do with an invalid field."""
 
     NONE = 0
     DEFAULT_ON_ERROR = 1
@@ -55,20 +55,20 @@ class Reference(Struct, frozen=True):
 
 
 class Array(Struct, frozen=True):
-    """A list of one type, perhaps with a least length."""
+    """A list of one type, possibly with a minimum length."""
 
     item: "Shape"
     min_items: int | None = None
 
 
 class Table(Struct, frozen=True):
-    """An object with free keys and values of one type."""
+    """An object with arbitrary keys and values of one type."""
 
     value: "Shape"
 
 
 class Choice(Struct, frozen=True):
-    """One of several types that tell themselves apart."""
+    """One of several types that can be distinguished by their values."""
 
     members: tuple["Shape", ...]
 
@@ -88,8 +88,8 @@ class Field(Struct, frozen=True, kw_only=True):
 class Record(Struct, frozen=True, kw_only=True):
     """An object.
 
-    `any_of` lists the fields of which at least one must be there, `constants` the fields beside the tag that have one
-    value only.
+    `any_of` lists the fields of which at least one must be present, `constants` the fields besides the tag that
+    have a single value.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Write our own methods as Python and as TypeScript.
 
 Knows: the small part of JSON Schema that `schema/hermes.json` uses. Does not know: the protocol's own schemas.
-Every object gets a name from where it stands: the method, `Params` or `Result`, the members on the way to it.
+Every object is named after its location: the method, `Params` or `Result`, and the members that lead to it.
 """
 
 import json
@@ -31,7 +31,7 @@ class Member(Struct, frozen=True):
 
 
 class Object(Struct, frozen=True):
-    """One object, and the words that go with it."""
+    """One object, and its description."""
 
     name: str
     summary: str
@@ -39,7 +39,7 @@ class Object(Struct, frozen=True):
 
 
 def read_objects(schema: Shape) -> tuple[Object, ...]:
-    """Return every object of our methods; those that others hold come before them."""
+    """Return every object of our methods; nested ones come before those that contain them."""
     objects: list[Object] = []
     for method, facts in schema["methods"].items():
         stem = "".join(_capital(word) for word in re.split(r"[/_]", method.removeprefix("_hermes/")))

@@ -1,6 +1,6 @@
 """Reduce a published schema to facts and record where it came from.
 
-Knows: which JSON Schema keywords are facts and which are prose. Does not know: what is generated from them.
+Knows: which JSON Schema keywords are facts and which are prose. Does not know: the code generated from them.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ SUBSCHEMA_LISTS: Final = frozenset({"allOf", "anyOf", "oneOf"})
 
 
 class UnknownKeywordError(Exception):
-    """The schema uses a keyword nobody has decided about: sort it into `PROSE` or `FACTS`."""
+    """The schema uses an unclassified keyword: add it to `PROSE` or `FACTS`."""
 
 
 class Pin(Struct, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ def reduce_to_facts(schema: JsonObject) -> JsonObject:
 
 
 def render_json(value: object) -> str:
-    """Write JSON the way it is committed."""
+    """Write JSON in the committed format."""
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -1,6 +1,6 @@
 """Write a protocol version as Python.
 
-Knows: msgspec, and the layout the formatter leaves alone. Does not know: JSON Schema.
+Knows: msgspec, and the layout that the formatter leaves unchanged. Does not know: JSON Schema.
 """
 
 import keyword
@@ -56,7 +56,7 @@ BUILTINS_USED: Final = frozenset({"bool", "dict", "float", "int", "list", "str"}
 
 
 class NameClashError(Exception):
-    """Two names of the schema would meet in one Python name."""
+    """Two names in the schema would become the same Python name."""
 
 
 def render_types(protocol: Protocol, stability: Stability, pin: Pin, name: str) -> str:
@@ -215,7 +215,9 @@ def _field(field: Field, done: set[str] | None) -> str:
 
 
 def _enforced(field: Field) -> Shape:
-    """Keep a least length only where a receiver refuses what does not fit; where it salvages, empty stands in."""
+    """Keep a minimum length only where a receiver refuses invalid values; where it salvages, an empty list replaces
+    them.
+    """
     shape = field.shape
     if isinstance(shape, Choice):
         return Choice(tuple(_enforced(structs.replace(field, shape=member)) for member in shape.members))
@@ -314,7 +316,7 @@ def _wire_names(protocol: Protocol) -> dict[str, str]:
 
 
 def _wrapped(indent: int, head: str, items: list[str], tail: str, *, one_tuple: bool = False) -> str:
-    """Lay out a bracketed list: on one line if it fits, else an item a line."""
+    """Lay out a bracketed list: on one line if it fits, else one item per line."""
     margin = " " * indent
     comma = "," if one_tuple and len(items) == 1 else ""
     line = margin + head + ", ".join(items) + comma + tail

@@ -1,6 +1,6 @@
 """Read a reduced schema into the model.
 
-Knows: the patterns the protocol's schema writes records, unions and enumerations in.
+Knows: how the protocol's schema expresses records, unions and enumerations.
 Does not know: any output language.
 """
 
@@ -130,7 +130,7 @@ class SchemaReader:
                 fields[wire] = _field(wire, part, False)
 
     def _refined(self, name: str, schema: JsonObject, wire: str) -> Record:
-        """Read an object whose variants only say more of one of its own properties: one record with all fields."""
+        """Read an object whose variants only refine one of its own properties: one record with all fields."""
         fields: dict[str, Field] = {}
         self._collect({**schema, "anyOf": []}, fields, [])
         values: list[Shape] = []
@@ -174,10 +174,8 @@ class SchemaReader:
         return found if isinstance(found, Union) else None
 
     def _heirs(self, union: str, nested: Union, tag_field: str, tag: str) -> tuple[Shape, ...]:
-        """Return each member of a union that is itself a variant an heir with the outer tag; the inner tag stays a
-        field.
-
-        The heirs' own union is named after both.
+        """Return, for each member of a union that is itself a variant, an heir with the outer tag; the inner tag
+        stays a field. The heirs' union is named after both.
         """
         heirs: list[Shape] = []
         for member in nested.members:
@@ -219,9 +217,8 @@ class SchemaReader:
         return name
 
     def _payload_variant(self, union: str, payload: str, tagged: tuple[str, str] | None) -> str:
-        """Name the record of a variant that is nothing but another definition and perhaps a tag.
-
-        A definition used nowhere else takes the tag itself; a shared one gets a tagged heir.
+        """Name the record of a variant that consists of another definition and possibly a tag. A definition used
+        nowhere else gets the tag itself; a shared one gets a tagged heir.
         """
         record = self._records[payload]
         if tagged is None:

@@ -1,4 +1,4 @@
-"""Look into one object of a schema: what it refers to, its variants, and what tells them apart.
+"""Analyse one object of a schema: its references, its variants, and what distinguishes them.
 
 Knows: the patterns the schema writes variants in. Does not know: the definitions around the object.
 """
@@ -9,18 +9,18 @@ JsonObject = dict[str, Any]
 
 
 class UnreadableSchemaError(Exception):
-    """The schema uses a pattern the reader does not know: teach it, do not guess."""
+    """The schema uses a pattern that the reader does not know: add support for it instead of guessing."""
 
 
 def refined_property(schema: JsonObject) -> str | None:
-    """Name the object's own property whose values tell its variants apart, if there is one."""
+    """Return the object's own property whose values distinguish its variants, if there is one."""
     tagged = [cast(JsonObject, variant.get("properties", {})) for variant in variants_of(schema)]
     shared = set(cast(JsonObject, schema.get("properties", {}))).intersection(*tagged)
     return shared.pop() if tagged and len(shared) == 1 else None
 
 
 def variants_of(schema: JsonObject) -> list[JsonObject]:
-    """List the alternatives of a schema, whichever keyword they stand under."""
+    """List the alternatives of a schema, under whichever keyword."""
     return cast(list[JsonObject], schema.get("oneOf") or schema.get("anyOf") or [])
 
 
@@ -30,7 +30,7 @@ def is_object(schema: JsonObject) -> bool:
 
 
 def sole_reference(schema: JsonObject) -> str | None:
-    """Name the definition a schema consists of, if it is nothing else."""
+    """Return the definition that a schema refers to, if it contains nothing else."""
     if "$ref" in schema:
         return cast(str, schema["$ref"]).removeprefix("#/$defs/")
     parts = cast(list[JsonObject], schema.get("allOf", []))
@@ -40,7 +40,9 @@ def sole_reference(schema: JsonObject) -> str | None:
 
 
 def tag_field_of(variants: list[JsonObject]) -> str | None:
-    """Name the property whose constant tells variants apart; raises `UnreadableSchemaError` if there are several."""
+    """Return the property whose constant distinguishes variants; raises `UnreadableSchemaError` if there are
+    several.
+    """
     names = {
         wire
         for variant in variants

@@ -1,7 +1,5 @@
-"""Compare a version's stable schema with the full one, and say what only the full one has.
-
-Knows: what makes the types of the full schema serve the stable one too. Does not know: JSON Schema, or any output
-language.
+"""Compare a version's stable schema with the full one, and list what is only in the full one. Knows: when the types
+of the full schema also work for the stable one. Does not know: JSON Schema, or any output language.
 """
 
 from msgspec import Struct
@@ -10,7 +8,7 @@ from generator.model import Alias, Definition, Protocol, Record, Shape, Union
 
 
 class NotASupersetError(Exception):
-    """The full schema contradicts the stable one: one set of types cannot serve both."""
+    """The full schema contradicts the stable one: one set of types cannot represent both."""
 
 
 class Stability(Struct, frozen=True, kw_only=True):
@@ -22,7 +20,7 @@ class Stability(Struct, frozen=True, kw_only=True):
 
 
 def compare(stable: Protocol, full: Protocol) -> Stability:
-    """Return what only `full` has; raises `NotASupersetError` with every contradiction."""
+    """Return what is only in `full`; raises `NotASupersetError` with every contradiction."""
     known = {definition.name: definition for definition in stable.definitions}
     found = {definition.name: definition for definition in full.definitions}
     contradictions = find_contradictions(stable, full)

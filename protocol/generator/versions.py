@@ -1,6 +1,5 @@
-"""The protocol versions that are generated, a row each.
-
-Knows: where a version's schema comes from and which files are made of it. Does not know: how.
+"""The protocol versions that are generated, one per row. Knows: where a version's schema comes from and which files
+are generated from it. Does not know: how.
 """
 
 from typing import Final

@@ -49,7 +49,7 @@ class Limits(Struct, frozen=True):
     pauses only above `stop_reading_bytes`: a cancel must get through while the output is blocked.
 
     That pause bounds memory, but two peers that both stop reading with more than `stop_reading_bytes` unsent would
-    wait for each other for ever. That takes this backlog in both directions at once, from a peer that does not read
+    wait for each other forever. That takes this backlog in both directions at once, from a peer that does not read
     while it writes: streams stop 64 times below it, and a peer that keeps reading while its output is blocked, as
     every event loop does, always lets the other continue. If reading here were unbounded, a peer that never reads
     could fill the memory with answers.
@@ -74,7 +74,7 @@ class IncomingRequest:
 
 
 class Handler(Protocol):
-    """What a connection needs from the side that serves it."""
+    """The interface of the code that serves a connection."""
 
     async def request(self, call: IncomingRequest) -> object:
         """Serve a call in its own task; return a value msgspec can encode, or raise PeerError."""
@@ -111,7 +111,7 @@ class Connection:
         """Prepare the connection; nothing is read before `run`.
 
         `on_bug` receives every unexpected exception from the handler, with the trace ID sent to the other
-        side. `pending` is what was read from the wire before this connection took over.
+        side. `pending` are bytes that were read from the wire before this connection took over.
         """
         self._transport = transport
         self._handler = handler
@@ -302,7 +302,7 @@ class Connection:
             return None
 
     async def _notice_after_requests(self, message: Notification) -> None:
-        """Let requests read earlier reach their handler first: a cancel must find what it is to stop."""
+        """Let earlier requests reach their handlers first, so that a cancel finds the request that it is for."""
         while self._unbegun:
             await anyio.lowlevel.checkpoint()
         if (waiting := self._notice(message)) is not None:

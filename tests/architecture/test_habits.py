@@ -11,9 +11,13 @@ CATCHES_EVERYTHING = frozenset(
     {
         "protocol/hermes_protocol/connection.py",
         "hermes_acp/agent/calls/tool_calls.py",
+        "hermes_acp/frontends/gateway/delivery/message_sender.py",
+        "hermes_acp/frontends/gateway/platform_runner.py",
+        "hermes_acp/frontends/library/host_tool.py",
         "hermes_acp/frontends/lsp/server/request_tasks.py",
         "hermes_acp/sessions/clients/turn_tasks.py",
         "hermes_acp/runs/session_driver.py",
+        "hermes_acp/telemetry/traces/session_tracer.py",
         "scanner/injection_scanner/scanner.py",
     }
 )

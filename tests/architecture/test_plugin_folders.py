@@ -21,6 +21,7 @@ DRAWERS = {
     "hermes_acp.frontends.acp.v1.methods": "METHOD",
     "hermes_acp.frontends.acp.v2.methods": "METHOD",
     "hermes_acp.frontends.chat.commands": "COMMAND",
+    "hermes_acp.frontends.gateway.platforms": "PLATFORM",
     "hermes_acp.frontends.lsp.actions": "ACTION",
     "hermes_acp.frontends.lsp.features": "FEATURE",
 }
@@ -42,6 +43,7 @@ hermes_acp.frontends.acp.v2.methods: auth_login auth_logout initialize mcp_messa
   session_set_config_option terminal_cancel tool_call_cancel
 hermes_acp.frontends.chat.commands: clear copy diff effort fork help mode model new options output quit rename resume
   review rewind sessions thoughts
+hermes_acp.frontends.gateway.platforms: matrix
 hermes_acp.frontends.lsp.actions: continue_writing explain fix refactor write_tests
 hermes_acp.frontends.lsp.features: initialize initialized text_document_code_action text_document_did_change
   text_document_did_close text_document_did_open text_document_hover text_document_inline_completion

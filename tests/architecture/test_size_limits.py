@@ -19,11 +19,10 @@ STORED_EVENTS: Final = {
     # One line of the record; its fields are the stored format, which older records have too.
     "hermes_acp/core/events.py: CallEnded": 14,
     # What engines store of a run; the fields of one without a value are left out.
-    "hermes_acp/core/ports/run_ports.py: RunOrder": 13,
+    "hermes_acp/core/ports/run_ports.py: RunOrder": 14,
 }
 LARGE_STRUCTS: Final = {
     "hermes_acp/config/provider_presets.py: Preset": 15,
-    "hermes_acp/config/settings.py: ProviderSettings": 13,
     "hermes_acp/config/settings.py: Settings": 23,
     "hermes_acp/policy/shell/command_step.py: Step": 16,
     "hermes_acp/policy/shell/program_tables.py: ProgramSpec": 32,

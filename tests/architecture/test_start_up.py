@@ -74,6 +74,12 @@ def test_nothing_of_a_fleet_is_imported_without_one() -> None:
     assert not loaded_by(CONVERSATION) & {"psycopg", "temporalio", "hermes_acp.runs.fleet.postgres_database"}
 
 
+def test_nothing_of_opentelemetry_is_imported_unless_something_is_exported() -> None:
+    loaded = loaded_by(CONVERSATION)
+    assert not {name for name in loaded if name.partition(".")[0] == "opentelemetry"}
+    assert not loaded & {"hermes_acp.telemetry.traces.otel_export", "requests", "google.protobuf"}
+
+
 def test_a_chat_starts_its_agent_before_it_imports_what_draws() -> None:
     assert not loaded_by(CHAT) & {
         "rich",
@@ -88,6 +94,7 @@ def test_a_chat_starts_its_agent_before_it_imports_what_draws() -> None:
 
 def test_a_conversation_imports_nothing_it_has_no_use_for() -> None:
     loaded = loaded_by(CONVERSATION)
+    assert not [name for name in loaded if name.startswith("hermes_acp.frontends.library")]
     assert not loaded & {"mcp", "mcp_types", "hermes_acp.mcp.server_pool"}
     assert not loaded & {
         "injection_scanner.engine",

@@ -9,13 +9,16 @@ import pytest
 
 from tests.architecture.sources import ROOT, name_of, nodes_of, python_files
 
-FRONTENDS = ("acp", "chat", "cli", "command_line", "lsp", "web")
+FRONTENDS = ("acp", "chat", "cli", "command_line", "gateway", "library", "lsp", "web")
 SENTENCE = re.compile(r"[^\W\d_]{2,}[.,:;]? +[^\W\d_]{2,}")
 STYLE = re.compile(r"((bold|dim|italic|underline|noreverse|cyan|yellow|default|ansi\w+|bg:default) ?)+")
 """How rich and prompt_toolkit name styles."""
 ALLOWED = frozenset(
     {
-        *(f"hermes-acp {command}" for command in ("chat", "daemon", "lsp", "scan", "serve", "status")),
+        *(
+            f"hermes-acp {command}"
+            for command in ("chat", "daemon", "gateway", "lsp", "scan", "serve", "service", "status")
+        ),
         *("GET, POST, DELETE, OPTIONS", "authorization, content-type, ", 'Bearer realm="hermes-acp"'),
         "public, max-age=31536000, immutable",
         *(

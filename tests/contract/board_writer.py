@@ -13,6 +13,7 @@ from hermes_acp.ids import RandomIds
 from hermes_acp.runs.board.board_service import BoardService
 from hermes_acp.runs.board.file_log import FileBoardLogs
 from hermes_acp.runs.run_service import RunService, cannot_drive
+from hermes_acp.storage.session_store import SessionStore
 
 
 def service_in(home: Path) -> BoardService:
@@ -22,7 +23,7 @@ def service_in(home: Path) -> BoardService:
         SystemClock(),
         RandomIds(),
         cannot_drive,
-        lambda session_id: home / session_id,
+        SessionStore(home).sharing.fetch,
     )
     return BoardService(
         FileBoardLogs(home / "boards"), runs, SystemClock(), lambda name: home / "boards" / name / "snapshot"

@@ -132,6 +132,12 @@ class OrderSuite:
             await reached(runs, "b", "done")
         assert told(driver.driven) == ["a", "b"]
 
+    async def test_an_idle_worker_that_is_to_drain_ends(self, stage: Stage) -> None:
+        """It is told so when it has long been idle: after it has asked many times."""
+        runs, asked = stage.open(EngineSettings(poll_s=0.02)), iter(range(8))
+        with anyio.fail_after(PATIENCE_S):
+            await runs.work(ScriptedDriver(), WorkScope(is_draining=lambda: next(asked, None) is None))
+
     async def test_lists_are_newest_first_and_filtered(self, stage: Stage) -> None:
         runs = stage.open()
         for name in ("a", "b", "c"):

@@ -55,8 +55,10 @@ def test_every_version_of_a_skill_is_kept(tmp_path: Path) -> None:
 def change_a_tool(home: str, name: str) -> None:
     """Write a tool of one's own into the folder that both share."""
     place = Path(home)
-    shelves = ToolFolders(place)
-    workshop = ToolEditor(place, shelves, ToolFailureLog(place), lambda: 1.0, lambda file, cwd: None)
+    find_skill_folders = ToolFolders(place)
+    workshop = ToolEditor(
+        place, find_skill_folders, ToolFailureLog(place), lambda: 1.0, lambda file, cwd: None
+    )
     folder = place / "tools"
     for number in range(ROUNDS):
         path = folder / f"{name}.py"

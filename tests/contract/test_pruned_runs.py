@@ -15,6 +15,7 @@ from hermes_acp.runs.run_service import RunService, RunWish, cannot_drive
 from hermes_acp.runs.schedule_decisions import Decision
 from hermes_acp.runs.tables.run_pruning import KEPT_OF_EACH_SCHEDULE
 from hermes_acp.runs.tables.schedule_tables import append_occurrence
+from hermes_acp.storage.session_store import SessionStore
 from tests.contract.run_stage import JumpingClock
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +34,7 @@ def service(tmp_path: Path, clock: JumpingClock) -> RunService:
         clock,
         RandomIds(),
         cannot_drive,
-        lambda session_id: tmp_path / session_id,
+        SessionStore(tmp_path).sharing.fetch,
     )
 
 

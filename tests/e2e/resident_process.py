@@ -35,7 +35,7 @@ class Resident:
     async def listens(self) -> None:
         """Wait until it listens."""
         with anyio.fail_after(WAIT_S):
-            while b"is resident" not in self.said:
+            while b"is ready" not in self.said:
                 await self._has_grown.wait()
 
     async def wait(self) -> int:

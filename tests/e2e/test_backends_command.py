@@ -44,6 +44,4 @@ async def test_a_sandbox_is_kept_found_again_listed_and_removed(home: Path, work
             assert "is deleted." in await run("backends", "remove", "ses_a")
             assert not service.living
             assert "No sandboxes are kept." in await run("backends")
-            assert "No sandbox is kept for a session 'ses_a'" in await run(
-                "backends", "stop", "ses_a", code=2
-            )
+            assert "No sandbox is kept for session 'ses_a'" in await run("backends", "stop", "ses_a", code=2)

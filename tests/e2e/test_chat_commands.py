@@ -165,7 +165,7 @@ async def test_a_conversation_goes_back_to_before_a_prompt(place: Place) -> None
             await terminal.see(answer)
             await terminal.see("Ask anything")
         terminal.type(f"/rewind{ENTER}")
-        await terminal.see("Go back to before which prompt?")
+        await terminal.see("Go back to which prompt?")
         await terminal.see("1 two")
         terminal.type(f"1{ENTER}")
         await terminal.see("a copy of the session that ends before that prompt")

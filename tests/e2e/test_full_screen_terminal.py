@@ -143,10 +143,10 @@ async def test_the_input_has_the_focus_after_a_question(place: Place) -> None:
         terminal.type(f"{F2}n")
         await terminal.see("All done.")
         terminal.type(f"/rewind{ENTER}")
-        await terminal.see("Go back to before which prompt?")
+        await terminal.see("Go back to which prompt?")
         await terminal.see("1 Allow once", gone=True)
         terminal.type("\x1b")
-        await terminal.see("Go back to before which prompt?", gone=True)
+        await terminal.see("Go back to which prompt?", gone=True)
         terminal.type(f"hello{ENTER}")
         await terminal.see("Heard.")
 

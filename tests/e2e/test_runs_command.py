@@ -48,11 +48,11 @@ async def test_a_question_outlives_the_process_and_its_answer_goes_on_in_the_nex
         assert f"hermes-acp runs answer {run} allow|deny" in text
         async with serving(environment, home / "second"):
             said = await command("answer", run, "allow", environment=environment, cwd=workspace)
-            assert said == f"Answered. Run {run} goes on.\n"
+            assert said == f"Answered. Run {run} continues.\n"
             done = await state_of(run, environment, workspace, "done")
             assert done["answer"] == "Written."
             assert (await command("show", run, environment=environment, cwd=workspace)).endswith(
-                "\nThe agent's last words\nWritten.\n"
+                "\nThe agent's last message\nWritten.\n"
             )
     assert (workspace / "made.txt").read_text() == "made\n"
     assert len(server.requests) == 2

@@ -6,8 +6,10 @@ Does not know: how bytes are spelled or paced.
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from email.utils import formatdate
 from typing import Any
 
 import anyio
@@ -50,6 +52,14 @@ class Counters(msgspec.Struct):
     active_peak: int = 0
 
 
+class Served(msgspec.Struct, frozen=True):
+    """When a request for generation had arrived and when its answer was out, in seconds since the epoch."""
+
+    number: int
+    received_at: float
+    ended_at: float
+
+
 class ModelServer:
     """A running server; made by `serve`.
 
@@ -65,6 +75,7 @@ class ModelServer:
         self._holds_models = holds_models
         self.counters = Counters()
         self.port = port
+        self.served: list[Served] = []
         self._models = models
         self._is_strict = is_strict
         self._requests: Tally[Recorded] = Tally()
@@ -129,6 +140,9 @@ class ModelServer:
         if path.startswith("/_"):
             await connection.send_whole(200, {"content-type": "application/json"}, self._control(path))
             return
+        if request.method == "HEAD":
+            await connection.send_whole(404, {"date": formatdate(usegmt=True)}, b"")
+            return
         wire = self._wire_of(path, request.headers)
         is_generation = request.method == "POST" and path.endswith(_GENERATION)
         log = self._requests if is_generation else self._others
@@ -187,7 +201,7 @@ class ModelServer:
             await self._send_failure(wire, recorded.number, failure, connection)
             return
         asked = msgspec.structs.replace(asked, number=recorded.number)
-        recorded = msgspec.structs.replace(recorded, asked=asked)
+        recorded, received_at = msgspec.structs.replace(recorded, asked=asked), time.time()
         # The reply is chosen before anybody hears of the request, so a waiter sees the script advanced.
         reply = self.script.next_reply(recorded)
         self._requests.add(recorded)
@@ -200,6 +214,7 @@ class ModelServer:
             raise
         finally:
             self.counters.active -= 1
+            self.served.append(Served(recorded.number, received_at, time.time()))
 
     def _delivery(
         self, wire: Wire, recorded: Recorded, reply: Reply | None, connection: Connection

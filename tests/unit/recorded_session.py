@@ -11,6 +11,9 @@ class SilentSink:
     def emit(self, event: AnyEvent) -> AnyEvent:
         return event
 
+    def clean(self, text: str) -> str:
+        return text
+
     def admit(self, audience: Audience) -> None:
         pass
 

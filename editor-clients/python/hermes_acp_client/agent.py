@@ -11,7 +11,7 @@ import anyio
 import msgspec
 from msgspec import Raw
 
-from hermes_acp_client.desk import Desk
+from hermes_acp_client.client_handler import ClientHandler
 from hermes_acp_client.errors import AgentGone, AgentRefused, AgentSilent, refusal
 from hermes_acp_client.session import Session
 from hermes_protocol import salvage, v1
@@ -28,11 +28,11 @@ class Agent:
     """An agent that answers, made by `open_agent` or `attach_agent`; `greeting` is what it said of itself."""
 
     def __init__(
-        self, connection: Connection, desk: Desk, obituary: Callable[[], Awaitable[AgentGone]]
+        self, connection: Connection, handler: ClientHandler, exit_error: Callable[[], Awaitable[AgentGone]]
     ) -> None:
         self._connection = connection
-        self._desk = desk
-        self._obituary = obituary
+        self._handler = handler
+        self._exit_error = exit_error
         self._end = anyio.Event()
         self.greeting = v1.InitializeResponse(protocol_version=1)
 
@@ -59,7 +59,7 @@ class Agent:
         except TimeoutError as error:
             raise AgentSilent(method, timeout_s or 0.0) from error
         except PeerGone as error:
-            raise await self._obituary() from error
+            raise await self._exit_error() from error
         except msgspec.MsgspecError as error:
             raise AgentRefused(method, 0, f"the answer does not fit: {error}") from error
 
@@ -73,7 +73,7 @@ class Agent:
     async def gone(self) -> None:
         """Wait for the agent's end. Raises AgentGone with its last words."""
         await self._end.wait()
-        raise await self._obituary()
+        raise await self._exit_error()
 
     def notify(self, method: str, params: object) -> None:
         """Send a notification."""
@@ -132,4 +132,4 @@ class Agent:
     def _session(self, session_id: str, answer: Opened) -> Session:
         modes = answer.modes if isinstance(answer.modes, v1.SessionModeState) else None
         options = answer.config_options if isinstance(answer.config_options, list) else []
-        return Session(self, session_id, self._desk.updates_of(session_id), modes, options)
+        return Session(self, session_id, self._handler.updates_of(session_id), modes, options)

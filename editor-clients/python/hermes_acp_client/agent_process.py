@@ -41,14 +41,14 @@ class AgentProcess:
                 stdin.write(frame + b"\n")
                 stdin.flush()
             except (OSError, ValueError) as error:
-                raise self.obituary() from error
+                raise self.exit_error() from error
 
     def frames(self) -> Iterator[bytes]:
         """Yield what the agent writes, line by line, until it ends."""
         assert self._process.stdout is not None
         yield from self._process.stdout
 
-    def obituary(self) -> AgentGone:
+    def exit_error(self) -> AgentGone:
         """Say how the agent ended and what it last wrote to standard error."""
         try:
             self._process.wait(END_GRACE_S)

@@ -147,7 +147,7 @@ class BlockingAgent(_Server):
         reply: Future[JsonObject] = Future()
         with self._settling:
             if self._is_over:
-                raise self._process.obituary()
+                raise self._process.exit_error()
             self._waiting[call.msg_id] = reply
         try:
             self._send({"id": call.msg_id, "method": method, "params": params})
@@ -177,7 +177,7 @@ class BlockingAgent(_Server):
             self._is_over = True
             waiting = list(self._waiting.values())
         for reply in waiting:
-            reply.set_exception(self._process.obituary())
+            reply.set_exception(self._process.exit_error())
 
     def _take(self, message: JsonObject) -> None:
         if "method" not in message:

@@ -16,7 +16,7 @@ from hermes_acp_client.agent import Agent
 from hermes_acp_client.answers import capabilities_of
 from hermes_acp_client.asking import OnElicitation, OnPermission
 from hermes_acp_client.child import start_child
-from hermes_acp_client.desk import Desk, OnUpdate, Serve
+from hermes_acp_client.client_handler import ClientHandler, OnUpdate, Serve
 from hermes_acp_client.errors import AgentGone, WrongVersion
 from hermes_acp_client.tasks import task_group
 from hermes_acp_client.transport import ChildTransport, StreamTransport
@@ -78,7 +78,7 @@ async def adopt_agent(process: subprocess.Popen[bytes], *, user: User | None = N
     async with task_group() as group:
         group.start_soon(child.keep_stderr)
         try:
-            async with _converse(child, child.obituary, user or User()) as agent:
+            async with _converse(child, child.exit_error, user or User()) as agent:
                 yield agent
         finally:
             group.cancel_scope.cancel()  # what the agent leaves running may hold its standard error open
@@ -91,21 +91,21 @@ async def attach_agent(stream: anyio.abc.ByteStream, *, user: User | None = None
     Raises AgentGone, AgentRefused, AgentSilent, WrongVersion.
     """
 
-    async def obituary() -> AgentGone:
+    async def exit_error() -> AgentGone:
         return AgentGone("the agent closed the stream")
 
-    async with _converse(StreamTransport(stream), obituary, user or User()) as agent:
+    async with _converse(StreamTransport(stream), exit_error, user or User()) as agent:
         yield agent
 
 
 @asynccontextmanager
 async def _converse(
-    transport: Transport, obituary: Callable[[], Awaitable[AgentGone]], user: User
+    transport: Transport, exit_error: Callable[[], Awaitable[AgentGone]], user: User
 ) -> AsyncGenerator[Agent]:
-    desk = Desk(user.on_permission, user.on_elicitation, user.serves, user.on_update)
+    handler = ClientHandler(user.on_permission, user.on_elicitation, user.serves, user.on_update)
     async with task_group() as group:
-        connection = Connection(transport, desk, on_bug=desk.keep_bug)
-        agent = Agent(connection, desk, obituary)
+        connection = Connection(transport, handler, on_bug=handler.keep_bug)
+        agent = Agent(connection, handler, exit_error)
         group.start_soon(agent.serve)
         try:
             request = {
@@ -122,8 +122,8 @@ async def _converse(
         finally:
             with anyio.CancelScope(shield=True):
                 await connection.aclose()
-    if desk.bugs:
-        raise desk.bugs[0]
+    if handler.bugs:
+        raise handler.bugs[0]
 
 
 def _capabilities(user: User) -> dict[str, Any]:

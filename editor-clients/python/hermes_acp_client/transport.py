@@ -66,7 +66,7 @@ class ChildTransport:
         finally:
             self._stderr_ended.set()
 
-    async def obituary(self) -> AgentGone:
+    async def exit_error(self) -> AgentGone:
         """Say how the agent ended and what it last wrote to standard error."""
         with anyio.move_on_after(END_GRACE_S):
             await self._end()

@@ -10,7 +10,9 @@ from hermes_acp.core.proposals import Proposal
 
 
 def show_card(turn: Turn, call: ToolCall, proposal: Proposal, raw_input: object) -> CallProposed:
-    """Show a proposed call and return its card; a call that rested is shown again only if its card has changed."""
+    """Show a proposed call and return its card; a call that was suspended is shown again only if its card has
+    changed.
+    """
     card = CallProposed(
         call_id=call.id,
         name=call.name,

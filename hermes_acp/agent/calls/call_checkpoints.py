@@ -39,7 +39,7 @@ async def checkpoint_before(turn: Turn, effects: Sequence[Effect]) -> None:
 
 
 def expect_checkpoint(turn: Turn, effects: Sequence[Effect]) -> None:
-    """Start to read the folders, if the call that the user is asked about may change anything."""
+    """Start reading the folders if the call that the user is asked about may change anything."""
     top = turn.outermost
     if top.calls.checkpoints is not None and any(isinstance(effect, Runs | Calls) for effect in effects):
         top.calls.checkpoints.expect(top.record.roots)

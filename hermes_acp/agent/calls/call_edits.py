@@ -17,7 +17,7 @@ COMMENT: Final = "The user says: {comment}"
 
 
 def apply_call_edits(proposal: Proposal, answer: PermissionResponse, place: str) -> Proposal:
-    """Return a proposal with the user's edits; its result tells the model about them.
+    """Return the proposal with the user's edits; its result reports them to the model.
 
     Raises WorkspaceError, BadRequest.
     """
@@ -52,8 +52,8 @@ def _describe_left_out(left_out: Mapping[str, tuple[str, ...]], place: str) -> l
 
 
 def _with_note(perform: Action, told: str) -> Action:
-    async def perform_and_tell(progress: Progress) -> Result:
+    async def perform_and_report(progress: Progress) -> Result:
         result = await perform(progress)
         return structs.replace(result, text=f"{result.text}\n{told}")
 
-    return perform_and_tell
+    return perform_and_report

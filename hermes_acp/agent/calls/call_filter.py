@@ -1,6 +1,5 @@
-"""Decide which calls of a step are carried out.
-
-Rejected are calls that are incomplete, cannot be parsed, are repeated, or exceed the tool's limit per step.
+"""Decide which calls of a step run; reject those that are incomplete, unparsable, repeated, or over the tool's
+limit per step.
 """
 
 from collections import Counter
@@ -14,7 +13,7 @@ from hermes_acp.tools.toolbox import ParsedCall, Toolbox
 
 
 class RejectedCall(Struct, frozen=True):
-    """A call that is not carried out, and why; it may repeat another call of its step, given by number."""
+    """A call that does not run, and why; `repeats` is the number of the call in the step that it repeats, if any."""
 
     why: CallNote
     is_understood: bool = False

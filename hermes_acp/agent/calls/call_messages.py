@@ -22,7 +22,7 @@ class CallNote(Struct, frozen=True):
 
 
 def note_of(error: HermesError) -> CallNote:
-    """Return the note about a call that failed: what to do about it is for the model, which made the call."""
+    """Return the note about a failed call; the hint is addressed to the model, which made the call."""
     return CallNote(error.message, error.hint)
 
 

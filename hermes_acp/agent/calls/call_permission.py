@@ -67,9 +67,9 @@ def _with_attendance(effect: Effect) -> Effect:
 
 
 async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> Proposal | CallNote:
-    """Ask a person about a call; return the call as they want it, or why it must not run.
+    """Ask a person about a call; return the call with their changes, or why it must not run.
 
-    Raises WorkspaceError if it cannot be changed as they want.
+    Raises WorkspaceError if their changes cannot be applied.
     """
     if turn.origin.reflects_on and proposal.unasked:
         return proposal.unasked
@@ -109,7 +109,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
 
 
 async def _question(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> CallProposed:
-    """Return a question's card: with what the call would do, and why the user is asked."""
+    """Return the card of a question: what the call would do, and why the user is asked."""
     policy, place, effects = turn.deps.policy, turn.record.cwd, proposal.effects
     summary = await within_timeout(
         effects, lambda: policy.summarize(effects, why, place), CallSummary(why=why)
@@ -118,7 +118,7 @@ async def _question(turn: Turn, card: CallProposed, proposal: Proposal, why: str
 
 
 def _scope(grants: tuple[Grant, ...], place: str) -> PermissionScope:
-    """Return what the lasting answers would cover."""
+    """Return what "always" answers would cover."""
     words = describe_grants(grants, place)
     return PermissionScope(words, words if can_be_kept(grants) else "", confinement_note(grants))
 

@@ -14,8 +14,8 @@ from hermes_acp.agent.calls.call_messages import CallNote
 from hermes_acp.agent.calls.deadline import Deadline
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.errors import first_error
-from hermes_acp.core.event_types import EventContext, PlanEntry
-from hermes_acp.core.events import CallProgressed, PlanChanged
+from hermes_acp.core.event_types import EventContext, PlanChanged, PlanEntry
+from hermes_acp.core.events import CallProgressed
 from hermes_acp.core.proposals import Confinement, Effect, Question, Reply, Result
 from hermes_acp.telemetry.redaction import WINDOW
 
@@ -32,11 +32,12 @@ class CallProgress:
     def __init__(
         self, turn: Turn, call_id: str, deadline: Deadline, confinement: Confinement = "usual"
     ) -> None:
-        """Start to report. `confinement` is how policy lets the call's commands run."""
+        """Prepare to report. `confinement` is how policy lets the call's commands run."""
         self.confinement: Confinement = confinement
         self._turn = turn
         self._call_id = call_id
         self._deadline = deadline
+        self.trace_parent = turn.trace_parent_of(call_id)
         self.terminal_id: str | None = None
         self._heard = ""
         self._is_whole = True

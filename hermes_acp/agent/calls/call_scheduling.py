@@ -11,7 +11,17 @@ import anyio
 from msgspec import Struct
 
 from hermes_acp.core.ports.tool_ports import Tool
-from hermes_acp.core.proposals import Deletes, Effect, Presses, Reaches, Reads, Recalls, Remembers, Writes
+from hermes_acp.core.proposals import (
+    Deletes,
+    Effect,
+    Invokes,
+    Presses,
+    Reaches,
+    Reads,
+    Recalls,
+    Remembers,
+    Writes,
+)
 
 MAX_CONCURRENT_CALLS: Final = 8
 _UNBOUNDED_TOOLS: Final = frozenset({"processes", "delegation"})
@@ -58,7 +68,7 @@ def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
                 reads.append(path)
             case Writes(path=path) | Deletes(path=path) | Remembers(path=path):
                 changes.append(path)
-            case Reaches() | Presses() | Recalls():
+            case Reaches() | Presses() | Recalls() | Invokes(capability=None | "network"):
                 pass
             case _:
                 is_unbounded = True
@@ -139,7 +149,7 @@ class CallOrder:
                 await place.has_ended.wait()
 
     def at_work(self, number: int) -> Sequence[CallSlot]:
-        """Return the earlier calls that have no outcome yet."""
+        """Return the earlier calls without an outcome."""
         return [place for place in self._places[:number] if not place.has_ended.is_set()]
 
     @staticmethod

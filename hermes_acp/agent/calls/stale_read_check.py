@@ -10,7 +10,9 @@ from hermes_acp.tools.safe_display import escape_invisible
 
 
 def stale_read_reason(proposal: Proposal, record: Record) -> CallNote | None:
-    """Name the file whose current content the model does not know; None if it knows all that would be replaced."""
+    """Return the reason if the model does not know the current content of a file that the call would replace, else
+    None.
+    """
     for version in proposal.replaces:
         known = record.seen.get(version.path)
         if known is None:

@@ -1,6 +1,6 @@
 """Run one step's calls, each to exactly one outcome: parse, propose, check, ask, perform.
 
-Only here do failures of tools become outcomes.
+This is the only place where tool failures become outcomes.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -55,7 +55,7 @@ class _CallResult(Struct, frozen=True):
 
 
 class _Clearance(Struct, frozen=True):
-    """Whether a call may run: the reason if not, and how its commands are confined.
+    """The decision about a call: why it may not run, if so, and how its commands are confined.
 
     `amended` is the proposal that the user wants instead.
     """
@@ -70,9 +70,9 @@ async def run_tool_calls(
 ) -> tuple[CallOutcome, ...]:
     """Run a step's calls, concurrently unless they conflict; return the outcomes in the model's order.
 
-    Calls have none if the turn rests: those whose questions stay open (`turn.calls.awaiting`), and all behind them.
-    On cancellation every open call gets its outcome first. If the answer was `truncated`, its last call does not run.
-    Raises StorageError.
+    If the turn is suspended, calls with open questions (`turn.calls.awaiting`) and all calls after them have no
+    outcome. On cancellation every open call gets its outcome first. If the answer was `truncated`, its last call
+    does not run. Raises StorageError.
     """
     step_calls = _StepCalls(turn, calls, truncated=truncated)
     try:
@@ -354,7 +354,7 @@ async def _perform(
 async def _with_additions(
     turn: Turn, call: ToolCall, card: CallProposed, proposal: Proposal, ended: _CallResult
 ) -> _CallResult:
-    """Let the stages after a call add to its result; if they are cancelled, the call has its outcome nevertheless."""
+    """Let the stages after a call add to its result; if they are cancelled, the call keeps its outcome."""
     result = ended.result
     try:
         for stage in turn.deps.stages.after_call if ended.is_whole else ():

@@ -10,6 +10,7 @@ from hermes_acp.core.proposals import (
     Calls,
     Deletes,
     Effect,
+    Invokes,
     Presses,
     Reaches,
     Reads,
@@ -20,8 +21,8 @@ from hermes_acp.core.proposals import (
 )
 
 
-def required_capability(effect: Effect) -> Capability:
-    """Return the capability that a tool must declare to have this effect."""
+def required_capability(effect: Effect) -> Capability | None:
+    """Return the capability that a tool must declare to have this effect, if any."""
     match effect:
         case Reads() | Writes() | Deletes():
             return "files"
@@ -31,8 +32,11 @@ def required_capability(effect: Effect) -> Capability:
             return "network"
         case Recalls() | Remembers():
             return "memory"
+        case Invokes(capability=capability):
+            return capability
 
 
 def undeclared_effects(effects: Iterable[Effect], capabilities: frozenset[Capability]) -> tuple[Effect, ...]:
     """Return the effects for which no capability was declared."""
-    return tuple(effect for effect in effects if required_capability(effect) not in capabilities)
+    needed = ((effect, required_capability(effect)) for effect in effects)
+    return tuple(effect for effect, capability in needed if capability and capability not in capabilities)

@@ -15,6 +15,7 @@ from hermes_acp.agent.system_prompt import child_instructions
 from hermes_acp.agent.turn.turn import TurnDependencies, TurnOrigin
 from hermes_acp.agent.turn.turn_endings import SENTENCES
 from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.core.event_types import ToolsOffered
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -58,20 +59,20 @@ class ChildGroup:
         self._report()
 
     def limits_now(self) -> TurnLimits:
-        """Return the limits of a child that starts now; its time is what is left."""
+        """Return the limits of a child that starts now; its time limit is the remaining time."""
         timeout_s = self._limits.timeout_s
         if timeout_s is None:
             return self._limits
         passed_s = self.turn.deps.clock.monotonic() - self._began_at_s
         return structs.replace(self._limits, timeout_s=max(0.0, timeout_s - passed_s))
 
-    def stand(self, number: int, standing: str) -> None:
+    def show_status(self, number: int, standing: str) -> None:
         """Show the status of one child, in a few lines."""
         self._standings[number] = standing
         self._report()
 
     def _report(self) -> None:
-        """Show the status of all children, each in its share of the card."""
+        """Show the status of all children on the card, each with an equal share of the space."""
         room = TAIL_CHARACTERS // len(self._standings)
         lines = (f"{number}. {standing}"[: room - 1] for number, standing in enumerate(self._standings, 1))
         self.progress.board("\n".join(lines))
@@ -97,7 +98,7 @@ class ChildObserver:
 
     def show(self, event: Event) -> None:
         """Process one event of the child's session."""
-        if isinstance(event, PromptFrozen):
+        if isinstance(event, PromptFrozen | ToolsOffered):
             return
         parent = self._group.turn
         parent.ledger.show(ChildReported(self._child_id, event))
@@ -130,13 +131,13 @@ class ChildObserver:
                 return
         doing = " ".join(self._doing.split())[:MAX_STATUS_CHARACTERS]
         last = f"\n   {self._last}" if self._last else ""
-        self._group.stand(self._number, f"{self._title}: step {self._step}, {doing}{last}")
+        self._group.show_status(self._number, f"{self._title}: step {self._step}, {doing}{last}")
 
     def end(self, ended: TurnEnded) -> None:
         """Show how the child ended."""
         how = "done" if ended.reason == "done" else ended.sentence
         steps = "1 step" if ended.steps == 1 else f"{ended.steps} steps"
-        self._group.stand(self._number, f"{self._title}: {how} ({steps})")
+        self._group.show_status(self._number, f"{self._title}: {how} ({steps})")
 
     async def drained(self) -> None:
         """Wait while an audience of the parent is too far behind."""
@@ -183,7 +184,8 @@ async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTas
 def _setup(group: ChildGroup, title: str) -> ChildSetup:
     parent, deps = group.turn, group.deps
     instructions = child_instructions(deps.toolbox.offered, parent.outermost.record.instructions)
-    return ChildSetup(title, deps, group.limits_now(), TurnOrigin(delegator=parent), instructions)
+    origin = TurnOrigin(delegator=parent, trace=parent.trace_below(group.progress.call_id))
+    return ChildSetup(title, deps, group.limits_now(), origin, instructions)
 
 
 def _prompt(delegated_task: DelegatedTask) -> str:

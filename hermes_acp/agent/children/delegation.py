@@ -51,7 +51,8 @@ class Delegation:
     ) -> Sequence[Result]:
         """Run a child for each task, a few at a time; return each answer or why there is none.
 
-        Raises BadRequest if there are too many tasks, for a tool they cannot have, and if too little is left to share.
+        Raises BadRequest for too many tasks, for a tool that children cannot have, and if the remaining budget is
+        too small.
         """
         if not isinstance(progress, CallProgress):
             raise InternalError("Work was delegated outside of a turn.")
@@ -93,7 +94,7 @@ async def _finish(group: ChildGroup, number: int, delegated_task: DelegatedTask)
 
 
 def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
-    """Return the tools of a turn's child: those of the turn, without those that children, or children this deep, lack.
+    """Return the tools of a turn's child: those of the turn, except those not available to children, or at this depth.
 
     `wanted` narrows them. Raises BadRequest for an unknown name.
     """

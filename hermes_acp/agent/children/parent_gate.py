@@ -40,7 +40,7 @@ class ParentCards:
         return self._own_ids.get(call_id, "")
 
     def follow(self, event: CallProposed | CallStarted | CallProgressed | CallEnded) -> None:
-        """Update the card of a child's call."""
+        """Update the card of a child's call from an event."""
         if not (own_id := self.own_id(event.call_id)):
             return
         shown = structs.replace(event, call_id=own_id)

@@ -89,7 +89,7 @@ class Reflection:
         return None
 
     def due(self, config: ReflectionConfig) -> Callable[[Turn, Ending], Coroutine[Any, Any, None]]:
-        """Return the stage that starts a reflection on a finished turn, if one is due."""
+        """Return the stage that starts a reflection after a turn, if one is due."""
 
         async def reflect(turn: Turn, ending: Ending) -> None:
             calls = self._calls.pop(turn.id, [])
@@ -206,7 +206,8 @@ class ReflectionRun:
             max_refunds=0,
             tool_timeout_s=min(own.tool_timeout_s, MAX_CALL_S),
         )
-        return ChildSetup(TITLE, deps, limits, TurnOrigin(reflects_on=parent))
+        origin = TurnOrigin(reflects_on=parent, trace=parent.trace_below(self._card.call_id))
+        return ChildSetup(TITLE, deps, limits, origin)
 
 
 class _CardFollower:
@@ -238,7 +239,7 @@ class _CardProgress:
             case CallProposed():
                 record_or_show(self._parent.ledger, CallProgressed(self._card.call_id, event.title))
             case UsageChanged(cost_usd=float(cost_usd)):
-                self._parent.bill(cost_usd - self._billed_usd)
+                self._parent.add_cost(cost_usd - self._billed_usd)
                 self._billed_usd = cost_usd
             case _:
                 pass

@@ -45,7 +45,7 @@ class HistoryCut(Struct, frozen=True):
     shortened_characters: int = 0
 
     def made(self, compaction_id: str, summary: str) -> HistoryCompacted:
-        """Return the event of this cut."""
+        """Return the event that records this cut."""
         return HistoryCompacted(
             compaction_id, summary, self.replaced, self.carried, self.shortened, self.shortened_characters
         )

@@ -30,6 +30,7 @@ from hermes_acp.core.messages import (
     Message,
     ModelReply,
     ModelRequest,
+    RequestTiming,
     TextFragment,
     TextPart,
     Usage,
@@ -86,6 +87,7 @@ class _Compaction:
         self._id = turn.deps.ids.fresh("compaction")
         self._usage = Usage()
         self._cost_usd: float | None = None
+        self._timing: RequestTiming | None = None
         self._has_spoken = False
 
     def room(self) -> HistoryBudget:
@@ -107,17 +109,17 @@ class _Compaction:
         turn.emit(CompactionStarted(self._id, self._why))
         try:
             messages = turn.record.messages
-            summary = await self._sum_up(messages[: cut.replaced]) if cut.replaced else ""
+            summary = await self._summarise(messages[: cut.replaced]) if cut.replaced else ""
             event = await run_sync(self._measured, tuple(messages), cut.made(self._id, summary))
         except StorageError:
             raise
         except BaseException as error:
             turn.emit(_failure(self._id, error))
             if self._cost_usd is not None:
-                turn.tell_usage(self._before, self._cost_usd)
+                turn.report_usage(self._before, self._cost_usd)
             raise
         turn.emit(event)
-        turn.tell_usage(event.tokens_after, self._cost_usd)
+        turn.report_usage(event.tokens_after, self._cost_usd)
         await turn.ledger.settle()
         return event
 
@@ -134,19 +136,20 @@ class _Compaction:
             usage=self._usage,
             provider=route.provider if event.summary else "",
             model=route.model if event.summary else "",
+            timing=self._timing if event.summary else None,
         )
 
-    async def _sum_up(self, messages: Sequence[Message]) -> str:
+    async def _summarise(self, messages: Sequence[Message]) -> str:
         """Summarise the messages, in smaller pieces if the endpoint reports that they are too long."""
         tokens = int(self._window * CHUNK_SHARE / self._scale)
         for _ in range(MAX_HALVINGS):
             try:
-                return await self._sum_up_pieces(await run_sync(chunk_messages, messages, tokens))
+                return await self._summarise_pieces(await run_sync(chunk_messages, messages, tokens))
             except ContextWindowExceeded:
                 tokens //= 2
-        return await self._sum_up_pieces(await run_sync(chunk_messages, messages, tokens))
+        return await self._summarise_pieces(await run_sync(chunk_messages, messages, tokens))
 
-    async def _sum_up_pieces(self, pieces: Sequence[str]) -> str:
+    async def _summarise_pieces(self, pieces: Sequence[str]) -> str:
         """Summarise the pieces in order, each with the summary of the preceding ones."""
         summary = ""
         for number, piece in enumerate(pieces, 1):
@@ -182,9 +185,17 @@ class _Compaction:
         finally:
             words.flush()
         self._charge(reply.usage)
+        self._note_timing(reply.timing)
         if reply.finish == "refusal":
             raise ModelRefused(f"{route.model} declined to summarise the conversation.")
         return reply
+
+    def _note_timing(self, timing: RequestTiming | None) -> None:
+        """Extend the time of the summary to the end of a further request."""
+        if timing and self._timing:
+            took_s = timing.started_at + timing.took_s - self._timing.started_at
+            timing = structs.replace(self._timing, took_s=took_s)
+        self._timing = timing or self._timing
 
     def _charge(self, usage: Usage) -> None:
         cost_usd = model_catalog.cost_usd(usage, self._turn.route.facts)

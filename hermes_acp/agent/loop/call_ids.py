@@ -1,7 +1,7 @@
 """Replace the call IDs of a model answer with our own.
 
 Many models count from zero in each answer, so two sessions of one client would use the same ID, and the answer to one
-session's question could reach the other's call. Clients see only our IDs; the model gets its own back.
+session's question could reach the other's call. Clients see only our IDs; the model sees its own.
 """
 
 from collections.abc import Iterable

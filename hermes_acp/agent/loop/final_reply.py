@@ -1,4 +1,4 @@
-"""Decide what an answer without calls means: the end of the turn, unless it is empty or a message has arrived."""
+"""Decide whether an answer without calls ends the turn: it does, unless it is empty or a new message has arrived."""
 
 from typing import Final
 

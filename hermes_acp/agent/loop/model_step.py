@@ -30,11 +30,13 @@ from hermes_acp.core.messages import (
     Fragment,
     ModelReply,
     ModelRequest,
+    RequestTiming,
     TextFragment,
     ThoughtFragment,
     Usage,
 )
 from hermes_acp.core.ports.model_ports import Provider
+from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.models import model_catalog
 from hermes_acp.models.routing.fallback_plan import (
     FallBack,
@@ -64,7 +66,7 @@ class StreamedText:
         self._arrived = anyio.Event()
 
     def add(self, event: TextEventType, text: str) -> None:
-        """Append text; show it now if the last frame is over."""
+        """Append text; show it at once if the last frame has ended."""
         if event is not self._event:
             self.flush()
             self._event = event
@@ -91,17 +93,36 @@ class StreamedText:
             self.flush()
 
 
+class RequestTimer:
+    """Measures one model request from now on."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._started_at, self._started_s = clock.now(), clock.monotonic()
+        self._first_chunk_s: float | None = None
+
+    def note_chunk(self) -> None:
+        """Note that a part of the answer arrived."""
+        if self._first_chunk_s is None:
+            self._first_chunk_s = self._clock.monotonic() - self._started_s
+
+    def timing(self) -> RequestTiming:
+        """Return the timing of a request that is over now."""
+        took_s = self._clock.monotonic() - self._started_s
+        return RequestTiming(self._started_at, took_s, self._first_chunk_s)
+
+
 async def run_step(turn: Turn) -> ModelReply:
     """Ask the model once, by any route that yields an answer. Raises the last ModelError.
 
     After ContextWindowExceeded, the history is compacted and the call repeated once, or a model with a larger window is
     asked.
     """
-    return await ask_with_fallback(turn, partial(_ask, turn), turn.deps.stages.relief)
+    return await ask_with_fallback(turn, partial(_ask, turn), turn.deps.stages.on_window_full)
 
 
 async def ask_with_fallback(
-    turn: Turn, ask: Callable[[str], Awaitable[ModelReply]], relief: Relief | None = None
+    turn: Turn, ask: Callable[[str], Awaitable[ModelReply]], on_window_full: Relief | None = None
 ) -> ModelReply:
     """Ask with a new message ID, by any route that yields an answer.
 
@@ -123,18 +144,21 @@ async def ask_with_fallback(
     tried = FailedAttempts()
     while True:
         route_key, message_id = fallback_plan.route_key, turn.deps.ids.fresh("msg")
-        provider = turn.route.provider
+        route, timer = turn.route, RequestTimer(turn.deps.clock)
         try:
             reply = await ask(message_id)
         except ModelError as error:
             tried.note(route_key, error)
             is_full = isinstance(error, ContextWindowExceeded)
-            decision = Shorten() if is_full and relief else fallback_plan.record_failure(error)
+            decision = Shorten() if is_full and on_window_full else fallback_plan.record_failure(error)
             _log(turn, route_key, error, decision)
             is_retried = not isinstance(decision, GiveUp)
-            turn.emit(StepFailed(message_id, error.message, is_retried, provider))
+            failed = StepFailed(
+                message_id, error.message, is_retried, route.provider, route.model, error.code, timer.timing()
+            )
+            turn.emit(failed)
             if isinstance(decision, Shorten):
-                relieve, relief = relief, None
+                relieve, on_window_full = on_window_full, None
                 if relieve and await relieve(turn):
                     continue
                 decision = fallback_plan.record_failure(error)
@@ -189,7 +213,9 @@ async def _ask(turn: Turn, message_id: str) -> ModelReply:
     # Repaired JSON is recorded as understood, so that the model's history shows what was done.
     calls = call_ids.named(map(turn.deps.toolbox.mended, reply.message.tool_calls))
     ended = turn.emit(
-        StepEnded(message_id, calls, reply.message.thoughts, reply.usage, route.provider, route.model)
+        StepEnded(
+            message_id, calls, reply.message.thoughts, reply.usage, route.provider, route.model, reply.timing
+        )
     )
     _charge(turn, reply.usage)
     await turn.ledger.drained()
@@ -212,13 +238,14 @@ async def stream_reply(
     """Make one call by the turn's current route; `hear` receives each fragment, `frames` show them."""
     reply: ModelReply | None = None
     provider = await _connect(turn)
-    quiet, pace = SilenceNotice(turn), ReadingPace(turn)
+    quiet, pace, timer = SilenceNotice(turn), ReadThrottle(turn), RequestTimer(turn.deps.clock)
     with turn.deps.routing.load.stream():
         async with background_tasks(quiet.tell, *frames), provider.stream(request) as events:
             async for event in events:
                 quiet.is_broken = True
+                timer.note_chunk()
                 if isinstance(event, ModelReply):
-                    reply = event
+                    reply = structs.replace(event, timing=timer.timing())
                 else:
                     hear(event)
                     await turn.ledger.drained()
@@ -228,7 +255,7 @@ async def stream_reply(
     return reply
 
 
-class ReadingPace:
+class ReadThrottle:
     """Reads an answer once a frame while many stream at once, so that one read takes several deltas."""
 
     def __init__(self, turn: Turn) -> None:
@@ -237,7 +264,7 @@ class ReadingPace:
         self._asked_at_s = self._clock.monotonic()
 
     async def keep(self) -> None:
-        """Wait for the end of the frame before the next read; what had been read before is taken at once."""
+        """Wait for the end of the frame before the next read; data that was read before is returned at once."""
         if self._load.is_high:
             if self._clock.monotonic() - self._asked_at_s >= BUFFERED_S:
                 await anyio.sleep(self._load.frame_s)
@@ -283,10 +310,10 @@ def _request(turn: Turn) -> ModelRequest:
 
 
 def _refusal_error(turn: Turn, usage: Usage) -> ModelRefused:
-    """Charge for a reply that is a refusal, and return the error that lets another route try."""
+    """Count the cost of a reply that is a refusal, and return the error that makes another route try."""
     cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
     turn.spent.charge(usage, cost_usd)
-    turn.bill(cost_usd)
+    turn.add_cost(cost_usd)
     return ModelRefused(f"{turn.route.model} declined to answer this.")
 
 
@@ -294,4 +321,4 @@ def _charge(turn: Turn, usage: Usage) -> None:
     cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
     turn.spent.add(usage, cost_usd)
     if usage.total_tokens:
-        turn.tell_usage(usage.total_tokens, cost_usd)
+        turn.report_usage(usage.total_tokens, cost_usd)

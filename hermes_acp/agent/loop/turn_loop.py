@@ -17,8 +17,8 @@ async def run_turn(turn: Turn) -> Ending:
     for stage in stages.preflight:
         if ending := await stage(turn):
             return ending
-    if resting := turn.record.calls.resting():
-        await run_tool_calls(turn, resting, truncated=False)
+    if suspended := turn.record.calls.suspended():
+        await run_tool_calls(turn, suspended, truncated=False)
     while not turn.calls.awaiting:
         for stage in stages.before_step:
             if ending := await stage(turn):

@@ -35,7 +35,7 @@ async def run_to_ending(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = r
 
 
 async def finalize(turn: Turn, ending: Ending) -> Ending:
-    """Close what the turn left open and run its postflight stages, in bounded time even if it was cancelled.
+    """Close open calls and run the postflight stages, in bounded time even if the turn was cancelled.
 
     Return the final ending. If the record cannot be written, no stage runs and the ending says so.
     """
@@ -66,7 +66,7 @@ async def run_unprompted(turn: Turn, words: str) -> TurnEnded:
 
     Return how it ended. Raises StorageError.
     """
-    turn.emit(TurnStarted(turn.id))
+    turn.emit(TurnStarted(turn.id, trace_parent=turn.origin.trace.parent))
     turn.emit(UserSaid(turn.deps.ids.fresh("msg"), (TextPart(words),)))
     try:
         ending = await run_to_ending(turn)

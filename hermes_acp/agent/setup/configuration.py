@@ -1,6 +1,6 @@
 """The current configuration: the model in use, and the turn dependencies that follow from it.
 
-They are kept until the configuration is reloaded; running turns keep those they started with.
+Both are cached until the configuration is reloaded; running turns keep those they started with.
 """
 
 from collections.abc import Callable
@@ -57,7 +57,7 @@ class Configuration:
         connect: "Connect | None",
         on_models: Callable[[], None],
     ) -> None:
-        """Build nothing yet; `on_models` is called whenever the available models become known.
+        """Build nothing until first use. `on_models` is called whenever the available models become known.
 
         `make` builds the dependencies of turns from settings, model connections and a notice about finding the model.
         It blocks.
@@ -112,7 +112,7 @@ class Configuration:
         await self.find_model()
 
     def forget_model(self) -> None:
-        """Choose the model again at its next use, because access to it has changed. Running turns keep theirs."""
+        """Choose the model again at the next use, because the access to it has changed. Running turns keep theirs."""
         self._deps = None
         self._expected = ()
         self._changes += 1
@@ -127,8 +127,8 @@ class Configuration:
     async def deps(self, found: "LoadedConfiguration | None" = None) -> "TurnDependencies":
         """Return the dependencies of turns, built on first use. Raises AuthRequired, ConfigError, ModelError.
 
-        May wait for an endpoint. If the configuration changes meanwhile, a waiting caller starts again; the change
-        itself does not wait.
+        May wait for an endpoint. If the configuration changes in the meantime, a waiting caller starts over; the
+        change itself does not wait.
         """
         while True:
             self._require_sign_in()
@@ -255,7 +255,7 @@ class Configuration:
 
 
 def _expected_models(settings: "Settings", choices: "tuple[ModelChoice, ...]") -> tuple[AvailableModel, ...]:
-    """Return the models that the settings name; none if the first must be asked for."""
+    """Return the models that the settings name, or none if the endpoint must be asked for its models."""
     from hermes_acp.models.model_connections import available_models, with_usual_model
 
     first, *fallbacks = choices

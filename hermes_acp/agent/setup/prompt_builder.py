@@ -36,9 +36,9 @@ REMOTE_NOTICE: Final = (
 class PromptSources(Struct, frozen=True):
     """The sources of all prompts of one configuration.
 
-    `clean` masks secrets, `skills` describes a folder's skills, `unread` returns the paths there that rules keep from
-    being read. `home` is the user's own folder, which contains the notes and lists the texts they allowed. `news` are
-    notices for the user. `note_imports` receives a folder's context file imports.
+    `clean` masks secrets, `skills` describes a folder's skills, `unread` returns the paths that rules forbid to
+    read there. `home` is the user's own folder, which contains the notes and lists the texts they allowed. `news`
+    are notices for the user. `note_imports` receives a folder's context file imports.
     """
 
     tools: tuple[ToolSchema, ...]

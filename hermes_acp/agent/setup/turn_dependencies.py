@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.context.context_approvals import ContextApprovals
+from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports.child_ports import ChildRecords
 from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
@@ -43,13 +44,13 @@ if TYPE_CHECKING:
 
 
 class UnattendedWork(Struct, frozen=True):
-    """What lets an agent arrange work without its user: schedules and boards, if there are any here."""
+    """The ports through which an agent arranges work without its user: schedules and boards, where available."""
 
     schedules: "AgentSchedules | None" = None
     boards: "AgentBoards | None" = None
 
     def ports(self) -> dict[str, object]:
-        """Return the ports of the tools that are offered."""
+        """Return the ports, by name, for the tools that use them."""
         named: dict[str, object] = {"schedules": self.schedules, "boards": self.boards}
         return {name: port for name, port in named.items() if port is not None}
 
@@ -85,7 +86,7 @@ class TurnDependenciesFactory:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Build nothing yet."""
+        """Build nothing until first use."""
         self._environment = environment
         self._clock = clock
         self._ids = ids
@@ -120,7 +121,6 @@ class TurnDependenciesFactory:
 
         Blocks.
         """
-        from hermes_acp.agent.setup.turn_stages import learning_stages, outcome_scan_stages, turn_stages
         from hermes_acp.agent.turn.turn import CompactionShares, ModelUse, TurnDependencies
         from hermes_acp.config.settings import load_variables
         from hermes_acp.context.context_file_monitor import ContextFileMonitor
@@ -133,7 +133,7 @@ class TurnDependenciesFactory:
         services, variables = self._services, load_variables(self._environment)
         if settings.hooks:
             load_hooks()
-        toolbox = Toolbox(_builtin_tools(self._ports(settings, variables)))
+        toolbox = Toolbox(_builtin_tools(self._ports(settings, variables), settings.builtin_tools))
         services.skill_service.library.know_tools(toolbox.names)
         keys = (search_key(settings, variables), memory_key(settings.memory, variables))
         redactor = self._redactor(connections.choices, *keys)
@@ -152,16 +152,7 @@ class TurnDependenciesFactory:
             expenses=StructuredLog(self._environment.home, self._clock, "usage"),
             toolbox=toolbox,
             policy=policy,
-            stages=turn_stages(
-                settings.titles,
-                *learning_stages(
-                    settings.skills,
-                    services.learning.usage_tracker,
-                    lambda: self._reflection,
-                    services.skill_service.index,
-                ),
-                (*self._memory_stages(settings, variables, redactor, connections), outcome_scan_stages()),
-            ),
+            stages=self._stages(settings, variables, redactor, connections),
             redactor=redactor,
             build_prompt=self._briefer(settings, toolbox.schemas, redactor, policy, news),
             clock=self._clock,
@@ -173,8 +164,36 @@ class TurnDependenciesFactory:
             context_files=context_files,
         )
 
+    def _stages(
+        self,
+        settings: "Settings",
+        variables: Mapping[str, str],
+        redactor: "Redactor",
+        connections: "ModelConnections",
+    ) -> "TurnStages":
+        from hermes_acp.agent.setup.turn_stages import (
+            learning_stages,
+            outcome_scan_stages,
+            recording_stages,
+            turn_stages,
+        )
+
+        services = self._services
+        learning = learning_stages(
+            settings.skills,
+            services.learning.usage_tracker,
+            lambda: self._reflection,
+            services.skill_service.index,
+        )
+        more = (
+            *self._memory_stages(settings, variables, redactor, connections),
+            outcome_scan_stages(),
+            recording_stages(self._environment.home),
+        )
+        return turn_stages(settings.titles, *learning, more)
+
     def _ports(self, settings: "Settings", variables: Mapping[str, str]) -> dict[str, object]:
-        """Return, by name, the ports of tools besides the workspace; a session's editor sets `diagnoses`."""
+        """Return the ports of tools by name, except the workspace; `diagnoses` depends on the session's editor."""
         from hermes_acp.agent.calls.nested_calls import NestedCalls
         from hermes_acp.agent.children.delegation import Delegation
         from injection_scanner.foreign_text import InjectionScanner
@@ -278,9 +297,16 @@ def skill_similarity(recall_service: RecallService) -> "SkillSimilarity":
     return SkillSimilarity(lambda: recall_service.semantic_index, recall_service.report)
 
 
-def _builtin_tools(ports: Mapping[str, object]) -> dict[str, Any]:
+def _builtin_tools(ports: Mapping[str, object], chosen: Sequence[str] | None) -> dict[str, Any]:
+    """Return the chosen tools, by default all. Raises ConfigError for an unknown name."""
     plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
-    bound = {name: _bound(plugin_folder.open(name), ports) for name in plugin_folder}
+    if unknown := [name for name in chosen or () if name not in plugin_folder]:
+        raise ConfigError(
+            f"builtin_tools names {unknown[0]!r}, which is no built-in tool.",
+            hint=f"The built-in tools are: {', '.join(plugin_folder)}.",
+        )
+    wanted = plugin_folder.names() if chosen is None else chosen
+    bound = {name: _bound(plugin_folder.open(name), ports) for name in wanted}
     return {name: tool for name, tool in bound.items() if tool is not None}
 
 

@@ -22,11 +22,13 @@ from hermes_acp.agent.stages.outcome_scan import OutcomeScanner
 from hermes_acp.agent.stages.rejected_edits import note_rejected_edits
 from hermes_acp.agent.stages.steering import steer_from_inbox
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
-from hermes_acp.agent.stages.turn_budget import keep_within_budget, tell_unknown_price
+from hermes_acp.agent.stages.turn_budget import keep_within_budget, report_unknown_price
 from hermes_acp.agent.turn.turn import AfterStepStage, PostflightStage, Turn, TurnStages
 from hermes_acp.agent.turn.turn_endings import Ending
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hermes_acp.agent.children.reflection import Reflection
     from hermes_acp.config.sections.memory_settings import MemorySettings
     from hermes_acp.config.sections.skill_settings import SkillSettings
@@ -57,7 +59,7 @@ def turn_stages(
             *(stage for each in more for stage in each.preflight),
             name_session,
             freeze_prompt,
-            tell_unknown_price,
+            report_unknown_price,
         ),
         before_step=(
             note_mode,
@@ -71,7 +73,7 @@ def turn_stages(
         ),
         after_step=(refund_cheap_step, *checks, count_invalid_steps, detect_loops),
         postflight=closing,
-        relief=make_room,
+        on_window_full=make_room,
     )
 
 
@@ -110,7 +112,7 @@ def learning_stages(
     reflection: "Callable[[], Reflection]",
     index: Callable[[str], str],
 ) -> tuple[tuple[AfterStepStage, ...], tuple[PostflightStage, ...]]:
-    """Return the stages that learn for later sessions after a step and after a turn.
+    """Return the stages that learn for later sessions, after a step and after a turn.
 
     `index` returns the prompt's text about the skills of a place; it blocks.
     """
@@ -130,6 +132,14 @@ def outcome_scan_stages() -> TurnStages:
     from injection_scanner.foreign_text import InjectionScanner
 
     return TurnStages(before_step=(OutcomeScanner(InjectionScanner().orders_in).warn,))
+
+
+def recording_stages(home: "Path") -> TurnStages:
+    """Return the stages that record what the requests of a session contain, for exports."""
+    from hermes_acp.agent.setup.offered_tools import OfferedToolsRecorder
+    from hermes_acp.storage.tool_schema_store import ToolSchemaStore
+
+    return TurnStages(before_step=(OfferedToolsRecorder(ToolSchemaStore(home)).note,))
 
 
 def reflection_stages() -> TurnStages:

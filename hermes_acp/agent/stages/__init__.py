@@ -1,1 +1,1 @@
-"""What happens around the steps of a turn, one stage per file; `agent/setup/turn_stages.py` sets their order."""
+"""The stages around the steps of a turn, one per file; `agent/setup/turn_stages.py` sets their order."""

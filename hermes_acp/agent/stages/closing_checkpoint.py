@@ -5,6 +5,6 @@ from hermes_acp.agent.turn.turn_endings import Ending
 
 
 async def close_checkpoint(turn: Turn, ending: Ending) -> None:
-    """Store the present state, if the turn may have changed anything."""
+    """Store the current state if the turn may have changed anything."""
     if turn.calls.checkpoints and not turn.origin.delegator:
         await turn.calls.checkpoints.after()

@@ -14,7 +14,7 @@ _NOTHING_TOLD: Final = ""
 async def note_deferred_tools(turn: Turn) -> Ending | None:
     """Add a note with the deferred tools if they differ from those that the model knows.
 
-    They stay the same during a turn, so later steps only look whether a compaction removed the note.
+    They stay the same during a turn, so later steps only check whether a compaction removed the note.
     """
     schemas, is_first_step = turn.deps.toolbox.deferred_schemas, not turn.spent.steps
     if not (schemas or is_first_step):

@@ -26,16 +26,16 @@ SOURCE: Final = (
 def outside_memory_stages(
     memory: ExternalMemory, is_wanted: Callable[[], bool], is_attended: Callable[[], bool]
 ) -> TurnStages:
-    """Return the stages; unless the service is wanted, nothing is queried or sent."""
+    """Return the stages; if the service is not used in this session, they neither query nor send anything."""
 
     async def ask_memory(turn: Turn) -> Ending | None:
-        """Start the query, unless that was done when the previous turn ended."""
+        """Start the query, unless it was started when the previous turn ended."""
         exchange = _exchange(turn)
         if is_wanted() and not turn.origin.delegator and exchange.said:
             memory.prefetch(turn.record.session_id, exchange.said)
         return None
 
-    async def tell_memory(turn: Turn) -> Ending | None:
+    async def note_memories(turn: Turn) -> Ending | None:
         """Add the answer as a note once it has arrived."""
         if is_wanted() and not turn.origin.delegator:
             text = await memory.take(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
@@ -45,14 +45,14 @@ def outside_memory_stages(
         return None
 
     async def keep_exchange(turn: Turn, ending: Ending) -> None:
-        """Start to send the exchange; if no user is attending, wait for that briefly."""
+        """Start sending the exchange; if no user is attending, wait briefly for it to be sent."""
         exchange = _exchange(turn)
         if is_wanted() and not turn.origin.delegator and exchange.said and ending.reason == "done":
             memory.keep(turn.record.session_id, exchange)
             if not is_attended():
                 await memory.settle(turn.record.session_id, HEADLESS_WAIT_S)
 
-    return TurnStages(preflight=(ask_memory,), before_step=(tell_memory,), postflight=(keep_exchange,))
+    return TurnStages(preflight=(ask_memory,), before_step=(note_memories,), postflight=(keep_exchange,))
 
 
 def _exchange(turn: Turn) -> ConversationExchange:

@@ -20,7 +20,7 @@ from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, Permissio
 from hermes_acp.core.proposals import Deletes, Proposal, Question, Reads, Reply, Result, Writes
 from hermes_acp.hooks.changed_files import files_on_disk, with_changed_files
 from hermes_acp.hooks.hook_definitions import CallSubject
-from hermes_acp.hooks.session_hooks import Occasion, SessionHooks, Verdict, Whose
+from hermes_acp.hooks.session_hooks import HookTrigger, SessionHooks, Verdict, Whose
 
 if TYPE_CHECKING:
     from hermes_acp.config.sections.hook_settings import HookEvent
@@ -51,7 +51,7 @@ class HookStages:
         self._hooks = hooks
 
     async def begin(self, turn: Turn) -> Ending | None:
-        """Run the hooks of the session's start, and the workspace's hooks for the prompt; add their notes."""
+        """Run the session's start hooks, and the workspace's prompt hooks; add their notes."""
         hooks = self._hooks
         if turn.origin.parent:
             return None
@@ -68,11 +68,11 @@ class HookStages:
         if not self._hooks.listens("before_tool"):
             return ""
         facts, subject = _facts_of(turn, card, proposal)
-        verdict = await self._hooks.run(Occasion("before_tool", facts, subject), turn.deps.redactor.clean)
+        verdict = await self._hooks.run(HookTrigger("before_tool", facts, subject), turn.deps.redactor.clean)
         return verdict.refusal
 
     async def after_call(self, turn: Turn, card: CallProposed, proposal: Proposal, result: Result) -> Result:
-        """Return a call's result with what hooks add to it for the model."""
+        """Return a call's result with the notes that hooks add for the model."""
         if not self._hooks.listens("after_tool"):
             return result
         facts, subject = _facts_of(turn, card, proposal)
@@ -83,7 +83,7 @@ class HookStages:
             "exit_code": result.exit_code,
         }
         known = await files_on_disk(result)
-        verdict = await self._hooks.run(Occasion("after_tool", facts, subject), clean)
+        verdict = await self._hooks.run(HookTrigger("after_tool", facts, subject), clean)
         _note_speakers(turn, verdict)
         if not verdict.has_run:
             return result
@@ -92,11 +92,11 @@ class HookStages:
         return structs.replace(result, text="\n\n".join((result.text, *notes))) if notes else result
 
     async def end(self, turn: Turn, ending: Ending) -> None:
-        """Run the hooks of the turn's end."""
+        """Run the hooks for the end of the turn."""
         if turn.origin.parent or not self._hooks.listens("turn_end"):
             return
         facts = {**_common_facts(turn), "reason": ending.reason, "message": ending.sentence}
-        occasion = Occasion("turn_end", {**facts, "answer": _answer_of(turn)})
+        occasion = HookTrigger("turn_end", {**facts, "answer": _answer_of(turn)})
         await self._hooks.notify(occasion, turn.deps.redactor.clean)
 
     async def _note(
@@ -104,7 +104,7 @@ class HookStages:
     ) -> None:
         if not self._hooks.listens(event, whose):
             return
-        occasion = Occasion(event, {**_common_facts(turn), **facts})
+        occasion = HookTrigger(event, {**_common_facts(turn), **facts})
         verdict = await self._hooks.run(occasion, turn.deps.redactor.clean, whose)
         _note_speakers(turn, verdict)
         for text in verdict.texts:
@@ -134,7 +134,7 @@ class HookGate:
     def _tell(self, title: str, tool: str) -> None:
         if self._hooks.listens("question"):
             facts = {**_common_facts(self._turn), "title": title, "tool_name": tool}
-            self._hooks.notify_soon(Occasion("question", facts), self._turn.deps.redactor.clean)
+            self._hooks.notify_soon(HookTrigger("question", facts), self._turn.deps.redactor.clean)
 
 
 def _common_facts(turn: Turn) -> dict[str, object]:
@@ -142,7 +142,7 @@ def _common_facts(turn: Turn) -> dict[str, object]:
 
 
 def _facts_of(turn: Turn, card: CallProposed, proposal: Proposal) -> tuple[dict[str, object], CallSubject]:
-    """Return what hooks are told about a call."""
+    """Return the facts about a call that hooks are given."""
     paths = [each.path for each in proposal.effects if isinstance(each, Reads | Writes | Deletes)]
     subject = CallSubject(card.name, card.kind, tuple(dict.fromkeys(paths)))
     facts: dict[str, object] = {
@@ -158,7 +158,7 @@ def _facts_of(turn: Turn, card: CallProposed, proposal: Proposal) -> tuple[dict[
 
 
 def _note_speakers(turn: Turn, verdict: Verdict) -> None:
-    """Record that the model reads what the user's hooks printed, which may come from anywhere."""
+    """Record the output of the user's hooks as a source, because it may come from anywhere."""
     sources = (Source("untrusted", f"the output of the {hook.label}") for hook in verdict.speakers)
     note_sources(turn, sources)
 

@@ -20,12 +20,12 @@ async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
     turn.guards.invalid_steps += 1
     if turn.guards.invalid_steps < MAX_INVALID_STEPS:
         return None
-    mistake = _begin_of(step.outcomes[-1].text)
+    mistake = _excerpt(step.outcomes[-1].text)
     return make_ending("bad_calls", f"{make_ending('bad_calls').sentence} The last error: {mistake}")
 
 
-def _begin_of(text: str) -> str:
-    """Return as many whole words of a text as fit into a sentence."""
+def _excerpt(text: str) -> str:
+    """Return the first words of a text, as many as fit into a sentence."""
     if len(text) <= MAX_MISTAKE_CHARACTERS:
         return text
     return f"{text[:MAX_MISTAKE_CHARACTERS].rpartition(' ')[0] or text[:MAX_MISTAKE_CHARACTERS]} …"

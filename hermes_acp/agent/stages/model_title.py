@@ -1,6 +1,6 @@
 """Have the model name a session, if that is configured.
 
-It is asked once, after the first completed turn. A title set by somebody meanwhile stays, and a failure is ignored.
+It is asked once, after the first completed turn. A title that was set in the meantime stays, and a failure is ignored.
 """
 
 from typing import Final
@@ -54,7 +54,7 @@ async def ask_for_title(turn: Turn, ending: Ending) -> None:
         return
     cost_usd = model_catalog.cost_usd(reply.usage, turn.route.facts)
     turn.spent.charge(reply.usage, cost_usd)
-    turn.bill(cost_usd)
+    turn.add_cost(cost_usd)
     if title := _shown(reply.message.text):
         turn.emit(TitleChanged(title))
 

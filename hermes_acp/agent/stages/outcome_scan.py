@@ -1,4 +1,4 @@
-"""Scan tool quotes of files and commands for injected instructions, and warn the model before its next step.
+"""Scan quoted files and command output for injected instructions, and warn the model before its next step.
 
 Quoted text is not changed, because edits need every character. Text from the web, servers and custom tools is scanned
 and cut on arrival.
@@ -64,7 +64,7 @@ class QuotedText(Struct, frozen=True):
 
 
 class OutcomeScanner:
-    """Scans what tools quoted, each text once per process; `judge` returns the injected instructions in a text.
+    """Scans text quoted by tools, each text once per process; `judge` returns the injected instructions in a text.
 
     A text that cannot be scanned within `max_s`, or at all, is reported as not scanned: the model is told to treat it
     as data.

@@ -1,4 +1,4 @@
-"""Let messages that arrive during a turn steer it from the next step on."""
+"""Add messages that arrive during a turn to its next step."""
 
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.agent.turn.turn_endings import Ending

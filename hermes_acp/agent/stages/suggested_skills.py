@@ -23,7 +23,7 @@ NAMED: Final = (
 def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
     """Return the stage that starts the search at the start of a turn, and the stage that adds the note."""
 
-    async def look_for_skills(turn: Turn) -> Ending | None:
+    async def start_skill_search(turn: Turn) -> Ending | None:
         """Start a search for skills that fit the prompt."""
         words = "" if turn.origin.delegator or LOADS not in turn.deps.toolbox.names else _asked(turn)
         if len(words) >= MIN_PROMPT_CHARACTERS and not words.startswith("/"):
@@ -42,7 +42,7 @@ def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
             turn.emit(Noticed("info", f"It may fit: {', '.join(each.name for each in found)}."))
         return None
 
-    return look_for_skills, name_fitting_skills
+    return start_skill_search, name_fitting_skills
 
 
 def _asked(turn: Turn) -> str:

@@ -11,7 +11,7 @@ from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.events import Noticed
 
 
-async def tell_unknown_price(turn: Turn) -> Ending | None:
+async def report_unknown_price(turn: Turn) -> Ending | None:
     """Report that a cost limit cannot be enforced if the model's price is unknown."""
     limit_usd = turn.limits.max_cost_usd
     if limit_usd is not None and turn.route.facts.input_usd is None:

@@ -38,6 +38,15 @@ class Ledger:
         for audience in self._audiences:
             audience.show(event)
 
+    def relay(self, event: Event) -> None:
+        """Show an event that the record contains already, because another process added it."""
+        self.record.apply(event)
+        self.show(event)
+
+    def clean(self, text: str) -> str:
+        """Return a text with secrets masked: those that the program knows, and what looks like one."""
+        return self.redactor.clean(text)
+
     async def settle(self) -> None:
         """Make everything emitted so far survive a crash of the machine (fsync)."""
         await self._journal.settle()

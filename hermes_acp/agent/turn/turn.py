@@ -29,6 +29,7 @@ from hermes_acp.models.routing.fallback_plan import FallbackPlan
 from hermes_acp.models.routing.routes import Route, Routing
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.telemetry.redaction import Redactor
+from hermes_acp.telemetry.trace_context import TurnTrace, call_trace_parent, trace_below
 from hermes_acp.tools.toolbox import Toolbox
 
 MAX_INVALID_STEPS: Final = 3
@@ -70,8 +71,8 @@ class TurnStages(Struct, frozen=True):
     `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
     `postflight` runs once when the ending is known, even after a failure or cancellation, unless the record cannot be
     written. `before_call` runs before a call that policy does not deny; each returns why the call is refused, or "".
-    `after_call` runs after each performed call; each returns the result for the model. `relief` makes room when an
-    endpoint reports that its window is full, and returns whether it could.
+    `after_call` runs after each performed call; each returns the result for the model. `on_window_full` makes room
+    when an endpoint reports that its window is full, and returns whether it could.
     """
 
     preflight: tuple["Stage", ...] = ()
@@ -80,7 +81,7 @@ class TurnStages(Struct, frozen=True):
     postflight: tuple["PostflightStage", ...] = ()
     before_call: tuple["BeforeCallStage", ...] = ()
     after_call: tuple["AfterCallStage", ...] = ()
-    relief: "Relief | None" = None
+    on_window_full: "Relief | None" = None
 
 
 class TurnDependencies(Struct, frozen=True):
@@ -116,12 +117,13 @@ class TurnOrigin(Struct, frozen=True):
     """What a turn works for; empty for a turn that a person prompted.
 
     `delegator` is the turn that delegated a task to it and shares its budget, `reflects_on` the finished turn that it
-    reviews. `within` is the call whose nested calls run in it, such as a script.
+    reviews. `within` is the call whose nested calls run in it, such as a script; `trace` places it among traces.
     """
 
     delegator: "Turn | None" = None
     reflects_on: "Turn | None" = None
     within: str = ""
+    trace: TurnTrace = TurnTrace()
 
     @property
     def parent(self) -> "Turn | None":
@@ -140,8 +142,8 @@ class TurnGuards(Struct):
 class TurnCalls(Struct):
     """What all calls of a turn share.
 
-    Code that asks a person holds `asking`, so there is one question at a time. `awaiting` are the calls whose questions
-    stay open, so that the turn rests. `checkpoints` is None if nothing is stored for an undo.
+    Code that asks a person holds `asking`, so there is one question at a time. `awaiting` are the calls whose
+    questions stay open, which suspends the turn. `checkpoints` is None if nothing is stored for an undo.
     """
 
     running: RunningCalls = field(default_factory=RunningCalls)
@@ -178,7 +180,7 @@ class Turn(Struct):
 
     @property
     def route(self) -> Route:
-        """The model that this turn is asking now, and how it is reached."""
+        """The model that this turn currently uses, and how it is reached."""
         return self.deps.routing.route(self.fallback_plan.route_key.route)
 
     @property
@@ -211,24 +213,32 @@ class Turn(Struct):
         delegator = self.origin.delegator
         return (delegator.grants if delegator else ()) + self.record.grants
 
+    def trace_parent_of(self, call_id: str) -> str:
+        """Return the `traceparent` that what a call does passes on; empty if it belongs to no trace."""
+        return call_trace_parent(self.origin.trace, self.id, call_id)
+
+    def trace_below(self, call_id: str) -> TurnTrace:
+        """Return the place among traces of a turn that works for a call of this one."""
+        return trace_below(self.origin.trace, self.id, call_id)
+
     def emit(self, event: AnyEvent) -> AnyEvent:
         """Record an event, then show it; return it as recorded."""
         return self.ledger.emit(event)
 
-    def tell_usage(self, used_tokens: int, cost_usd: float | None) -> None:
+    def report_usage(self, used_tokens: int, cost_usd: float | None) -> None:
         """Report how full the model's window is; `cost_usd` is added to the session's total."""
         known = [cost for cost in (self.record.usage.cost_usd, cost_usd) if cost is not None]
         total_usd = sum(known) if known else None
         self.emit(UsageChanged(used_tokens, self.route.window_tokens, total_usd))
 
-    def bill(self, cost_usd: float | None) -> None:
+    def add_cost(self, cost_usd: float | None) -> None:
         """Add a cost outside the steps of its turns to the session's total."""
         if cost_usd:
             usage = self.record.usage
             self.emit(structs.replace(usage, cost_usd=(usage.cost_usd or 0.0) + cost_usd))
 
     def left(self) -> TurnLimits | None:
-        """Return the limits less the tokens and money used, or None if one of them is used up."""
+        """Return the limits minus the tokens and money used, or None if one of them is used up."""
         limits, usage = self.limits, self.spent.usage
         tokens, cost_usd = limits.max_tokens, limits.max_cost_usd
         if tokens is not None:

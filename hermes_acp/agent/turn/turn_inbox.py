@@ -6,7 +6,7 @@ from hermes_acp.core.messages import Part
 
 
 class InboxMessage:
-    """A message to a running turn; `settled` once the turn has read it or ended without reading it."""
+    """A message to a running turn; `settled` is set once the turn has read it or ended without reading it."""
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
         self.parts = parts
@@ -42,6 +42,6 @@ class Inbox:
         return fresh
 
     def settle(self) -> None:
-        """Release everything that waits for this turn after it has ended."""
+        """Release everything that waits for this turn, which has ended."""
         for message in (*self._read, *self._unread):
             message.settled.set()

@@ -1,4 +1,4 @@
-"""`hooks:` in a settings file: a person's own commands, run at points of a session."""
+"""`hooks:` in a settings file: a person's own commands, run at certain points in a session."""
 
 from typing import Annotated, Final, Literal, Self
 

@@ -30,7 +30,7 @@ class NotificationTargetSettings(Section):
 
 
 class NotificationSettings(Section):
-    """Whom to tell what happened while no client was attached."""
+    """Where to report what happened while no client was attached."""
 
     events: tuple[NotificationEvent, ...] = ("input_required", "failed", "done")
     """What is reported: `input_required` (a question waits), `failed`, `done`."""
@@ -49,7 +49,7 @@ class NotificationSettings(Section):
 
 
 class ReportSettings(Section):
-    """What is reported to people who are elsewhere."""
+    """The events that are reported to people who are not at a client."""
 
     notifications: NotificationSettings = NotificationSettings.defaults()
 

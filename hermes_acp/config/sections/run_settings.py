@@ -27,7 +27,7 @@ class BoardsSettings(Section):
 
 
 class ResidentSettings(Section):
-    """What the resident process does by itself."""
+    """Background work of the resident process."""
 
     daemon: Literal["manual", "auto"] = "manual"
     """Whether editors start the resident process if it does not run: `auto`, on a line of its own, lets the first one

@@ -102,7 +102,7 @@ class Checkpoints(Protocol):
     """The store of checkpoints. Every method raises CheckpointError."""
 
     def expect(self, roots: Sequence[str]) -> None:
-        """Prepare for an upcoming checkpoint of these folders; returns at once."""
+        """Prepare for an upcoming checkpoint of these folders; return at once."""
         ...
 
     async def open(

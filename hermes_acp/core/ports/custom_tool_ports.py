@@ -26,7 +26,7 @@ class ToolChange(Struct, frozen=True):
 
 
 class ToolPreview(Struct, frozen=True):
-    """A preview of a tool's file after a change; `state` is its present state, and `abilities` is for people."""
+    """A preview of a tool's file after a change; `state` is its current state, and `abilities` is for people."""
 
     scope: ToolScope
     state: str
@@ -34,11 +34,11 @@ class ToolPreview(Struct, frozen=True):
     abilities: str = ""
 
 
-class ToolWorkshop(Protocol):
+class ToolWriter(Protocol):
     """The editor of custom tools, by the agent's working directory."""
 
     async def preview(self, cwd: str, change: ToolChange) -> ToolPreview:
-        """Preview a change of a tool. Raises BadRequest, with every fault."""
+        """Preview a change of a tool. Raises BadRequest listing every fault."""
         ...
 
     async def change(self, cwd: str, change: ToolChange, preview: ToolPreview, session_id: str) -> str:

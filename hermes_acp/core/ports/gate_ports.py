@@ -14,7 +14,7 @@ from hermes_acp.core.proposals import Question, Reply
 class PermissionResponse(Struct, frozen=True):
     """An answer with a comment and, by path, the texts that files should have instead.
 
-    `left_out` says by path which parts of the proposal are not wanted, as text for the model. `by` names the client
+    `left_out` describes, by path, the rejected parts of the proposal, as text for the model. `by` names the client
     that the answer came from.
     """
 
@@ -38,9 +38,8 @@ class PermissionScope(Struct, frozen=True):
 
 
 class AnswerAwaited(Exception):
-    """Raised by a gate instead of an answer: the question stays open in the record, and the turn rests.
-
-    Only for the model's own calls: whatever else asks cannot be resumed.
+    """Raised by a gate instead of an answer: the question stays open in the record, and the turn is suspended. Only
+    for the model's own calls, because no other caller can be resumed.
     """
 
 

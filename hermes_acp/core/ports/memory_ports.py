@@ -12,7 +12,7 @@ MemoryStoreName = Literal["memory", "user", "workspace"]
 class MemoryChange(Struct, frozen=True):
     """A change of the agent's notes; `old_text` is a part of the one note it replaces or removes.
 
-    `meant` is the whole of that note as it was shown; if empty, the note may have changed since.
+    `meant` is the whole text of that note as it was shown; if empty, the note may have changed since.
     """
 
     store: MemoryStoreName

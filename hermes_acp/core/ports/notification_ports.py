@@ -1,4 +1,4 @@
-"""Notifications: what is reported to people who are not at a client, and the services that deliver it."""
+"""Notifications to people who are not at a client, and the services that deliver them."""
 
 from typing import Literal, Protocol
 
@@ -11,8 +11,8 @@ DeliveryState = Literal["pending", "attempting", "delivered", "failed"]
 class Notification(Struct, frozen=True, omit_defaults=True):
     """Something to report. A second one with the same `id` is not delivered again.
 
-    `subject` is what was to be done. `sentence` says how it ended, or what is asked. `answer_with` is how to answer it,
-    such as a command line.
+    `subject` is the task. `sentence` says how it ended, or what is asked. `answer_with` says how to answer, such as
+    a command line.
     """
 
     id: str

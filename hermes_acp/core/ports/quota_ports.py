@@ -1,4 +1,4 @@
-"""Ports to the quota of the user whom a process works for: what may still be used, and what was used."""
+"""Ports to the quota of the user that a process works for: what may still be used, and what was used."""
 
 from datetime import UTC, datetime
 from typing import Literal, Protocol
@@ -10,7 +10,7 @@ Period = Literal["day", "month"]
 
 
 class Allowance(Struct, frozen=True):
-    """One limit: how much may be used in a day or a month, how much was, and when it starts anew (epoch seconds)."""
+    """One limit: how much may be used per day or month, how much was used, and when it resets (epoch seconds)."""
 
     measure: Measure
     period: Period
@@ -19,7 +19,7 @@ class Allowance(Struct, frozen=True):
     resets_at: float
 
     def sentence(self) -> str:
-        """Return what is used up, and when it starts anew."""
+        """Say what is used up, and when it resets."""
         amount = f"${self.limit:,.2f}" if self.measure == "usd" else f"{self.limit:,.0f} {self.measure}"
         when = datetime.fromtimestamp(self.resets_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
         return (
@@ -29,22 +29,24 @@ class Allowance(Struct, frozen=True):
 
 
 class UserQuota(Protocol):
-    """The quota of a process's user. Each refusal is a sentence for that user; an empty one means: go on."""
+    """The quota of a process's user. Each method returns a refusal for that user, or an empty string to allow the
+    request.
+    """
 
     def refuse_step(self) -> str:
         """Return why no model call may be made now."""
         ...
 
     def refuse_run(self) -> str:
-        """Return why no further run may be started now."""
+        """Return why no further run may start now."""
         ...
 
     def refuse_turn(self, running: int) -> str:
-        """Return why no turn may start beside those that run."""
+        """Return why no turn may start in addition to the running ones."""
         ...
 
     def refuse_session(self, opened: int) -> str:
-        """Return why no session may be opened beside those that are open."""
+        """Return why no session may be opened in addition to the open ones."""
         ...
 
     def spend(self, tokens: int, cost_usd: float) -> None:
@@ -57,7 +59,7 @@ class UserQuota(Protocol):
 
 
 class NoQuota:
-    """Lets everything through: nobody else pays for what this process uses."""
+    """A quota without limits, for processes that are not run for somebody else."""
 
     def refuse_step(self) -> str:
         """Refuse nothing."""

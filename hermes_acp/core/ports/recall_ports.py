@@ -61,7 +61,7 @@ class SearchResults(Struct, frozen=True):
 
 
 class Recall(Protocol):
-    """Search in the sessions of one home."""
+    """Searches the sessions of one home folder."""
 
     async def search(self, asked: RecallQuery) -> SearchResults:
         """Find passages. Raises BadRequest for a query with neither words nor dates, and StorageError."""

@@ -1,7 +1,5 @@
-"""Runs: units of work without a client, the engine that keeps them, and the driver that carries them out.
-
-Only IDs, limits and states go through an engine. Prompts, questions and answers to the model are stored where the
-session is.
+"""Runs: units of work without a client, the engine that stores them, and the driver that carries them out. Engines
+handle only IDs, limits and states. Prompts, questions and answers to the model are stored where the session is.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -23,7 +21,7 @@ MAX_PRIORITY: Final = 1
 
 
 class RunBudget(Struct, frozen=True):
-    """What a run may use in all its turns; None means the limit of the settings."""
+    """What a run may use in all its turns; None means the limit in the settings."""
 
     max_steps: int | None = None
     max_tokens: int | None = None
@@ -32,11 +30,12 @@ class RunBudget(Struct, frozen=True):
 
 
 class RunOrder(Struct, frozen=True, omit_defaults=True):
-    """What a run is to do: the session it works in and a reference to its prompt, with the limits that apply.
+    """A request for a run: its session, a reference to its prompt, and its limits.
 
     Priorities are 1 (first) to 5. `not_before` is in seconds since the epoch. Runs with the same `chain` run one after
     the other in the order of their start; by default, it is the session. `origin` says what started the run, such as
     `schedule:ID`. Only a worker that serves `place` drives the run; "" is the place of every ordinary worker.
+    `trace_parent` is the W3C `traceparent` of what started it.
     """
 
     id: str
@@ -52,13 +51,14 @@ class RunOrder(Struct, frozen=True, omit_defaults=True):
     chain: str = ""
     origin: str = ""
     place: str = ""
+    trace_parent: str = ""
 
 
 class RunMessage(Struct, frozen=True, omit_defaults=True):
     """A message to a run: the answer to the question about a call, by whom and when (seconds since the epoch).
 
-    `shown` identifies the question as it was answered; an answer never applies to another one. `texts` and `left_out`
-    say what is allowed of a change, as in `PermissionResponse`.
+    `shown` identifies the question that was answered; an answer never applies to another one. `texts` and
+    `left_out` say which parts of a change are allowed, as in `PermissionResponse`.
     """
 
     call_id: str
@@ -78,32 +78,38 @@ class Done(Struct, frozen=True, tag="done"):
 
 
 class InputRequired(Struct, frozen=True, tag="input_required"):
-    """The run rests until a person answers the questions about these calls, which are in the session's record."""
+    """The run is suspended until a person answers the questions about these calls, which are in the session's
+    record.
+    """
 
     call_ids: tuple[str, ...]
     sentence: str = ""
 
 
 class Failed(Struct, frozen=True, tag="failed"):
-    """The run cannot go on; `sentence` is for people."""
+    """The run cannot continue; `sentence` is for people."""
 
     kind: FailureKind
     sentence: str = ""
 
 
 class Fenced(Struct, frozen=True, tag="fenced"):
-    """Another worker has the run; nothing that this one still reports counts."""
+    """Another worker has the run; later reports from this worker are ignored."""
 
 
 class Crashed(Struct, frozen=True, tag="crashed"):
-    """The process that worked on the run was killed, while its worker lives: the run goes on, unless that repeats."""
+    """The process that worked on the run was killed, but its worker is alive: the run continues, unless this
+    happens repeatedly.
+    """
 
 
 DriveOutcome = Done | InputRequired | Failed | Fenced | Crashed
 
 
 class Attempts(Struct, frozen=True):
-    """How often a run was claimed (`epoch`), lost with its process (`crashes`), and taken over (`lapses`)."""
+    """How often a run was claimed (`epoch`), crashed (`crashes`), and was taken over from an expired lease
+    (`lapses`).
+    """
 
     epoch: int = 0
     crashes: int = 0
@@ -111,7 +117,7 @@ class Attempts(Struct, frozen=True):
 
 
 class RunView(Struct, frozen=True):
-    """A run as an engine knows it. Times are seconds since the epoch, 0.0 if not yet.
+    """A run's state in its engine. Times are seconds since the epoch, 0.0 if not yet.
 
     `waits_for` are the calls whose questions are open, `progress_at` when the session last changed.
     """
@@ -162,21 +168,20 @@ class Lease(Protocol):
         ...
 
     def note_progress(self) -> None:
-        """Report that the work has advanced; a process that is alive but does not advance is not progress."""
+        """Report progress; being alive without advancing does not count."""
         ...
 
     async def confirm(self) -> bool:
-        """Return whether the run is still this worker's, as the engine has stored it."""
+        """Return whether this worker still holds the run, according to the engine."""
         ...
 
 
 class Driver(Protocol):
-    """Carries out runs: one `drive` goes on to the next rest of the run."""
+    """Carries out runs: each `drive` works until the run ends or is suspended."""
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Work on a run until it rests. It is cancelled if the lease is lost or the run is stopped.
-
-        A run may be driven again after any interruption, so a drive first finds out what earlier ones have done.
+        """Work on a run until it ends or is suspended. Cancelled if the lease is lost or the run is stopped. A run
+        may be driven again after any interruption, so a drive first finds out what earlier ones have done.
         """
         ...
 
@@ -187,9 +192,8 @@ def never() -> bool:
 
 
 class WorkScope(Struct, frozen=True):
-    """Which runs a worker drives, `seats` at a time: those of its places, or `only` one, wherever its place is.
-
-    Once `is_draining` returns True, no more runs are begun, and the work ends with those that are driven.
+    """Which runs a worker drives, `seats` at a time: those of its places, or `only` one, whatever its place. Once
+    `is_draining` returns True, no more runs are started, and the worker ends when the current ones do.
     """
 
     only: str = ""
@@ -199,18 +203,18 @@ class WorkScope(Struct, frozen=True):
 
 
 class Runs(Protocol):
-    """An engine: it keeps runs, and has each driven by one worker at a time."""
+    """An engine: stores runs, and lets one worker at a time drive each."""
 
     async def start(self, order: RunOrder) -> RunView:
         """Add a run; if one with this ID exists, return that one unchanged. Raises BadRequest, StorageError."""
         ...
 
     async def signal(self, run_id: str, message: RunMessage) -> RunView:
-        """Store a message for a run; one that waits for it goes on. Raises BadRequest if it waits for nothing."""
+        """Store a message for a run, which then continues. Raises BadRequest if the run is not waiting for one."""
         ...
 
     async def stop(self, run_id: str) -> RunView:
-        """End a run; one that is being driven ends as soon as its worker hears of it. Raises BadRequest."""
+        """Stop a run; if it is being driven, it ends as soon as its worker is notified. Raises BadRequest."""
         ...
 
     async def retry(self, run_id: str) -> RunView:
@@ -234,20 +238,19 @@ class Runs(Protocol):
         ...
 
     async def prune(self, before: float) -> int:
-        """Forget runs that ended before a time, in seconds since the epoch; return how many. Sessions stay."""
+        """Delete runs that ended before a time, in seconds since the epoch; return how many. Sessions stay."""
         ...
 
     async def has_worker(self, place: str = "") -> bool:
-        """Return whether a process is there that drives the runs of a place."""
+        """Return whether a running process drives the runs of a place."""
         ...
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive runs as they become due, until it is cancelled or has drained.
-
-        Being cancelled returns the runs that are driven to the queue.
+        """Drive runs as they become due, until cancelled or drained. On cancellation, the current runs return to
+        the queue.
         """
         ...
 
     async def aclose(self) -> None:
-        """Release what the engine holds."""
+        """Release the engine's resources."""
         ...

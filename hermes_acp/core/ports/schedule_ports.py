@@ -1,4 +1,4 @@
-"""Schedules: when runs are started by the clock, and what became of each time they were due."""
+"""Schedules: when runs start, and the outcome of each due time."""
 
 from collections.abc import Collection, Sequence
 from typing import Literal, Protocol
@@ -24,7 +24,7 @@ class Timing(Struct, frozen=True, omit_defaults=True):
 
 
 class RunTemplate(Struct, frozen=True, omit_defaults=True):
-    """What each run of a schedule is to do."""
+    """The template for each run of a schedule."""
 
     prompt_ref: str
     cwd: str
@@ -36,7 +36,7 @@ class RunTemplate(Struct, frozen=True, omit_defaults=True):
 
 
 class Schedule(Struct, frozen=True, omit_defaults=True):
-    """A schedule. `late_within_s` is the span of the policy `within`."""
+    """A schedule. `late_within_s` is the time limit of the policy `within`."""
 
     id: str
     timing: Timing
@@ -49,7 +49,7 @@ class Schedule(Struct, frozen=True, omit_defaults=True):
 
 
 class ScheduleView(Struct, frozen=True):
-    """A schedule as an engine knows it: when it is due next, in seconds since the epoch, or None if never again."""
+    """A schedule's state in its engine: when it is due next, in seconds since the epoch, or None if never again."""
 
     schedule: Schedule
     is_paused: bool = False
@@ -57,7 +57,7 @@ class ScheduleView(Struct, frozen=True):
 
 
 class Occurrence(Struct, frozen=True):
-    """What became of a due time or, if `count` is more than one, of all due times up to `until`."""
+    """The outcome of a due time or, if `count` is more than one, of all due times up to `until`."""
 
     schedule_id: str
     due_at: float
@@ -88,7 +88,7 @@ class Schedules(Protocol):
         ...
 
     async def run_now(self, schedule_id: str) -> RunView:
-        """Start a run now, besides those that are due. Raises BadRequest."""
+        """Start a run now, in addition to those that are due. Raises BadRequest."""
         ...
 
     async def show(self, schedule_id: str) -> ScheduleView | None:
@@ -100,7 +100,7 @@ class Schedules(Protocol):
         ...
 
     async def history(self, schedule_id: str, limit: int = 50) -> Sequence[Occurrence]:
-        """List what became of the due times, newest first."""
+        """List the outcomes of due times, newest first."""
         ...
 
 
@@ -108,7 +108,8 @@ class Prompts(Protocol):
     """The prompts of runs, each named after its content: an engine's queues get only the name."""
 
     async def put(self, text: str, sources: Sequence[str] = ()) -> str:
-        """Store a prompt with secrets masked, and return its name; `sources` name what others than the user wrote.
+        """Store a prompt with secrets masked, and return its name; `sources` are those of the parts not written by
+        the user.
 
         Raises StorageError.
         """
@@ -119,7 +120,7 @@ class Prompts(Protocol):
         ...
 
     async def sources(self, name: str) -> tuple[str, ...]:
-        """Return what of a prompt others than the user wrote. Raises StorageError."""
+        """Return the sources of the parts of a prompt not written by the user. Raises StorageError."""
         ...
 
     async def prune(self, named: Collection[str], before: float) -> None:
@@ -132,12 +133,12 @@ class Engine(Runs, Protocol):
 
     @property
     def prompts(self) -> Prompts:
-        """What its runs are asked to do."""
+        """The prompts of its runs."""
         ...
 
     @property
     def schedules(self) -> Schedules:
-        """What starts runs by the clock."""
+        """The schedules of its runs."""
         ...
 
 
@@ -150,15 +151,15 @@ class ListedSchedule(Struct, frozen=True):
 
 
 class AgentSchedules(Protocol):
-    """The schedules as the agent itself may see and change them, with its user's approval."""
+    """The schedules, as the agent may see and change them with its user's approval."""
 
     @property
     def place(self) -> str:
-        """The path of what a change changes."""
+        """The path of the file that a change affects."""
         ...
 
     def timing(self, cron: str, at: str, tz: str) -> tuple[Timing, str]:
-        """Return a timing and what it means in words. Raises BadRequest."""
+        """Return a timing and its description in words. Raises BadRequest."""
         ...
 
     async def add(self, prompt: str, cwd: str, timing: Timing, name: str, session_id: str) -> ListedSchedule:

@@ -16,6 +16,10 @@ class EventSink(Protocol):
         """Record an event, then show it; return it as recorded. Raises StorageError, and then shows nothing."""
         ...
 
+    def clean(self, text: str) -> str:
+        """Return a text with secrets masked."""
+        ...
+
     def admit(self, audience: Audience) -> None:
         """Add an audience."""
         ...
@@ -33,7 +37,7 @@ class SessionObserver(Protocol):
         ...
 
     def closed(self, session_id: str) -> None:
-        """Note that a session was closed."""
+        """Handle the closing of a session."""
         ...
 
 

@@ -10,7 +10,7 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 
 
 class SkillContent(Struct, frozen=True):
-    """A skill's text, or another of its files; `place` is its location, `cut_out` what the scanner removed.
+    """A skill's text, or another of its files; `place` is its location, `cut_out` the text that the scanner removed.
 
     `files` are the other files in its `folder` (absolute), by relative path.
     """
@@ -43,7 +43,7 @@ class SkillChange(Struct, frozen=True):
 
 
 class SkillPreview(Struct, frozen=True):
-    """A preview of a skill's folder (absolute) after a change; `state` is its present state.
+    """A preview of a skill's folder (absolute) after a change; `state` is its current state.
 
     `written` and `removed` are files by absolute path; `warnings` are for the person who decides.
     """
@@ -85,7 +85,7 @@ class SkillUsageLog(Protocol):
         ...
 
 
-class SkillWorkshop(Protocol):
+class SkillWriter(Protocol):
     """The editor of skills, by the agent's working directory."""
 
     async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:

@@ -89,7 +89,7 @@ class ToolSource(Protocol):
         ...
 
     def news(self) -> Sequence[str]:
-        """Return notices for the user about the present state; a session shows each once while it applies."""
+        """Return notices for the user about the current state; a session shows each once while it applies."""
         ...
 
     async def settled(self) -> None:
@@ -97,7 +97,7 @@ class ToolSource(Protocol):
         ...
 
     async def close(self) -> None:
-        """Stop the work and wait for its end; may be called before `run`."""
+        """Stop the source and wait for its end; may be called before `run`."""
         ...
 
 

@@ -31,7 +31,7 @@ class TrustItem(Struct, frozen=True):
 
 
 class TrustedItem(Struct, frozen=True):
-    """An item that a user trusted, with exactly this content; with the kind REJECTED, one that they did not trust."""
+    """An item that a user trusted, with exactly this content; with the kind REJECTED, one that the user rejected."""
 
     kind: str
     name: str

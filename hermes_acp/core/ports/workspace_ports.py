@@ -69,8 +69,8 @@ class FileQuery(Struct, frozen=True):
 class FoundFiles(Struct, frozen=True):
     """Files found by name: as many as were asked for, and how many matched as far as that is known.
 
-    They are the newest, newest first. If too many matched to compare their times, `is_by_time` is false, and they are
-    those in the fewest folders, by path.
+    Newest first. If too many matched to compare their times, `is_by_time` is false, and they are those nearest to
+    the top folder, by path.
     """
 
     paths: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ class Files(Protocol):
         ...
 
     async def differs_from_disk(self, path: str, first: int, lines: Sequence[str]) -> bool:
-        """Return whether `read` may return something than the stored file, given its `lines` from `first` on.
+        """Return whether `read` may return something else than the stored file, given its `lines` from `first` on.
 
         This is cheap for a file of any size: an editor is asked only for these lines.
         """
@@ -208,7 +208,7 @@ class LiveProcess(Protocol):
         ...
 
     async def kill(self) -> None:
-        """Kill the process and everything it started; nothing of it is left on return."""
+        """Kill the process and everything it started; on return, no such process is left."""
         ...
 
 
@@ -236,7 +236,7 @@ class Commands(Protocol):
         ...
 
     async def close(self) -> None:
-        """Kill everything that commands have left running."""
+        """Kill all processes that commands left running."""
         ...
 
 

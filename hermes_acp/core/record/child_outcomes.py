@@ -40,7 +40,7 @@ def describe_interrupted_call(children: Iterable[ChildChanged], accounts: Mappin
 
 
 def resolve_child_end(child: ChildChanged, account: ChildOutcome | None, otherwise: str) -> ChildChanged:
-    """Return the end of a child for which only the start was recorded; `otherwise` is used if nothing is known."""
+    """Return the end of a child whose start alone was recorded; `otherwise` is used if nothing is known."""
     if account and (ended := account.ended):
         return structs.replace(child, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
     return structs.replace(child, reason="cancelled", sentence=otherwise)

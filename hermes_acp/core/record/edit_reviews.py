@@ -10,11 +10,10 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.event_types import Diff, HunkSpan
+from hermes_acp.core.event_types import Diff, EditsJudged, HunkSpan
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
-    EditsJudged,
     Event,
     NoteAdded,
     PermissionAnswered,
@@ -48,7 +47,7 @@ class Review(Struct, frozen=True):
 
     @property
     def revision(self) -> str:
-        """A name for exactly this state, which prevents hunk numbers from being applied to another."""
+        """An ID of exactly this state, which prevents hunk numbers from being applied to another state."""
         from hashlib import blake2b
 
         said = repr((self.before, self.after)).encode("utf-8", "surrogatepass")
@@ -83,7 +82,7 @@ class Review(Struct, frozen=True):
 
 
 class Reviews:
-    """The open reviews of one session, and what its model must still be told about them."""
+    """The open reviews of one session, and the reports about them that its model has not seen yet."""
 
     def __init__(self) -> None:
         self.untold: tuple[EditsJudged, ...] = ()
@@ -188,7 +187,9 @@ class Reviews:
 def judgement(
     review: Review, verdict: str, numbers: Iterable[int] | None
 ) -> tuple[tuple[Hunk, ...], tuple[str, ...]]:
-    """Return the chosen hunks (all if none are numbered), and the parts that tell the model about rejected ones."""
+    """Return the chosen hunks (all if no numbers are given), and message parts that report the rejected ones to the
+    model.
+    """
     hunks = review.hunks
     chosen = hunks if numbers is None else tuple(hunks[number] for number in sorted(set(numbers)))
     return chosen, tuple(describe_hunk(hunk) for hunk in chosen) if verdict == "rejected" else ()

@@ -1,4 +1,4 @@
-"""What becomes of the calls that a killed process left open: an outcome or, for open questions, a rest."""
+"""Close or suspend the calls that a killed process left open: calls with open questions are suspended."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -23,14 +23,14 @@ IN_DOUBT = (
 
 
 def waits_for_user(calls: OpenCalls) -> bool:
-    """Return whether a question about one of the model's calls is open, or one that such a call itself asks."""
+    """Return whether a question is open about one of the model's calls, or from such a call."""
     return any(
-        may_rest(calls, call) and (call.id in calls.asked or call.id in calls.started)
+        may_be_suspended(calls, call) and (call.id in calls.asked or call.id in calls.started)
         for call in calls.of_model()
     )
 
 
-def may_rest(calls: OpenCalls, call: ToolCall) -> bool:
+def may_be_suspended(calls: OpenCalls, call: ToolCall) -> bool:
     """Return whether a call can be carried out later: it was not started, or it only asks the user something."""
     return call.id not in calls.started or call.name in ASKING_TOOLS
 
@@ -41,12 +41,13 @@ def calls_closed(
     lost: str,
     *,
     keeps_questions: bool = False,
-    keeps_resting: bool = True,
+    keeps_suspended: bool = True,
 ) -> list[Event]:
     """List the events that close the open calls of a killed process.
 
     `accounts` are the outcomes in the children's own records, by child ID. `lost` is the text for a child without one.
-    If `keeps_questions`, calls that may rest stay open; if `keeps_resting`, those that rest already do.
+    If `keeps_questions`, calls that may be suspended stay open; if `keeps_suspended`, those that are already
+    suspended do.
     """
     ends: list[Event] = [
         resolve_child_end(child, accounts.get(child.child_id), lost) for child in calls.unended_children()
@@ -54,9 +55,9 @@ def calls_closed(
     for card in calls.inner.values():
         outcome = _lost_outcome(calls, card.call_id, accounts)
         ends.append(CallEnded(card.call_id, card.name, "failed", outcome, within=card.within))
-    resting = calls.resting() if keeps_resting else ()
+    suspended = calls.suspended() if keeps_suspended else ()
     for call in calls.of_model():
-        if call in resting or (keeps_questions and may_rest(calls, call)):
+        if call in suspended or (keeps_questions and may_be_suspended(calls, call)):
             continue
         if calls.card(call.id) is None:
             ends.append(CallProposed(call.id, call.name, call.name, "other"))

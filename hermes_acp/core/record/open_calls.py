@@ -41,7 +41,7 @@ class OpenCalls:
         self._resting.discard(event.call_id)
 
     def rest(self) -> None:
-        """Keep the calls without an outcome: their turn rests until questions about them are answered."""
+        """Mark the calls without an outcome as suspended until questions about them are answered."""
         self._resting = set(self._of_model)
         self.asked.clear()
 
@@ -61,7 +61,9 @@ class OpenCalls:
             del self._children[child.child_id]
 
     def ended_before(self, call_id: str) -> int | None:
-        """Return how many earlier calls of the same step already have their outcome, or None for a call of no step."""
+        """Return how many earlier calls of the same step already have their outcome, or None if the call does not
+        belong to a step.
+        """
         if call_id not in self._step:
             return None
         before = self._step[: self._step.index(call_id)]
@@ -71,7 +73,7 @@ class OpenCalls:
         """Return an open call as it was last shown, or None if it was not proposed."""
         return self._cards.get(call_id)
 
-    def resting(self) -> tuple[ToolCall, ...]:
+    def suspended(self) -> tuple[ToolCall, ...]:
         """List the calls that wait for answers, in order."""
         return tuple(call for call in self._of_model.values() if call.id in self._resting)
 

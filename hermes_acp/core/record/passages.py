@@ -45,7 +45,7 @@ class PassageReader:
     """Folds events into passages."""
 
     def __init__(self, position: int = 0) -> None:
-        """Start after `position`, at which an earlier reader `was_settled`."""
+        """Start after `position`, where an earlier reader stopped; `was_settled` is its `is_settled`."""
         self.position = position
         self.finished: list[Passage] = []
         self._words: list[str] = []
@@ -85,7 +85,7 @@ class PassageReader:
                 pass
 
     def unfinished(self) -> list[Passage]:
-        """Return the incomplete passage in its present state, without completing it."""
+        """Return the incomplete passage as it is so far, without completing it."""
         passages = [Passage(card.position, "tool", card.title, card.at) for card in self._cards.values()]
         if self._words:
             passages.append(Passage(self._words_position, "agent", "".join(self._words), self._words_at))

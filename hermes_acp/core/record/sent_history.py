@@ -1,4 +1,4 @@
-"""A session's history as a model is sent it: each message is converted and weighed once, however many steps follow."""
+"""A session's history as sent to a model: each message is converted and its tokens are estimated once."""
 
 from collections.abc import Sequence
 from operator import is_not
@@ -13,10 +13,9 @@ UNSEEN: Final = "[A picture, which this model cannot see.]"
 
 
 class SentHistory:
-    """Calls and results as the model wrote and got them, with its own IDs, and pictures only for models that see.
-
-    Some vendors accept only IDs in their own format. An ID that a model gave twice stays the unique one. Images that
-    the user attached always stay, so that the user sees the endpoint's refusal.
+    """Restores the model's own call IDs and removes pictures for models that do not accept them. Some vendors
+    accept only IDs in their own format. If a model used an ID twice, our unique one stays. Images that the user
+    attached always stay, so that the user sees the endpoint's refusal.
     """
 
     def __init__(self) -> None:
@@ -33,7 +32,7 @@ class SentHistory:
         self._wrappers: dict[str, str] = {}
 
     def messages(self, history: Sequence[Message], *, sees: bool = True) -> tuple[Message, ...]:
-        """Return the messages to send. As far as the history is that of the last call, they are the same objects."""
+        """Return the messages to send; those that were already in the last call are the same objects."""
         if sees != self._sees:
             self._begin(sees=sees)
         self._follow(history)
@@ -76,7 +75,7 @@ class SentHistory:
 
 
 def _without_pictures(message: ToolMessage) -> ToolMessage:
-    """Return a result whose images are only mentioned."""
+    """Return a result with its images replaced by a mention."""
     kept = tuple(part for part in message.parts if not isinstance(part, ImagePart))
     unseen = [UNSEEN] * (len(message.parts) - len(kept))
     return structs.replace(message, text="\n".join((message.text, *unseen)), parts=kept)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
-from hermes_acp.core.event_types import Grant, GrantsRevoked, Mode, Options
+from hermes_acp.core.event_types import Grant, GrantsRevoked, Mode, Options, SessionImported, ToolsOffered
 from hermes_acp.core.events import (
     ArchiveChanged,
     CallEnded,
@@ -38,7 +38,7 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
-from hermes_acp.core.flow_labels import Exposure, SourcesRead
+from hermes_acp.core.flow_labels import IMPORTED, Exposure, SourcesRead
 from hermes_acp.core.messages import (
     AssistantMessage,
     Message,
@@ -83,6 +83,8 @@ class Record:
         self.layers: tuple[str, ...] = ()
         self.frozen_at = 0.0
         """When the building of the prompt started, or 0.0 if that was not recorded."""
+        self.tools_digest = ""
+        """The digest of the tools in the last request, or empty if it was not recorded."""
         self.context_answers: dict[str, bool] = {}
         """Whether new or changed context files may be used, by the SHA-256 of their content."""
         self.grants: tuple[Grant, ...] = ()
@@ -173,8 +175,12 @@ class Record:
                 self.instructions = event
             case PromptFrozen():
                 self.layers, self.frozen_at = event.layers, event.began_at
+            case ToolsOffered():
+                self.tools_digest = event.digest
             case SourcesRead():
                 self._read(event)
+            case SessionImported():
+                self._keep_conversation_only(event.cwd)
             case GrantsRevoked():
                 self._revoke(event)
             case ChildChanged():
@@ -184,6 +190,15 @@ class Record:
                     self.usage = structs.replace(self.usage, cost_usd=cost_usd)
             case _:
                 pass
+
+    def _keep_conversation_only(self, cwd: str) -> None:
+        """Reset everything that somebody else's record could use to act here."""
+        self.cwd, self.roots = cwd, (cwd,)
+        self.mode, self.mode_told, self.options = "ask", "ask", Options()
+        self.instructions, self.layers, self.frozen_at, self.tools_digest = None, (), 0.0, ""
+        self.context_answers, self.grants, self.seen = {}, (), {}
+        self._informed, self.calls, self.reviews = {}, OpenCalls(), Reviews()
+        self.exposure = self.exposure.including((IMPORTED,))
 
     def _read(self, event: SourcesRead) -> None:
         """Add sources; earlier answers no longer count, except the answer to the very call that reads them."""
@@ -220,7 +235,9 @@ class Record:
             self.used_at[provider] = self.used_at.get(provider, Usage()) + usage
 
     def _end_call(self, event: CallEnded) -> None:
-        """Insert a call's outcome at its position: calls of a step end in any order, but the history keeps theirs."""
+        """Insert a call's outcome at its position: calls of a step end in any order, but the history keeps the
+        model's order.
+        """
         self.calls.end(event.call_id)
         self.seen.update({version.path: version.digest for version in event.seen})
         if event.within:
@@ -295,9 +312,11 @@ class Record:
 
     @property
     def waits_for_client(self) -> bool:
-        """Whether the last turn rests until a client of the session answers its question. Runs ask elsewhere."""
+        """Whether the last turn is suspended until a client of the session answers its question. Runs ask
+        elsewhere.
+        """
         rests = self.last_end is not None and self.last_end.reason == "input_required"
-        return rests and not self._is_of_run and not self.open_turn and bool(self.calls.resting())
+        return rests and not self._is_of_run and not self.open_turn and bool(self.calls.suspended())
 
     @property
     def was_interrupted(self) -> bool:
@@ -309,17 +328,17 @@ class Record:
     ) -> list[Event]:
         """List the events that close what a killed process left open; apply and record them in order.
 
-        `accounts` are the outcomes in the records of child agents, by child ID. If `keeps_questions`, a turn whose
-        question was open rests with it, and asks again when it is resumed. Otherwise, a question that only a client of
-        the session could be asked again is lost too.
+        `accounts` are the outcomes in the records of child agents, by child ID. If `keeps_questions`, a turn with
+        an open question is suspended and asks again when it is resumed. Otherwise, questions that could only be
+        asked again through a client of the session are lost too.
         """
         rests = keeps_questions and waits_for_user(self.calls)
         ends: list[Event] = []
         if self.open_compaction:
             ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
-        keeps_resting = keeps_questions or not self.waits_for_client
+        keeps_suspended = keeps_questions or not self.waits_for_client
         ends += calls_closed(
-            self.calls, accounts or {}, LOST, keeps_questions=rests, keeps_resting=keeps_resting
+            self.calls, accounts or {}, LOST, keeps_questions=rests, keeps_suspended=keeps_suspended
         )
         if self.open_turn:
             if not self.title and (title := title_from_prompt(self.messages)):

@@ -34,7 +34,7 @@ def replayable(events: Iterable[Event]) -> Iterator[Event]:
     """Yield the events to show again, in order.
 
     The parts of one message are joined; live output, notices and the starts of compactions are left out; large tool
-    payloads are cut, with a note of what is missing. The present use of the context window comes last.
+    payloads are cut, with a note of what is missing. The current use of the context window comes last.
     """
     usage: UsageChanged | None = None
     held: TextSaid | ThoughtSaid | None = None

@@ -1,9 +1,9 @@
 """How the time of a turn was spent, derived from the times of its events.
 
-Each moment counts once. A running tool comes first, then an open question, then the model: its time is that before its
-text, its reasoning and the end of a step, back to the event before them. What is left (hooks, policy, the summary of a
-long conversation) is only in the total. Tools that ask the user something, and calls whose inner calls are asked about,
-wait for a person.
+Each moment counts once. A running tool takes precedence, then an open question, then the model. The model's time is
+the time between the previous event and its text, its reasoning or the end of a step. Other time (hooks, policy, the
+summary of a long conversation) is only in the total. Tools that ask the user something, and calls whose inner calls
+are asked about, wait for a person.
 """
 
 from msgspec import Struct
@@ -103,7 +103,7 @@ class TurnTimer:
             spent.is_answering = False
 
     def _is_working(self) -> bool:
-        """Return whether a call runs that waits for nobody."""
+        """Return whether a running call is not waiting for a person."""
         waiting = set(self._asked)
         for call in self._asked:
             outer = self._within.get(call, "")

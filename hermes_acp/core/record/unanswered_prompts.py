@@ -29,7 +29,7 @@ def with_outcome_note(said: Sequence[UserMessage], end: TurnEnded | None) -> lis
 
 
 def _plain(message: UserMessage) -> tuple[Part, ...]:
-    """Leave out what the endpoint may have refused, such as an image that the model cannot take."""
+    """Leave out parts that the endpoint may have refused, such as an image that the model does not accept."""
     parts = tuple(part for part in message.parts if isinstance(part, TextPart))
     return parts or (TextPart("(no text)"),)
 

@@ -35,7 +35,7 @@ async def serve(
 async def attend(
     connection: Connection, app: App, client: ClientConnection, greeting: Handshake = NO_HANDSHAKE
 ) -> None:
-    """Serve one of an app's clients until it disconnects; what it started goes on without it."""
+    """Serve one of an app's clients until it disconnects; what it started continues without it."""
     async with anyio.create_task_group() as tasks:
         client.open(app, connection, tasks)
         if greeting.begun:

@@ -29,9 +29,9 @@ NEXT_FRAME_TIMEOUT_S: Final = 0.02
 
 
 class Handshake(Struct, frozen=True):
-    """What is left for the connection: unanswered bytes, and a session that was created.
+    """The result of the handshake, for the connection: unanswered bytes, and a session that was created.
 
-    `servers` are the MCP servers that the new session is to use.
+    `servers` are the MCP servers of the new session.
     """
 
     unread: bytes

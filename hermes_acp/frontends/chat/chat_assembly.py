@@ -61,7 +61,7 @@ class ChatAssembly:
         return self._chat
 
     def widgets(self) -> ScreenWidgets:
-        """Return what a screen draws around its input line."""
+        """Return the widgets that a screen draws around its input line."""
         presenter = self.presenter
         return ScreenWidgets(
             presenter.live, presenter.status, presenter.placeholder, lambda: self.chat.key_actions
@@ -70,7 +70,7 @@ class ChatAssembly:
     def open(
         self, screen: Screen, questions_screen: QuestionsScreen, initial: InitialOptions
     ) -> CommandContext:
-        """Connect the parts to a screen; return what commands work with."""
+        """Connect the parts to a screen; return the context for commands."""
         self.presenter.attach_screen(screen)
         context = CommandContext(
             screen,

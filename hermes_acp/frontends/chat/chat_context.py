@@ -1,4 +1,4 @@
-"""What a slash command of the chat is, and what it can use."""
+"""Slash commands of the chat, and the context that they work in."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
@@ -125,14 +125,14 @@ class ChatCommand(Struct, frozen=True):
     """One slash command.
 
     `run` gets the text after the command's name; `option` names the option whose values complete that text. A
-    command that `needs_rest` is refused during a turn.
+    command that `needs_idle` is refused during a turn.
     """
 
     description: str
     run: Callable[[CommandContext, str], Awaitable[None]]
     hint: str = ""
     option: str = ""
-    needs_rest: bool = False
+    needs_idle: bool = False
 
 
 def _is_number_of(text: str, values: Sequence[object]) -> bool:

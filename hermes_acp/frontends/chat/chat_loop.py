@@ -212,7 +212,7 @@ class Chat:
             question.is_settled.set()
 
     async def _take(self, line: str) -> None:
-        """Run a line as a slash command of the chat, send it to steer the turn, or let it wait for its own turn."""
+        """Run a line as a slash command of the chat, send it to steer the turn, or queue it for its own turn."""
         self.key_actions.line_entered()
         line = as_command(line)
         name, words = split_command(line)
@@ -231,7 +231,7 @@ class Chat:
 
     async def _run_command(self, name: str, words: str) -> None:
         command = COMMANDS.open(name)
-        if command.needs_rest and self._presenter.is_busy:
+        if command.needs_idle and self._presenter.is_busy:
             await self._context.tell(messages.not_during_turn(name), "yellow")
             return
         await self._events.all_shown()  # of a session that was just resumed, too
@@ -241,7 +241,7 @@ class Chat:
             return
 
     async def _is_unknown(self, name: str) -> bool:
-        """Tell that there is no command of a name, unless the agent has it."""
+        """Report an unknown command, unless the agent has it."""
         try:
             await self._context.link.session()
         except AgentLost:
@@ -293,8 +293,8 @@ class Chat:
     async def _content(self, line: str) -> list[v1.ContentBlock]:
         """Return a prompt's content, with the files that the person mentions in it.
 
-        What a pasted text or a pipe mentions was perhaps written by others: a pasted text's mentions are ignored, and a
-        pipe's are links, which the agent reads as policy allows.
+        Mentions in pasted or piped text may have been written by others: those in pasted text are ignored, and
+        those from a pipe become links, which the agent reads if policy allows it.
         """
         screen, link = self._context.screen, self._context.link
         capabilities = link.prompt_capabilities if screen.can_ask else v1.PromptCapabilities()

@@ -78,7 +78,7 @@ async def _hold_full(
     launch: AgentLauncher,
     style: TerminalStyle,
 ) -> int:
-    """Run the full-screen chat. Raise ConfigError without a terminal that can be drawn on."""
+    """Run the full-screen chat. Raise ConfigError without a suitable terminal."""
     if style.is_plain:
         raise ConfigError(messages.FULL_NEEDS_TERMINAL, hint=messages.FULL_NEEDS_TERMINAL_HINT)
     from hermes_acp.frontends.chat.full_screen.full_chat import FullChat

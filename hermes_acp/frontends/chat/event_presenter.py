@@ -16,7 +16,7 @@ from hermes_acp.frontends.chat.agent.chat_events import (
     UpdateReceived,
 )
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
-from hermes_acp.frontends.chat.agent.turns_of_others import turn_begun, turn_ended
+from hermes_acp.frontends.chat.agent.turns_of_others import turn_ended, turn_started
 from hermes_acp.frontends.chat.prompt_queue import PromptQueue
 from hermes_acp.frontends.chat.rendering.queue_rows import queue_rows
 from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
@@ -61,7 +61,7 @@ class EventPresenter:
 
     @property
     def can_steer(self) -> bool:
-        """Whether a prompt that is sent now steers the turn that runs."""
+        """Whether a prompt that is sent now steers the running turn."""
         return self._is_steering and self._prompts.sent > 0 and not self._prompts.is_stopping
 
     @property
@@ -147,7 +147,7 @@ class EventPresenter:
                 return self._session_renderer.settle() + self._layout.remark(text, style)
             case SessionLeft():
                 self._link.marks.clear()
-                self._prompts.others_began("")
+                self._prompts.others_started("")
                 return ""
             case QueueMarker():
                 return ""
@@ -169,8 +169,8 @@ class EventPresenter:
             return steered
         self._link.seen.note(update)
         self._session_status.take(update)
-        if turn_id := turn_begun(update):
-            self._prompts.others_began(turn_id)
+        if turn_id := turn_started(update):
+            self._prompts.others_started(turn_id)
         if not event.is_replay and self._prompts.others_ended(turn_ended(update)):
             self.hint = ""
             rest = self._session_renderer.end_turn()
@@ -180,7 +180,7 @@ class EventPresenter:
         return steered + self._session_renderer.take(update)
 
     def _render_steered(self, prompt: str) -> str:
-        """Show a prompt where the turn read it."""
+        """Show a prompt at the point where the turn read it."""
         if prompt not in self._steering:
             return ""
         self._steering.remove(prompt)

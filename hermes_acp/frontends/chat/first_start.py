@@ -1,4 +1,4 @@
-"""Offer the setup to somebody who starts a chat without a model, or with settings that cannot be used."""
+"""Offer setup to a user who starts a chat without a model or with invalid settings."""
 
 import subprocess
 import sys
@@ -13,11 +13,11 @@ BAD_CONFIG: Final = "bad_config"
 
 
 class SetupWanted(Exception):
-    """The user wants to run the setup, and then to chat."""
+    """The user wants to run setup and then chat."""
 
 
 def offer_setup(failure: AgentError | None) -> None:
-    """Ask whether to start the setup if that is what a chat at a terminal failed for. Raise SetupWanted."""
+    """If setup would help, ask the user at a terminal whether to start it. Raise SetupWanted."""
     if isinstance(failure, SignInNeeded):
         question = messages.OFFER_SETUP
     elif isinstance(failure, AgentRefused) and failure.reason == BAD_CONFIG:

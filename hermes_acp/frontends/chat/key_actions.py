@@ -1,4 +1,4 @@
-"""What the keys of the input line do, besides writing text."""
+"""The actions of the keys in the input line."""
 
 from collections.abc import Awaitable, Callable
 
@@ -29,7 +29,7 @@ class KeyActions:
         self._was_warned = False
 
     def line_entered(self) -> None:
-        """Forget hints about the line before."""
+        """Clear hints about the previous line."""
         self._presenter.hint, self._was_warned = "", False
 
     def interrupt(self, has_text: bool) -> Reaction:
@@ -68,7 +68,7 @@ class KeyActions:
             self._was_interrupted = False
 
     def miss_editor(self) -> None:
-        """Hint at how to configure a text editor."""
+        """Tell the user how to configure a text editor."""
         self._presenter.hint = messages.NO_EDITOR_HINT
 
     async def submit(self, line: str) -> bool:
@@ -84,7 +84,7 @@ class KeyActions:
         await COMMANDS.open("output").run(self._context, "")
 
     def _stop(self) -> None:
-        """Stop what was sent; what waits returns to the input line."""
+        """Stop the prompts that were sent; queued ones return to the input line."""
         waiting = self._prompts.stop()
         if self._prompts.is_stopping:
             self._presenter.hint = messages.STOPPING_HINT

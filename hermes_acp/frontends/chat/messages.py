@@ -1,6 +1,4 @@
-"""Everything the chat says to a person.
-
-Text of the agent, of tools and of files is not here; neither are names that a person types, such as `on` and `off`.
+"""All texts of the chat for people, except names that a person types, such as `on` and `off`.
 Sentences carry no indentation and no markup of the terminal. `tests/golden/messages/chat.txt` lists them all.
 """
 
@@ -19,21 +17,21 @@ FLAG_MODE: Final = "what runs without asking (default: from your configuration)"
 FLAG_ALLOW_BYPASS: Final = "allow the mode `bypass`, which never asks"
 FLAG_PRIVATE: Final = "do not save what you type in the history"
 FLAG_PLAIN: Final = "print plain lines, as in a pipe"
-FLAG_FULL: Final = "use the whole screen, with panes for changes, sessions and what runs (extra: tui)"
+FLAG_FULL: Final = "use the full screen, with panes for changes, sessions and running work (extra: tui)"
 FLAG_PROMPT: Final = "the first prompt"
 FLAG_RESUME: Final = "resume session ID; without an ID, choose one of this folder's sessions"
-RESUME_WHICH: Final = "--resume needs the ID of a session where nobody can be asked."
+RESUME_WHICH: Final = "--resume needs a session ID if nobody can be asked."
 RESUME_WHICH_HINT: Final = "`hermes-acp sessions list` shows the IDs; --continue resumes the latest session."
 FLAG_CONTINUE: Final = "resume the latest session of this folder"
 NOT_A_FOLDER_HINT: Final = "Name an existing folder with --cwd."
 OFFER_SETUP: Final = "Set up a model now? [Y/n] "
-OFFER_MENDING: Final = "Mend the settings now? [Y/n] "
+OFFER_MENDING: Final = "Repair the settings now? [Y/n] "
 MISSING_PACKAGES_HINT: Final = (
     "Reinstall hermes-acp with its dependencies: run `pip install .` in a clone of it."
 )
 FULL_NEEDS_TEXTUAL: Final = "The full-screen chat needs the package textual, which is not installed."
 FULL_NEEDS_TERMINAL: Final = "The full-screen chat needs a terminal for input and output."
-FULL_NEEDS_TERMINAL_HINT: Final = "Leave out --full in a pipe, or where TERM is dumb."
+FULL_NEEDS_TERMINAL_HINT: Final = "Leave out --full in a pipe or if TERM is dumb."
 
 
 def not_a_folder(path: str) -> str:
@@ -81,7 +79,7 @@ def resumed(session: str) -> str:
 
 
 def how_to_resume(session_id: str) -> str:
-    """Tell how to return to the session that was open."""
+    """Say how to return to the session that was open."""
     return f"Resume with: hermes-acp chat --resume {session_id}"
 
 
@@ -108,7 +106,7 @@ def effort(level: str) -> str:
 
 
 def pasted(lines: int, characters: int, number: int) -> str:
-    """Stand for a long pasted text in the input line; `number` tells texts of the same size apart."""
+    """Return the marker for a long pasted text in the input line; `number` distinguishes texts of the same size."""
     size = _counted(lines, "line") if lines > 1 else _counted(characters, "character")
     return f"[{size} pasted{f' #{number}' if number > 1 else ''}]"
 
@@ -145,7 +143,7 @@ STOP_REASONS: Final[Mapping[str, str]] = MappingProxyType(
         "cancelled": "Stopped.",
         "refusal": "The prompt was refused.",
         "max_tokens": "The answer was cut off because it reached the model's output limit.",
-        "max_turn_requests": "The turn reached its budget. Type “go on” to continue.",
+        "max_turn_requests": "The turn reached its budget. Type “continue” to go on.",
     }
 )
 COMPACTING: Final = "Summarising the earlier conversation…"
@@ -165,17 +163,17 @@ def changed_without_asking(count: int) -> str:
 
 
 def rejected_unattended(title: str) -> str:
-    """Report a call that was not made because nobody could be asked."""
+    """Report a call that was not run because nobody could be asked."""
     return f"Not run, because there is nobody to ask: {title}"
 
 
 def attached_image(mime_type: str) -> str:
-    """Stand for an image, which is not drawn."""
+    """Return the placeholder for an image, which is not drawn."""
     return f"[image: {mime_type}]"
 
 
 def attached_audio(mime_type: str) -> str:
-    """Stand for a recording, which is not played."""
+    """Return the placeholder for audio, which is not played."""
     return f"[audio: {mime_type}]"
 
 
@@ -267,7 +265,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "rename": "Give this session another title",
         "resume": "Resume a stored session",
         "review": "Review edits made without asking, hunk by hunk",
-        "rewind": "Go back to before one of your prompts",
+        "rewind": "Go back to one of your earlier prompts",
         "sessions": "List the sessions of this folder; resume or copy one",
         "thoughts": "Show the model's last thoughts in full",
     }
@@ -296,7 +294,7 @@ NO_OUTPUT: Final = "No tool call has printed anything yet."
 NO_THOUGHTS: Final = "The model has shown no thoughts yet."
 NO_SESSIONS: Final = "There are no sessions yet."
 NOTHING_TO_REWIND: Final = "There is no prompt to go back to."
-PICK_PROMPT: Final = "Go back to before which prompt? (number · Enter to stay)"
+PICK_PROMPT: Final = "Go back to which prompt? (number · Enter to stay)"
 REWOUND: Final = (
     "This is a copy of the session that ends before that prompt. Files are as they are now; "
     "/undo in the earlier session reverts them."
@@ -310,8 +308,8 @@ OPEN_NOW: Final = "open"
 PICK_SESSION: Final = "Which session? (number to resume · f number to copy · Enter to stay)"
 PICK_TO_RESUME: Final = "Which session? (number · Enter to stay)"
 PICK_AT_START: Final = "Which session? (number · Enter for a new one)"
-NO_SESSIONS_HERE: Final = "There are no sessions of this folder yet."
-WHICH_TITLE: Final = "Which title? Write /rename and the title."
+NO_SESSIONS_HERE: Final = "There are no sessions in this folder yet."
+WHICH_TITLE: Final = "Enter /rename and the new title."
 NOTHING_CHANGED: Final = "This session has changed no files."
 BINARY_FILE: Final = "binary"
 DELETED_FILE: Final = "(deleted)"
@@ -385,7 +383,7 @@ def hunks_kept(kept: int, count: int) -> str:
 
 
 def hunks_reverted(reverted: int, count: int) -> str:
-    """Confirm which part of a file's edits is taken out."""
+    """Confirm which part of a file's edits was reverted."""
     return f"Reverted {reverted} of {_counted(count, 'hunk')}"
 
 

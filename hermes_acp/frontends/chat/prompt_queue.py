@@ -6,9 +6,8 @@ import anyio
 
 
 class PromptQueue:
-    """Hands out waiting prompts one at a time; the next one only after the one before was answered.
-
-    A prompt that waits can be taken back. One that was sent returns only if it `ended` before the agent read it.
+    """Hands out waiting prompts one at a time; each only after the previous one was answered. A waiting prompt can
+    be taken back. One that was sent returns only if it `ended` before the agent read it.
     """
 
     def __init__(self) -> None:
@@ -31,26 +30,26 @@ class PromptQueue:
 
     @property
     def is_busy(self) -> bool:
-        """Whether any prompt is unanswered, be it one of another client of the session."""
+        """Whether any prompt is unanswered, including those of other clients of the session."""
         return self._sent > 0 or bool(self._waiting or self._turn_of_others)
 
     @property
     def runs_others(self) -> bool:
-        """Whether a turn runs that this chat did not begin."""
+        """Whether a turn is running that this chat did not start."""
         return bool(self._turn_of_others)
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the person stopped what was sent, and it has not ended yet."""
+        """Whether the person stopped the sent prompts, and they have not ended yet."""
         return self._is_stopping
 
     def add(self, prompt: str) -> None:
-        """Let a prompt wait for its turn."""
+        """Queue a prompt."""
         self._waiting.append(prompt)
         self._wake()
 
     def add_sent(self) -> None:
-        """Count a prompt that is sent at once, to steer the turn that runs."""
+        """Count a prompt that is sent at once to steer the running turn."""
         self._sent += 1
 
     async def take_next(self) -> str:
@@ -75,12 +74,12 @@ class PromptQueue:
         self._wake()
         return prompts
 
-    def others_began(self, turn_id: str) -> None:
-        """Note that a turn runs that this chat did not begin."""
+    def others_started(self, turn_id: str) -> None:
+        """Record that a turn is running that this chat did not start."""
         self._turn_of_others = turn_id
 
     def others_ended(self, turn_id: str) -> bool:
-        """Note that such a turn has ended; return False if it was not the one that runs."""
+        """Record that such a turn has ended; return False if it was not the running one."""
         if not turn_id or turn_id != self._turn_of_others:
             return False
         self._turn_of_others = ""
@@ -88,7 +87,7 @@ class PromptQueue:
         return True
 
     def stop(self) -> list[str]:
-        """Note that the person stops what was sent; return the prompts that waited, which wait no longer."""
+        """Record that the person stops the sent prompts; return the waiting ones, which leave the queue."""
         self._is_stopping = self._sent > 0 or bool(self._turn_of_others)
         prompts = list(self._waiting)
         self._waiting.clear()

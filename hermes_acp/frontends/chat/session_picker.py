@@ -24,7 +24,9 @@ async def show_sessions(context: CommandContext, listed: list[v1.SessionInfo]) -
 
 
 async def pick_session(context: CommandContext, question: str) -> tuple[str, str]:
-    """Ask for a number of the list that was shown; return what stands before it and the ID, or two empty strings."""
+    """Ask for a number in the list that was shown; return the prefix of the number and the ID, or two empty
+    strings.
+    """
     if not context.screen.can_ask:
         return "", ""
     line = await context.screen.read_line(f"  {question}", is_expected=True)

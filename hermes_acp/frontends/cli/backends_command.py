@@ -91,7 +91,7 @@ def _document(sandbox: "KeptSandbox", facts: "SandboxFacts | None", state: str, 
 
 
 async def _facts_of(sandbox: "KeptSandbox", environment: Environment) -> "tuple[SandboxFacts | None, str]":
-    """Return what the service says now, or why it says nothing."""
+    """Return the service's current report, or why there is none."""
     try:
         service = _service(sandbox, environment)
         try:

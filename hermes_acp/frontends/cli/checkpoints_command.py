@@ -25,11 +25,10 @@ from hermes_acp.frontends.cli.cli_output import (
 from hermes_acp.frontends.cli.messages import checkpoint_messages, command_messages
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from hermes_acp.core.events import NoteAdded
     from hermes_acp.sessions.turn_undo import TurnUndo
     from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
+    from hermes_acp.storage.session_store import SessionStore
 
     Begin = Callable[[Callable[[NoteAdded], object]], TurnUndo]
 
@@ -90,6 +89,7 @@ def run_checkpoints(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
+    from hermes_acp.app.service_factories import build_session_store
     from hermes_acp.clock import SystemClock
     from hermes_acp.config.settings import load_settings
     from hermes_acp.ids import RandomIds
@@ -98,7 +98,6 @@ async def _run(options: argparse.Namespace) -> int:
     from hermes_acp.sessions.turn_undo import TurnUndo
     from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointIndex
     from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
-    from hermes_acp.storage.session_store import SessionStore
 
     environment = read_environment()
     section = load_settings(environment).checkpoints
@@ -109,21 +108,21 @@ async def _run(options: argparse.Namespace) -> int:
     session_id = options.session or CheckpointIndex(setup.shelf / "turns").newest_session(folder)
     if not session_id:
         raise BadRequest(checkpoint_messages.no_changes_in(folder), hint=checkpoint_messages.SESSION_HINT)
-    store = SessionStore(environment.home)
+    store = build_session_store(environment)
 
     def undoing(tell: "Callable[[NoteAdded], object]") -> TurnUndo:
         return TurnUndo(keeper, NoteChanges(environment.home), clock.now, session_id, tell)
 
     try:
         if options.command == "undo":
-            return await _undo(undoing, store.path_of(session_id), options)
+            return await _undo(undoing, (store, session_id), options)
         if options.action == "list":
             return _show_list(session_id, await keeper.of_session(session_id), as_json=options.json)
         if options.action == "diff":
             return await _diff(keeper, session_id, options)
-        return await _restore(undoing, store.path_of(session_id), options)
+        return await _restore(undoing, (store, session_id), options)
     finally:
-        store.close()
+        await store.aclose()
 
 
 def _show_list(session_id: str, checkpoints: Sequence[Checkpoint], *, as_json: bool) -> int:
@@ -207,22 +206,22 @@ def _write_patch(patch: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-async def _undo(begin: "Begin", record: "Path", options: argparse.Namespace) -> int:
+async def _undo(begin: "Begin", record: "tuple[SessionStore, str]", options: argparse.Namespace) -> int:
     from hermes_acp.sessions.turn_undo import locked_record
 
     words = f"{options.count}{' force' if options.force else ''}"
-    with locked_record(record) as tell:
+    async with locked_record(*record) as tell:
         undoing = begin(tell)
         answer = await (undoing.redo(words) if options.redo else undoing.undo(words))
     print(plain_lines(checkpoint_messages.flags_of_commands(answer)))
     return 0 if undoing.is_done else 1
 
 
-async def _restore(begin: "Begin", record: "Path", options: argparse.Namespace) -> int:
+async def _restore(begin: "Begin", record: "tuple[SessionStore, str]", options: argparse.Namespace) -> int:
     from hermes_acp.sessions.turn_undo import locked_record
 
     paths = [path for path in map(folder_named, options.path) if path]
-    with locked_record(record) as tell:
+    async with locked_record(*record) as tell:
         undoing = begin(tell)
         done = await undoing.restore(options.id, paths or None, force=options.force)
     for path in done.restored:

@@ -33,6 +33,7 @@ from hermes_acp.frontends.cli.setup.setup_command import add_setup
 from hermes_acp.frontends.cli.skills.skills_command import add_skills
 from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
+from hermes_acp.frontends.cli.update.update_command import add_update
 from hermes_acp.frontends.cli.users.audit_command import add_audit
 from hermes_acp.frontends.cli.users.users_command import add_users
 from hermes_acp.frontends.cli.worker.worker_command import add_worker
@@ -64,7 +65,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _report_usage(error: BadRequest, arguments: Sequence[str]) -> int:
-    """Show a usage error, for a program that reads the result of `run` as its result, too."""
+    """Show a usage error; for a program that reads the result of `run`, also as that result."""
     note(error.sentence())
     if arguments[:1] == ["run"]:
         from hermes_acp.frontends.cli.run.run_output import failure_report, report_line, requested_format
@@ -127,17 +128,15 @@ def _run(options: argparse.Namespace) -> int:
         return run_backends(options)
     if options.command in ("users", "audit"):
         return _run_administration(options)
-    if options.command == "doctor":
-        from hermes_acp.frontends.cli.doctor.doctor_command import run_doctor
-
-        return run_doctor(options)
+    if options.command in ("doctor", "update"):
+        return _run_upkeep(options)
     from hermes_acp.frontends.cli.setup.setup_command import run_setup
 
     return run_setup(options)
 
 
 def _run_unattended(options: argparse.Namespace) -> int:
-    """Run a command about what happens while nobody is at a client."""
+    """Run a command about work without a client."""
     if options.command == "runs":
         from hermes_acp.frontends.cli.runs.runs_command import run_runs
 
@@ -159,8 +158,19 @@ def _run_unattended(options: argparse.Namespace) -> int:
     return run_notifications(options)
 
 
+def _run_upkeep(options: argparse.Namespace) -> int:
+    """Run a command about this installation."""
+    if options.command == "update":
+        from hermes_acp.frontends.cli.update.update_command import run_update
+
+        return run_update(options)
+    from hermes_acp.frontends.cli.doctor.doctor_command import run_doctor
+
+    return run_doctor(options)
+
+
 def _run_administration(options: argparse.Namespace) -> int:
-    """Run a command of somebody who serves several people."""
+    """Run an administrator's command."""
     if options.command == "users":
         from hermes_acp.frontends.cli.users.users_command import run_users
 
@@ -198,6 +208,7 @@ OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = Mappin
         "checkpoints": add_checkpoints,
         "undo": add_undo,
         "doctor": add_doctor,
+        "update": add_update,
         "profiles": add_profiles,
         "backends": add_backends,
         "policy": add_policy,

@@ -1,6 +1,6 @@
 """Format stored text and times for a terminal or as JSON.
 
-Knows: which characters would steer a terminal, how bold is written there. Does not know: what is written.
+Knows: terminal control characters and styles. Does not know: what is written.
 """
 
 import re
@@ -19,7 +19,7 @@ def escaped(text: str) -> str:
 
 
 def local_time(seconds: float, *, with_seconds: bool = False) -> str:
-    """Format a time in the reader's time zone."""
+    """Format a time in the user's time zone."""
     shape = "%Y-%m-%d %H:%M:%S" if with_seconds else "%Y-%m-%d %H:%M"
     return datetime.fromtimestamp(seconds, UTC).astimezone().strftime(shape)
 
@@ -55,9 +55,9 @@ def folder_named(named: str | None) -> str | None:
 
 
 def write_new(file: str, text: str, *, may_replace: bool) -> None:
-    """Write a text to a new file, or to what is no file, such as /dev/stdout.
+    """Write a text to a new file, or to a device such as /dev/stdout.
 
-    Raises BadRequest if it would replace a file and must not, OSError if the file cannot be written.
+    Raises BadRequest if it would replace a file without permission to do so, OSError if the file cannot be written.
     """
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The types of flags' values."""
+"""Parsers for the values of flags."""
 
 import argparse
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The `hermes-acp memory` command: the notes for later sessions, and those that wait for the user's approval.
+"""The `hermes-acp memory` command: notes for later sessions, including pending ones.
 
 A note that a person writes here is checked like one that the agent writes: no secrets, no injected instructions, and
 no more than fits.

@@ -108,7 +108,7 @@ def _remove(base: Path, options: argparse.Namespace) -> int:
 
 
 def _facts(environment: Environment) -> dict[str, Any]:
-    """Return what is shown of a profile: where it is and what it has, never a key."""
+    """Return the facts about a profile: its location and contents, never a key."""
     home = environment.home
     return {
         "name": environment.profile,

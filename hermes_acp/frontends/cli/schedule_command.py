@@ -1,4 +1,4 @@
-"""The `hermes-acp schedule` command: runs that the clock starts."""
+"""The `hermes-acp schedule` command: start runs at certain times."""
 
 import argparse
 import re
@@ -124,7 +124,7 @@ async def _add(service: "RunService", options: argparse.Namespace) -> None:
 
 
 def late_policy(text: str) -> tuple[LatePolicy, float]:
-    """Return the policy that a word or a span means. Raises BadRequest."""
+    """Parse the policy for late runs: a word or a time span. Raises BadRequest."""
     if text == "once":
         return "once", 0.0
     if text == "skip":
@@ -165,7 +165,7 @@ def _zone(tz: str) -> ZoneInfo:
 
 
 def when_of(view: ScheduleView) -> str:
-    """Return in words when a schedule is due."""
+    """Describe in words when a schedule is due."""
     from hermes_acp.runs.schedule_times import described
 
     timing = view.schedule.timing

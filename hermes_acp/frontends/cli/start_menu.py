@@ -1,4 +1,4 @@
-"""What a person is offered who starts `hermes-acp` without a command in a terminal; an editor never sees this."""
+"""The menu shown when a person starts `hermes-acp` without a command in a terminal; editors never see it."""
 
 import sys
 from collections.abc import Sequence

@@ -27,7 +27,7 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 
 
 def run_trust(options: argparse.Namespace) -> int:
-    """Trust the current content, or do what a flag says; return the exit code."""
+    """Trust the current content, or carry out the flag's action; return the exit code."""
     from hermes_acp.app.service_factories import custom_tools_of
     from hermes_acp.ids import RandomIds
     from hermes_acp.policy.workspace_trust import WorkspaceTrust

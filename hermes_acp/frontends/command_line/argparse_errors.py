@@ -1,4 +1,4 @@
-"""Say in plain words what `argparse` says about the values of flags."""
+"""Rephrase the errors of `argparse` about the values of flags."""
 
 import re
 from collections.abc import Callable, Mapping

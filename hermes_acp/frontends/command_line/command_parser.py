@@ -1,4 +1,4 @@
-"""The parser of command lines. What explains a wrong one is imported only for that."""
+"""The parser of command lines. Code that explains errors is imported only when needed."""
 
 import argparse
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 
 class UsageError(Exception):
-    """Carries what `argparse` says out of a parser."""
+    """Carries an `argparse` error out of a parser."""
 
     def __init__(self, message: str, program: str) -> None:
         super().__init__(message)
@@ -15,7 +15,7 @@ class UsageError(Exception):
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that explains mistakes instead of ending the process, and completes no abbreviated flag."""
+    """A parser that explains mistakes instead of ending the process, and rejects abbreviated flags."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options, allow_abbrev=False)

@@ -1,4 +1,4 @@
-"""Explain a command that was started in a folder that somebody has deleted since."""
+"""Explain a failure of a command that was started in a deleted folder."""
 
 import os
 from collections.abc import Generator
@@ -10,7 +10,7 @@ from hermes_acp.frontends.command_line import messages
 
 @contextmanager
 def explain_deleted_folder() -> Generator[None]:
-    """Raise BadRequest for a block that fails because the current folder does not exist any more."""
+    """Raise BadRequest if the block fails because the current folder no longer exists."""
     try:
         yield
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""What is said about a command line that cannot be parsed."""
+"""Texts about a command line that cannot be parsed."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -47,7 +47,7 @@ def usage(message: str) -> str:
 
 
 def help_hint(program: str) -> str:
-    """Return where the flags of a command are explained."""
+    """Say where the flags of a command are explained."""
     return f"Try `{program} --help`."
 
 
@@ -82,7 +82,7 @@ def not_a_number(flag: str, value: str) -> str:
 
 
 def not_a_choice(flag: str, value: str, choices: Sequence[str]) -> str:
-    """Return the error for a value that is none of those that a flag takes."""
+    """Return the error for a value that is not among a flag's choices."""
     return f"{flag} must be one of {', '.join(choices)}, not {value!r}."
 
 
@@ -103,20 +103,20 @@ def did_you_mean(words: Sequence[str]) -> str:
 
 
 def flag_of(flag: str, programs: Sequence[str]) -> str:
-    """Return which commands have a flag."""
+    """Say which commands have a flag."""
     return f"{flag} belongs to {', '.join(f'`{each}`' for each in programs)}."
 
 
 def commands_hint(commands: Sequence[str], program: str) -> str:
-    """Return which commands there are."""
+    """Say which commands there are."""
     return f"There are: {', '.join(commands)}. See `{program} --help`."
 
 
 def after_command(flag: str, command: str) -> str:
-    """Return where a flag belongs that was given before the command."""
+    """Say that a flag belongs after the command."""
     return f"Put it after the command: {command} {flag}"
 
 
 def action_missing(program: str, explained: str) -> str:
-    """Return the error for a group of commands of which none was named, with the help of the group."""
+    """Return the error for a command group without an action, with the group's help."""
     return f"`{program}` needs an action.\n\n{explained}"

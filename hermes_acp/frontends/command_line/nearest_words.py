@@ -1,4 +1,4 @@
-"""Find what a mistyped word was meant to be."""
+"""Find the word that a mistyped one was meant to be."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -24,7 +24,7 @@ SYNONYMS: Final = (
 
 
 def nearest(word: str, known: Iterable[str], most: int = MAX_SUGGESTIONS) -> list[str]:
-    """Return the known words most like a word, the most similar first; also those that begin with it."""
+    """Return the known words most similar to a word, best first; also those that start with it."""
     words = list(dict.fromkeys(known))
     alike = get_close_matches(word, words, most, MIN_SIMILARITY)
     longer = [each for each in words if len(word) > 1 and each.startswith(word)]
@@ -32,7 +32,7 @@ def nearest(word: str, known: Iterable[str], most: int = MAX_SUGGESTIONS) -> lis
 
 
 def nearest_commands(word: str, known: Iterable[str]) -> list[str]:
-    """Return the known commands that a word may stand for: other names of it, else those most like it."""
+    """Return the commands that a word may stand for: those with that alias, else the most similar ones."""
     words = list(known)
     same = [each for each in words if any(word in names and each in names for names in SYNONYMS)]
     return same[:MAX_SUGGESTIONS] or nearest(word, words)

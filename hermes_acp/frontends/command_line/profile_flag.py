@@ -1,4 +1,4 @@
-"""Take `--profile NAME` out of a command line, wherever it stands before `--`."""
+"""Remove `--profile NAME` from a command line, wherever it is before `--`."""
 
 import argparse
 import sys
@@ -35,7 +35,7 @@ def take_profile(arguments: Sequence[str]) -> list[str]:
 
 
 def add_profile_flag(parser: argparse.ArgumentParser) -> None:
-    """Show the flag in the help; `take_profile` has taken it by the time the parser runs."""
+    """Add the flag to the help; `take_profile` has removed it by the time the parser runs."""
     parser.add_argument(FLAG, metavar="NAME", help=messages.PROFILE_HELP)
 
 

@@ -1,6 +1,6 @@
 """Explain a command line that cannot be parsed.
 
-An unknown flag or command is named, with what was probably meant: `argparse` names whatever is missing instead.
+An unknown flag or command is named, with what was probably meant; `argparse` would only report missing arguments.
 """
 
 import argparse

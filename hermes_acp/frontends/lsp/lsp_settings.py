@@ -25,7 +25,7 @@ class CompletionSettings(Struct, frozen=True, rename="camel", forbid_unknown_fie
 
 
 class LspSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """All settings; an empty one leaves the app's own, and `session` names a stored session to resume."""
+    """All settings; an empty one keeps the app's value, and `session` names a stored session to resume."""
 
     provider: str = ""
     model: str = ""
@@ -49,7 +49,7 @@ def read_settings(given: object) -> LspSettings:
 
 
 def concerns_us(given: object) -> bool:
-    """Return whether changed settings include ours; editors send whole trees, and empty ones."""
+    """Return whether changed settings include ours; editors send whole trees, sometimes empty ones."""
     if not isinstance(given, dict):
         return False
     names = {field.encode_name for field in msgspec.structs.fields(LspSettings)}

@@ -1,4 +1,4 @@
-"""Everything that `hermes-acp lsp` says to people: in their editor, on the command line, in the editor's log.
+"""All texts of `hermes-acp lsp` for people: in their editor, on the command line, in the editor's log.
 
 What the model reads is in `model_text.py` and in `actions`. `tests/golden/messages/lsp.txt` lists everything here.
 """
@@ -25,7 +25,7 @@ def fatal(reason: str) -> str:
 
 
 def standard_streams_closed(reason: str) -> str:
-    """Report that there is nothing to talk over."""
+    """Report that standard input or output is closed."""
     return f"Standard input or output is closed: {reason}. Start it with both open."
 
 
@@ -43,7 +43,7 @@ def internal_error_logged(trace: str, path: str) -> str:
 
 
 def failed_notification(error: str) -> str:
-    """Report an error that no request can be answered with."""
+    """Report an error that occurred outside a request."""
     return f"{error} while processing a notification"
 
 
@@ -271,7 +271,7 @@ def allow_in_session(scope: str, manner: str = "") -> str:
 
 
 def allow_in_folder(scope: str, manner: str = "") -> str:
-    """Offer a permission that is kept for the folder."""
+    """Offer a permanent permission for the folder."""
     return f"Always allow {scope} in this folder{manner}"
 
 

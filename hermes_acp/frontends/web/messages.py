@@ -1,4 +1,4 @@
-"""What the web page's server says to people."""
+"""Texts of the web page's server for people."""
 
 from typing import Final
 

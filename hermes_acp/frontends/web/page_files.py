@@ -51,7 +51,7 @@ class PageFiles:
         self._folder = folder
 
     async def find(self, path: str, *, takes_gzip: bool = False) -> PageFile | None:
-        """Return the file at a URL path, or None if the page has none there."""
+        """Return the file at a URL path, or None if there is none."""
         if path == "/":
             return await anyio.to_thread.run_sync(self._document)
         name = path.removeprefix("/")

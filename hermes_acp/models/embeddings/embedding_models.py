@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from hermes_acp.config.provider_presets import presets
+from hermes_acp.config.provider_presets import preset_of
 from hermes_acp.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _endpoint(settings: "Settings", choice: "ModelChoice") -> "Embedder":
     from hermes_acp.models.embeddings.endpoint_embeddings import EndpointEmbedder
     from hermes_acp.models.wire.endpoints import Endpoint
 
-    preset = presets()[choice.provider]
+    preset = preset_of(choice.provider)
     section = settings.providers.get(choice.provider, ProviderSettings.defaults())
     if (section.wire or preset.wire_at(choice.base_url)) not in EMBEDDING_APIS:
         raise ConfigError(

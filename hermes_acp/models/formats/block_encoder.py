@@ -30,7 +30,7 @@ class BlockEncoder(ABC):
     """Base of a vendor's encoder, made for one request.
 
     `model_role` is the vendor's name for the model's role; `result_field` is a field that only result blocks have.
-    `content_field` is a message's field for its blocks. `variant` tells encoders apart that encode differently.
+    `content_field` is a message's field for its blocks. `variant` distinguishes encoders that encode differently.
     """
 
     vendor: ClassVar[str]
@@ -147,7 +147,7 @@ class EncodedTurns:
 
 
 def to_json(block: ContentBlock) -> msgspec.Raw:
-    """Return a block as JSON that is put into a request as it is."""
+    """Return a block as JSON that is inserted into a request unchanged."""
     return msgspec.Raw(msgspec.json.encode(block))
 
 

@@ -1,4 +1,4 @@
-"""What setup's small call says to a model."""
+"""The prompt of setup's small trial call."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What setup asks for: the values in use now, the answers, and how they are written.
+"""The answers of setup: the current values, the new ones, and how they are written.
 
 The key goes to `.env`, everything else to `config.yaml`; only their owner can read them.
 """
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.config.provider_presets import Preset, presets
+from hermes_acp.config.provider_presets import Preset, preset_of, presets
 from hermes_acp.config.settings import ProviderSettings, Settings, load_settings, load_variables
 from hermes_acp.config.settings_text import read_text
 from hermes_acp.config.yaml_text import with_value
@@ -30,7 +30,7 @@ _URL: Final = re.compile(r"https?://[^\s]+")
 
 
 class SetupAnswers(Struct, frozen=True):
-    """The answers; an empty `base_url` is the provider's own, an empty `key` none or the one that is held already.
+    """The answers; an empty `base_url` is the provider's own, an empty `key` means none, or keep the current one.
 
     `key_variable` is the variable that holds the key, an empty one if the provider takes none.
     """
@@ -44,7 +44,7 @@ class SetupAnswers(Struct, frozen=True):
     @property
     def preset(self) -> Preset:
         """The provider's preset."""
-        return presets()[self.provider]
+        return preset_of(self.provider)
 
     @property
     def section(self) -> Mapping[str, str]:
@@ -57,7 +57,7 @@ class SetupAnswers(Struct, frozen=True):
 
 
 class PresentValues(Struct, frozen=True):
-    """The settings and variables in use now."""
+    """The current settings and variables."""
 
     environment: Environment
     settings: Settings
@@ -65,14 +65,14 @@ class PresentValues(Struct, frozen=True):
 
     @property
     def provider(self) -> str:
-        """The provider that is set now, or an empty string."""
+        """The current provider, or an empty string."""
         from hermes_acp.config.model_choice import choose_model
 
         try:
             choice = choose_model(self.settings, self.variables)
         except HermesError:
             named = self.variables.get("HERMES_PROVIDER") or self.settings.provider or ""
-            return named if named in presets() else ""
+            return named if named in presets() or named in self.settings.providers else ""
         if choice is None:
             return ""
         # A key of OpenAI's alone chooses its endpoint under the name for any endpoint.
@@ -81,12 +81,12 @@ class PresentValues(Struct, frozen=True):
 
     @property
     def model(self) -> str:
-        """The model that is set now, or an empty string."""
+        """The current model, or an empty string."""
         return self.variables.get("HERMES_MODEL") or self.settings.model or ""
 
     def base_url(self, provider: str) -> str:
         """Return the address to offer for a provider, or an empty string if it has to be given."""
-        preset = presets()[provider]
+        preset = preset_of(provider)
         section = self.settings.providers.get(provider, ProviderSettings.defaults())
         held = self.variables.get(preset.url_variable) or section.base_url
         is_unknown = provider in CUSTOM and provider != self.provider
@@ -96,14 +96,14 @@ class PresentValues(Struct, frozen=True):
         """Return the variable that holds a provider's key, or else the one to set; empty if it takes none."""
         section = self.settings.providers.get(provider, ProviderSettings.defaults())
         held = (name for name in section.key_variables if self.variables.get(name, "").strip())
-        return next(held, "") or presets()[provider].key_variable(self.variables)
+        return next(held, "") or preset_of(provider).key_variable(self.variables)
 
     def key(self, provider: str) -> str:
-        """Return the key that is held for a provider, or an empty string."""
+        """Return the current key of a provider, or an empty string."""
         return self.variables.get(self.key_variable(provider), "").strip()
 
     def choice(self, answers: SetupAnswers) -> "tuple[Settings, ModelChoice]":
-        """Return the settings and the model as they will be with the answers. Raises ConfigError, AuthRequired."""
+        """Return the settings and the model that result from the answers. Raises ConfigError, AuthRequired."""
         from hermes_acp.config.model_choice import choose_model, without_choice
 
         sections = dict(self.settings.providers)
@@ -124,12 +124,12 @@ class PresentValues(Struct, frozen=True):
 
 
 def present_values(environment: Environment) -> PresentValues:
-    """Read the values in use now. Raises ConfigError."""
+    """Read the current values. Raises ConfigError."""
     return PresentValues(environment, load_settings(environment), load_variables(environment))
 
 
 def readable_values(environment: Environment) -> PresentValues:
-    """Read the values in use now; what cannot be read counts as not set."""
+    """Read the current values; unreadable ones count as not set."""
     try:
         return present_values(environment)
     except ConfigError:
@@ -137,7 +137,7 @@ def readable_values(environment: Environment) -> PresentValues:
 
 
 def answers_of(present: PresentValues, provider: str, base_url: str, key: str, model: str) -> SetupAnswers:
-    """Return what a form says; what is empty there is as it is set now. Raises BadRequest."""
+    """Convert a form to answers; empty fields keep their current values. Raises BadRequest."""
     if provider not in presets():
         raise BadRequest(
             f"There is no provider {provider[:80]!r}.", hint=f"There are: {', '.join(presets())}."
@@ -177,12 +177,12 @@ def checked_url(text: str) -> str:
 
 
 def _separate_variable(provider: str) -> str:
-    """Return the variable for a key beside the usual one."""
+    """Return the variable for a key that is stored in addition to the usual one."""
     return f"HERMES_{provider.upper()}_API_KEY"
 
 
 def _not_a_url(text: str) -> str:
-    """Return why an address is refused, without the secrets that it may hold."""
+    """Say why an address is refused, without secrets that it may contain."""
     shown = f"{text[:60]!r} is not a base URL: it" if text and "@" not in text else "The base URL"
     return f"{shown} must be a URL starting with http:// or https://."
 
@@ -197,7 +197,7 @@ def is_only_in_environment(present: PresentValues, answers: SetupAnswers) -> boo
 
 
 def with_own_key(present: PresentValues, answers: SetupAnswers, key: str) -> SetupAnswers:
-    """Return the answers with another key, in a variable that the environment does not hold already."""
+    """Return the answers with another key, in a variable that is not set in the environment."""
     usual = present.key_variable(answers.provider)
     if present.environment.variables.get(usual, "").strip() not in ("", key):
         usual = _separate_variable(answers.provider)
@@ -229,7 +229,7 @@ def write_answers(environment: Environment, answers: SetupAnswers) -> None:
 
 
 def overriding_variables(environment: Environment, answers: SetupAnswers) -> list[str]:
-    """Return the variables of the environment that override what was written with something else."""
+    """Return the environment variables that override the written values with different ones."""
     written = {
         "HERMES_PROVIDER": answers.provider,
         "HERMES_MODEL": answers.model,

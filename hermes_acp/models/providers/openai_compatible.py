@@ -4,6 +4,8 @@ Source: OpenAI API reference, "Chat completions" and "Streaming events".
 """
 
 import re
+from collections.abc import Callable
+from hashlib import sha256
 
 import msgspec
 from msgspec import Struct
@@ -56,7 +58,9 @@ def encode_request(
     system = "\n\n".join(layer for layer in request.system if layer)
     messages: list[ContentBlock | msgspec.Raw] = [{"role": "system", "content": system}] if system else []
     thoughts = "" if host == _OWN_HOST or quirks.thoughts in omitted else quirks.thoughts
-    history = request.encoding.of(request.messages, ("chat", thoughts), lambda: _ChatHistory(thoughts))
+    history = request.encoding.of(
+        request.messages, ("chat", thoughts, quirks.call_ids), lambda: _ChatHistory(thoughts, quirks.call_ids)
+    )
     messages += history.messages()
     body: ContentBlock = {"model": request.model, "messages": messages, "stream": True}
     if quirks.stream_options and "stream_options" not in omitted:
@@ -109,8 +113,9 @@ def _encode_effort(level: Effort, quirks: Quirks) -> ContentBlock:
 class _ChatHistory:
     """A history whose results are text only: their other parts follow the step."""
 
-    def __init__(self, thoughts: str) -> None:
+    def __init__(self, thoughts: str, call_ids: str) -> None:
         self._thoughts = thoughts
+        self._sent_id = _short_id if call_ids == "short" else str
         self._messages: list[msgspec.Raw] = []
         self._held: list[Part] = []
 
@@ -118,7 +123,9 @@ class _ChatHistory:
         if isinstance(message, ToolMessage):
             self._held += message.parts
             self._messages.append(
-                to_json({"role": "tool", "tool_call_id": message.call_id, "content": message.text})
+                to_json(
+                    {"role": "tool", "tool_call_id": self._sent_id(message.call_id), "content": message.text}
+                )
             )
             return
         self._messages += self._attached()
@@ -126,7 +133,7 @@ class _ChatHistory:
         if isinstance(message, UserMessage):
             self._messages.append(to_json({"role": "user", "content": _encode_parts(message.parts)}))
         else:
-            self._messages += map(to_json, _encode_assistant(message, self._thoughts))
+            self._messages += map(to_json, _encode_assistant(message, self._thoughts, self._sent_id))
 
     def messages(self) -> list[msgspec.Raw]:
         return self._messages + self._attached()
@@ -136,7 +143,16 @@ class _ChatHistory:
         return [to_json({"role": "user", "content": _encode_parts(parts)})] if self._held else []
 
 
-def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[ContentBlock]:
+def _short_id(call_id: str) -> str:
+    """Return an ID of nine letters and digits; one that is so already stays, equal ones stay equal."""
+    if len(call_id) == 9 and call_id.isascii() and call_id.isalnum():
+        return call_id
+    return sha256(call_id.encode()).hexdigest()[:9]
+
+
+def _encode_assistant(
+    message: AssistantMessage, thoughts: str, sent_id: Callable[[str], str]
+) -> list[ContentBlock]:
     """Encode one answer; `thoughts` names the field for its reasoning, or is empty if it is not sent back."""
     if not message.text and not message.tool_calls:
         return []
@@ -147,17 +163,21 @@ def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[ContentB
     if message.tool_calls:
         encoded["tool_calls"] = [
             {
-                "id": call.id,
+                "id": sent_id(call.id),
                 "type": "function",
                 "function": {"name": call.name, "arguments": valid_arguments(call.arguments)},
             }
             for call in message.tool_calls
         ]
         # Some vendors' reasoning models refuse their own calls without the reasoning that led to them.
-        if reasoning and thoughts != "content":
+        if reasoning and thoughts not in ("content", "blocks"):
             encoded[thoughts] = reasoning
     if reasoning and thoughts == "content":
         encoded["content"] = f"<think>\n{reasoning}\n</think>\n\n{message.text}"
+    if reasoning and thoughts == "blocks":
+        said = [{"type": "text", "text": message.text}] if message.text else []
+        thought = {"type": "thinking", "thinking": [{"type": "text", "text": reasoning}]}
+        encoded["content"] = [thought, *said]
     return [encoded]
 
 
@@ -185,8 +205,17 @@ class _CallDelta(Struct, frozen=True):
     function: _FunctionDelta | None = None
 
 
+class _ThoughtBlock(Struct, frozen=True):
+    text: str | None = None
+
+
+class _Block(Struct, frozen=True):
+    text: str | None = None
+    thinking: list[_ThoughtBlock] | None = None
+
+
 class _Delta(Struct, frozen=True):
-    content: str | None = None
+    content: str | list[_Block] | None = None
     refusal: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
@@ -243,12 +272,21 @@ class ChatAssembly(ReplyAssembly):
 
     def _take_delta(self, delta: _Delta) -> None:
         self.add_thought(_SAID, delta.reasoning_content or delta.reasoning or "")
-        self.add_text(_SAID, delta.content or delta.refusal or "")
+        if isinstance(delta.content, list):
+            self._take_blocks(delta.content)
+        else:
+            self.add_text(_SAID, delta.content or delta.refusal or "")
         self.was_refused = self.was_refused or bool(delta.refusal and not delta.content)
         for call in delta.tool_calls or ():
             self._take_call(call)
         if delta.function_call is not None:
             self._take_call(_CallDelta(0, None, delta.function_call))
+
+    def _take_blocks(self, blocks: list[_Block]) -> None:
+        for block in blocks:
+            for thought in block.thinking or ():
+                self.add_thought(_SAID, thought.text or "")
+            self.add_text(_SAID, block.text or "")
 
     def _take_call(self, delta: _CallDelta) -> None:
         function = delta.function or _FunctionDelta()

@@ -5,6 +5,7 @@ the next turn starts with one that works. Cooldowns order the routes; they never
 returning from a cooldown has one try; if that fails too, it cools down twice as long.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
@@ -179,6 +180,7 @@ class Cooldowns:
         self._monotonic = monotonic
         self._routes: dict[str, _Cooldown] = {}
         self._keys: dict[RouteKey, _Cooldown] = {}
+        self._turns: Counter[str] = Counter()
 
     def cool_down_route(self, route: str, first_s: float) -> None:
         """Start a route's cooldown: first `first_s`, then twice as long for each further failure until it works."""
@@ -190,6 +192,14 @@ class Cooldowns:
     def cool_down_key(self, route_key: RouteKey, rest_s: float) -> None:
         """Start a key's cooldown."""
         self._keys[route_key] = _Cooldown(self._monotonic() + rest_s)
+
+    def count_turn(self, key: str) -> None:
+        """Count a turn that uses a key."""
+        self._turns[key] += 1
+
+    def turns(self, key: str) -> int:
+        """Return how many turns have used a key."""
+        return self._turns[key]
 
     def clear_route_key(self, route_key: RouteKey) -> None:
         """End the cooldowns of a route and key after a success."""
@@ -214,11 +224,15 @@ class Cooldowns:
 
 
 class FallbackRoute(Struct, frozen=True):
-    """One route of a plan: its name, the variable names of its keys (`""` for no key), and its window."""
+    """One route of a plan: its name, the variable names of its keys (`""` for no key), and its window.
+
+    If it `is_balanced`, the key that the fewest turns have used comes first, else the first one.
+    """
 
     name: str
     keys: tuple[str, ...] = ("",)
     window_tokens: int = 0
+    is_balanced: bool = False
 
 
 class FallbackPlan:
@@ -242,6 +256,7 @@ class FallbackPlan:
         self.is_new = True
         first = min(self._routes, key=self._cooldown_left_s)
         self.route_key = RouteKey(first, self._key_of(first))
+        cooldowns.count_turn(self.route_key.key)
 
     @property
     def skipped_route(self) -> str | None:
@@ -285,6 +300,7 @@ class FallbackPlan:
                 self.tries += 1
             case NextKey():
                 self.route_key, self.tries = RouteKey(route_key.route, decision.key), 1
+                self._cooldowns.count_turn(decision.key)
             case FallBack():
                 self._leave(route_key.route, failure)
                 self._used_keys.clear()
@@ -302,7 +318,7 @@ class FallbackPlan:
             self._cooldowns.cool_down_route(route, self._retry_policy.rest_s)
 
     def _next_route(self, *, larger: bool = False) -> str | None:
-        """Return the first route not yet abandoned in this step; one that cools down only if there is no other.
+        """Return the first route not yet abandoned in this step; one in cooldown only if there is no other.
 
         With `larger`, the route's window must exceed the current one's.
         """
@@ -317,7 +333,7 @@ class FallbackPlan:
         return min(others, key=self._cooldown_left_s, default=None)
 
     def _next_key(self, next_route: str | None) -> str | None:
-        """Return a key not yet used in this step; one that cools down only without a usable route."""
+        """Return a key not yet used in this step; one in cooldown only if there is no usable route."""
         keys = [key for key in self._routes[self.route_key.route].keys if key not in self._used_keys]
         rested = [
             key for key in keys if not self._cooldowns.key_cooldown_s(RouteKey(self.route_key.route, key))
@@ -328,7 +344,13 @@ class FallbackPlan:
 
     def _key_of(self, route: str) -> str:
         keys = self._routes[route].keys
-        return min(keys, key=lambda key: self._cooldowns.key_cooldown_s(RouteKey(route, key)))
+        is_balanced = self._routes[route].is_balanced
+
+        def rank(key: str) -> tuple[float, int]:
+            cooldown_s = self._cooldowns.key_cooldown_s(RouteKey(route, key))
+            return cooldown_s, self._cooldowns.turns(key) if is_balanced else 0
+
+        return min(keys, key=rank)
 
     def _cooldown_left_s(self, name: str) -> float:
         return self._cooldowns.remaining_s(name, self._routes[name].keys)

@@ -16,8 +16,8 @@ class Route(Struct, frozen=True):
 
     `keys` are the names of the variables that hold its keys, in order of use; `""` means no key. `connect` returns the
     connection for one of them, opening it first if needed, and raises ConfigError. `efforts` are the reasoning levels
-    the model supports, lowest first. `told_window` returns the context window that the
-    endpoint states, once it is known.
+    the model supports, lowest first. `stated_window` returns the context window that the
+    endpoint states, once it is known. If it `balances_keys`, a turn uses the key that the fewest turns have used.
     """
 
     provider: str
@@ -26,12 +26,13 @@ class Route(Struct, frozen=True):
     connect: Callable[[str], Awaitable[Provider]]
     keys: tuple[str, ...] = ("",)
     efforts: tuple[Effort, ...] = ()
-    told_window: Callable[[], int | None] = lambda: None
+    stated_window: Callable[[], int | None] = lambda: None
+    balances_keys: bool = False
 
     @property
     def window_tokens(self) -> int:
         """Return the context window in tokens: the endpoint's own statement, else the known facts."""
-        return self.told_window() or self.facts.window_tokens
+        return self.stated_window() or self.facts.window_tokens
 
     @property
     def name(self) -> str:
@@ -86,7 +87,8 @@ class Routing(Struct, frozen=True):
     def fallback_plan(self) -> FallbackPlan:
         """Return a plan for one turn."""
         fallback_routes = [
-            FallbackRoute(route.name, route.keys, route.window_tokens) for route in self.routes
+            FallbackRoute(route.name, route.keys, route.window_tokens, route.balances_keys)
+            for route in self.routes
         ]
         return FallbackPlan(fallback_routes, self.retry_policy, self.cooldowns, self.random_fraction)
 

@@ -1,4 +1,4 @@
-"""How many answers stream at once in this process, and how often each of them is read and shown.
+"""Limit how often each streaming answer is read and shown when many stream at once.
 
 A few are shown 60 times a second. The cost of a read and of a frame is the same however much text they carry, so with
 many answers at once each is read less often, down to 20 times a second.

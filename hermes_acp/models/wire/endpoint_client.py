@@ -51,7 +51,7 @@ class Response:
 class SilenceLimit:
     """Bounds each read of an answer, as a block; the time between two reads does not count.
 
-    One scope around the whole reading, `scope`, costs a delta far less than a scope of its own.
+    A single scope around the whole response, `scope`, costs far less than one for each delta.
     """
 
     def __init__(self, idle_timer: IdleTimer) -> None:
@@ -60,7 +60,7 @@ class SilenceLimit:
         self._idle_timer = idle_timer
 
     def __enter__(self) -> None:
-        """Start to wait for a piece of the answer."""
+        """Start waiting for a piece of the answer."""
         self.limit_s = self._idle_timer.limit_s
         self.scope.deadline = anyio.current_time() + self.limit_s
 

@@ -31,7 +31,7 @@ class AppriseSender:
         return "" if self._instance(address, 1.0) else NOT_AN_ADDRESS
 
     def send(self, address: str, message: OutgoingMessage, timeout_s: float) -> None:
-        """Send a message; each connection and each answer may take a part of the time."""
+        """Send a message; each connection and each answer has a share of the time limit."""
         if fault := self.fault(address):
             raise NotificationError(fault)
         wait_s, began = timeout_s / 3, time.monotonic()

@@ -22,7 +22,7 @@ class DesktopSender:
     needs_address = False
 
     def fault(self, address: str) -> str:
-        """Return that there is no program for it, if so."""
+        """Return the fault if there is no program for desktop notifications, else an empty string."""
         return "" if _program() else NO_DESKTOP
 
     def send(self, address: str, message: OutgoingMessage, timeout_s: float) -> None:

@@ -1,9 +1,9 @@
-"""Check calls to MCP tools, searches of other sessions, and changes to the agent's notes.
+"""Check calls to MCP tools and to functions of the host program, searches of other sessions, and changes of notes.
 
 A server's own hints never allow a call; at most they turn a refusal in plan mode into a question.
 """
 
-from hermes_acp.core.proposals import Calls, Remembers
+from hermes_acp.core.proposals import Calls, Invokes, Remembers
 from hermes_acp.policy.grants import call_subject
 from hermes_acp.policy.policy_context import PolicyContext
 from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
@@ -22,6 +22,15 @@ def check_call(effect: Calls, case: PolicyContext) -> Verdict:
     allowed_state = case.standing_grants.allowed_state("call", subject)
     is_free = case.mode in ("auto", "bypass") or allowed_state == effect.state
     return apply_rule(ALLOWED if is_free else Verdict("ask", _why(effect, allowed_state)), case.tool_rule)
+
+
+def check_function(effect: Invokes, case: PolicyContext) -> Verdict:
+    """Check a call of a function of the program that embeds the agent."""
+    if case.mode == "plan" and effect.capability:
+        return Verdict("deny", "plan mode calls no function that may change something")
+    is_asked = effect.approval == "always" and case.mode != "bypass"
+    verdict = Verdict("ask", "the program wants every call of it approved") if is_asked else ALLOWED
+    return apply_rule(verdict, case.tool_rule)
 
 
 def _why(effect: Calls, allowed_state: str | None) -> str:

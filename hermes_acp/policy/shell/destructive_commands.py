@@ -1,4 +1,4 @@
-"""Commands that never run, whoever allows them: wiping the disk or home, overwriting a device, fork bombs.
+"""Commands that are never allowed: wiping the disk or home, overwriting a device, fork bombs.
 
 Commands that are merely dangerous are left to the user.
 """

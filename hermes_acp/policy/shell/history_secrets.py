@@ -1,7 +1,7 @@
 """Secret files whose content git would show from its history: of earlier commits, other branches and stashes.
 
-Git itself is asked which files a command would show, in a way in which nothing of the repository can start programs.
-Everything here blocks.
+Git itself is asked which files a command would show, without letting the repository start programs. Everything here
+blocks.
 """
 
 import os
@@ -37,7 +37,7 @@ NAMES_ONLY: Final = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no
 
 
 class HistoryError(Exception):
-    """Which files a command would show cannot be told in time."""
+    """It could not be determined in time which files a command would show."""
 
 
 class _Query(Struct, frozen=True):
@@ -66,7 +66,7 @@ def secrets_in_history(
 ) -> tuple[str, ...]:
     """Return the absolute paths of secret files that a git command would show from its history.
 
-    `words` are its arguments. Raises HistoryError if that cannot be told.
+    `words` are its arguments. Raises HistoryError if that cannot be determined.
     """
     top = find_work_tree(cwd)
     program = next(
@@ -83,7 +83,7 @@ def secrets_in_history(
 
 
 def _of_revisions(query: _Query, name: str, asked: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return the files that a command shows of the revisions among its words, which git takes for paths otherwise."""
+    """Return the files that a command shows from the revisions among its words; git treats other words as paths."""
     kinds = _kinds_of(query, asked)
     words = [word for word in asked if (ends := _ends_of(word)) and all(each in kinds for each in ends)]
     objects = [each for word in words for each in _ends_of(word)]
@@ -107,7 +107,7 @@ def _of_revisions(query: _Query, name: str, asked: Sequence[str], paths: Sequenc
 
 
 def _ends_of(word: str) -> list[str]:
-    """Return the revisions that a word names: both ends of a range; nothing if it is an option."""
+    """Return the revisions that a word names: both ends of a range, or none for an option."""
     if word.startswith("-"):
         return []
     ends = RANGE.split(word.lstrip("^").removesuffix("^!").removesuffix("^@"))
@@ -139,7 +139,7 @@ def _between(query: _Query, objects: Sequence[str], paths: Sequence[str]) -> lis
 
 
 def _of_stash(query: _Query, asked: Sequence[str]) -> list[str]:
-    """Return the files in stashes that a command names, or in the latest; in all that it lists."""
+    """Return the files in the stashes that a command names, in the latest one by default, or in all that it lists."""
     kind = asked[0] if asked else "list"
     if kind == "list":
         return _split(query.run("log", "-g", "-m", "--format=", *NAMES_ONLY, "refs/stash"))
@@ -153,7 +153,7 @@ def _of_stash(query: _Query, asked: Sequence[str]) -> list[str]:
 
 
 def _names_of(query: _Query, blob: str) -> list[str]:
-    """Return the names under which a file's content is in the history. Raises HistoryError if it has none there."""
+    """Return the names under which a file's content is in the history. Raises HistoryError if it is not there."""
     shown = query.run("log", "--all", "--reflog", "--format=", "-m", *NAMES_ONLY, f"--find-object={blob}")
     if not (names := _split(shown)):
         raise HistoryError

@@ -1,1 +1,1 @@
-"""Boards: cards of work, folded from a log, worked on by runs."""
+"""Boards: cards with tasks, folded from a log and worked on by runs."""

@@ -1,4 +1,4 @@
-"""The boards as the agent's own tools see them: under the agent's name, with its own card at hand."""
+"""The boards, as the agent's tools see them: actions have the agent's name, and its own card is the default."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ NO_CARD: Final = "This session does not work on a card. Name one."
 
 
 class SessionBoards:
-    """Reads and changes the boards of a home for its sessions."""
+    """Reads and changes the boards of a home folder for its sessions."""
 
     def __init__(self, service: BoardService, place: str) -> None:
         self._service = service
@@ -36,7 +36,7 @@ class SessionBoards:
         return view_of(found, known(found, card_id))
 
     async def act(self, board: str, action: CardAction, session_id: str) -> CardView:
-        """Do something as the agent of a session, and return the card. Raises BadRequest, StorageError."""
+        """Carry out an action as the agent of a session, and return the card. Raises BadRequest, StorageError."""
         if isinstance(action, AddCard):
             own = await self._own_card(session_id)
             name = board or (own[0] if own else DEFAULT_BOARD)
@@ -69,10 +69,10 @@ class SessionBoards:
 
 
 def _outside_worktree(action: AddCard, own: Card) -> AddCard:
-    """Return the action with the folder that one's own card names: its worktree will not stay."""
+    """Return the action with the folder of the agent's card in place of the card's worktree, which is temporary."""
     return replace(action, work=replace(action.work, folder=own.work.folder))
 
 
 def boards_for_agent(service: Callable[[], BoardService], folder: Path) -> SessionBoards | None:
-    """Return the boards for the agent's tools, or None in a home that has none. Blocks."""
+    """Return the boards for the agent's tools, or None if the home folder has none. Blocks."""
     return SessionBoards(service(), str(folder)) if any(folder.glob("*/log.jsonl")) else None

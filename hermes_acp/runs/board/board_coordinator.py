@@ -1,7 +1,6 @@
-"""Keep boards going: start the runs of ready cards, bring cards up to date with their runs, merge what is accepted.
-
-Any number of processes may coordinate the same boards. Each step is decided on a board as it was read and only counts
-if nobody has changed the board since; starting a run, merging and removing a worktree can all be repeated.
+"""Coordinate boards: start the runs of ready cards, update cards from their runs, merge accepted work. Any number
+of processes may coordinate the same boards. Each decision is based on a board as it was read, and is discarded if
+the board has changed since. Starting a run, merging and removing a worktree can all be repeated.
 """
 
 from collections.abc import Collection, Mapping
@@ -30,7 +29,7 @@ RETRY_S: Final = 5.0
 
 
 class BoardCoordinator:
-    """Coordinates the boards of a home, or only those named."""
+    """Coordinates the boards of a home folder, or only those named."""
 
     def __init__(
         self,
@@ -51,7 +50,7 @@ class BoardCoordinator:
         self._views: dict[str, RunView] = {}
 
     async def keep(self) -> None:
-        """Coordinate until it is cancelled; what cannot be read or written now is tried again."""
+        """Coordinate until cancelled; failed reads and writes are retried."""
         async with background_tasks(self._follow_runs), anyio.create_task_group() as merging:
             while True:
                 self._has_news = anyio.Event()
@@ -63,12 +62,12 @@ class BoardCoordinator:
                 await self._wait(known)
 
     async def settle(self) -> None:
-        """Do what can be done now, merges included. Raises StorageError."""
+        """Carry out everything that can be done now, including merges. Raises StorageError."""
         async with anyio.create_task_group() as merging:
             await self._coordinate_all(merging)
 
     async def _coordinate_all(self, merging: anyio.abc.TaskGroup) -> dict[str, int]:
-        """Bring all boards up to date; return the number of the last entry of each that was read."""
+        """Update all boards; return the number of the last entry read from each."""
         names = await self._boards.logs.names()
         self._ignored = tuple(name for name in names if self._only and name not in self._only)
         return {name: await self._coordinate(name, merging) for name in names if name not in self._ignored}
@@ -90,7 +89,7 @@ class BoardCoordinator:
                 await self._has_news.wait()
 
     async def _follow_runs(self) -> None:
-        """Forget what was known of runs that change."""
+        """Drop cached reports of runs that change."""
         while True:
             with suppress(StorageError):
                 async with self._runs.engine.watch() as changes:
@@ -103,7 +102,7 @@ class BoardCoordinator:
             await anyio.sleep(RETRY_S)
 
     async def _coordinate(self, name: str, merging: anyio.abc.TaskGroup) -> int:
-        """Bring a board up to date, and its files. Raises StorageError."""
+        """Update a board and its files. Raises StorageError."""
         await self._files.sync(name)
         has_changed = False
         while True:
@@ -146,7 +145,7 @@ class BoardCoordinator:
         return {run_id: self._views[run_id] for run_id in wanted if run_id in self._views}
 
     async def _events(self, name: str, board: Board, runs: Mapping[str, RunView]) -> list[CardEvent]:
-        """Return what is to be noted on a board now. Raises StorageError."""
+        """Return the entries to append to a board now. Raises StorageError."""
         events = decisions.never_started(board, runs)
         for card in board.cards.values():
             run = runs.get(decisions.open_run_id(card))
@@ -157,7 +156,7 @@ class BoardCoordinator:
         return decisions.starts(board, name, partial(self._ids.fresh, "ses"), self._runs.now())
 
     async def _report(self, run: RunView) -> decisions.RunReport:
-        """Return what the engine and the session's record say of a run. Raises StorageError."""
+        """Return a report on a run from the engine and the session's record. Raises StorageError."""
         history = await self._runs.records.history_of(run)
         questions = await self._runs.records.questions_of(run)
         asked = questions[0] if questions else None
@@ -169,7 +168,7 @@ class BoardCoordinator:
         return decisions.RunReport(run.state, run.sentence, question, answer, spent)
 
     async def _start(self, name: str, board: Board, card: Card) -> tuple[CardEvent, ...]:
-        """Start the run of a card's attempt; repeatable. Return what is to be noted if it cannot be started."""
+        """Start the run of a card's attempt; repeatable. Return the entries to append if it cannot be started."""
         attempt, work = card.attempt, card.work
         assert attempt, "an attempt was decided on"
         wish = RunWish(

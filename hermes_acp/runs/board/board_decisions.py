@@ -1,8 +1,6 @@
-"""Decide what becomes of cards: which runs are started or stopped, and what the end of a run means for its card.
-
-Pure functions of a board and of what engines and records say about its runs. `board_coordinator.py` carries out what
-they decide; any number of processes may do so at once, since an entry is only appended to the board that it was decided
-on.
+"""Decide which runs of cards to start or stop, and what the end of a run means for its card. Pure functions of a
+board and of the reports on its runs. `board_coordinator.py` carries out the decisions; any number of processes may
+do so at once, since an entry is only appended if the board has not changed since the decision.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,14 +13,14 @@ from hermes_acp.core.ports.boards.cards import Attempt, Card, CardState, Spendin
 from hermes_acp.core.ports.run_ports import ENDED, RunState, RunView
 from hermes_acp.runs.board import board_words as words
 from hermes_acp.runs.board.board_fold import Board
-from hermes_acp.runs.board.board_reading import halt_reason, waiting_for
+from hermes_acp.runs.board.board_reading import blocked_reason, waiting_for
 
 RESTS: Final[tuple[RunState, ...]] = (*ENDED, "parked")
 STARTED: Final[tuple[CardState, ...]] = ("ready", "running", "input_required")
 
 
 class RunReport(Struct, frozen=True):
-    """What is known of the run of an attempt: its state and, from the session's record, what it said and used."""
+    """A report on the run of an attempt: its state and, from the session's record, its last message and usage."""
 
     state: RunState
     sentence: str = ""
@@ -38,7 +36,7 @@ def open_run_id(card: Card) -> str:
 
 
 def has_news(card: Card, run: RunView) -> bool:
-    """Return whether a card does not show yet what became of its run."""
+    """Return whether a card's state does not reflect the end of its run yet."""
     attempt = card.attempt
     assert attempt, "a run belongs to an attempt"
     if run.state in RESTS:
@@ -51,7 +49,7 @@ def has_news(card: Card, run: RunView) -> bool:
 
 
 def report_entries(card: Card, report: RunReport) -> tuple[CardEvent, ...]:
-    """Return the entries that bring a card up to date with its run."""
+    """Return the entries that update a card from its run."""
     attempt = card.attempt
     assert attempt, "a run belongs to an attempt"
     rests = report.state in RESTS
@@ -84,7 +82,7 @@ def _after_done(card: Card) -> CardState:
 
 
 def runs_to_stop(board: Board, runs: Mapping[str, RunView]) -> Iterator[str]:
-    """Yield the runs that nobody wants any more."""
+    """Yield the runs that are no longer wanted."""
     for card in (*board.cards.values(), *(each.card for each in board.removed.values())):
         run = runs.get(open_run_id(card))
         if run and card.attempt and card.attempt.is_withdrawn and run.state not in RESTS:
@@ -92,11 +90,11 @@ def runs_to_stop(board: Board, runs: Mapping[str, RunView]) -> Iterator[str]:
 
 
 def starts(board: Board, name: str, fresh_session: Callable[[], str], now: float) -> list[CardEvent]:
-    """Return the entries that start attempts on cards that are ready, as far as the board's limits allow."""
-    if halt_reason(board):
+    """Return the entries that start attempts on ready cards, within the board's limits."""
+    if blocked_reason(board):
         return []
     limit = board.settings.max_running
-    room = None if limit is None else limit - sum(map(_is_under_way, board.cards.values()))
+    room = None if limit is None else limit - sum(map(_is_active, board.cards.values()))
     events: list[CardEvent] = []
     for card in ready_cards(board):
         if not card.work.folder:
@@ -121,13 +119,15 @@ def ready_cards(board: Board) -> list[Card]:
     return sorted(found, key=lambda card: (card.work.priority, card.created.at, card.id))
 
 
-def _is_under_way(card: Card) -> bool:
-    """Return whether a card's run occupies the board; one that waits for a person does not."""
+def _is_active(card: Card) -> bool:
+    """Return whether a card's run counts against the board's limits; one that waits for a person does not."""
     return bool(open_run_id(card)) and card.state != "input_required"
 
 
 def _next_attempt(card: Card, name: str, fresh_session: Callable[[], str], now: float) -> Attempt:
-    """Return the next attempt on a card: in the session and on the branch of the last one, if its folder is there."""
+    """Return the next attempt on a card: in the session and on the branch of the last one, if its folder still
+    exists.
+    """
     last = card.attempt
     number = last.number + 1 if last else 1
     run_id = run_id_of(name, card.id, number)
@@ -139,7 +139,7 @@ def _next_attempt(card: Card, name: str, fresh_session: Callable[[], str], now: 
 
 
 def unstarted(board: Board, runs: Mapping[str, RunView]) -> Iterable[Card]:
-    """Return the cards whose run was decided on and never reached the engine."""
+    """Return the cards with an attempt whose run never reached the engine."""
     return [
         card
         for card in board.cards.values()

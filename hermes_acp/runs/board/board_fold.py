@@ -1,7 +1,6 @@
-"""Fold a board's log into its cards: a pure function, for each prefix of the log and whatever it contains.
-
-Rules about who may do what apply before an entry is written. Here, only what would make the board inconsistent is
-left out: an entry about an unknown card, a second card with the same ID, a cycle of links.
+"""Fold a board's log into its cards: a pure function that accepts every prefix of a log and any content.
+Permissions are checked before an entry is written. Here, only entries that would make the board inconsistent are
+skipped: about an unknown card, a second card with the same ID, a cycle of links.
 """
 
 from collections.abc import Iterable, Mapping
@@ -46,7 +45,7 @@ WAITS_FOR_START: Final[tuple[CardState, ...]] = ("inbox", "ready", "parked")
 
 
 class RemovedCard(Struct, frozen=True):
-    """A card that left the board, with the links that led to it."""
+    """A removed card, with the links to it."""
 
     card: Card
     incoming: frozenset[tuple[LinkKind, str]] = NOTHING
@@ -154,14 +153,14 @@ class _Folding:
             self._highest = max(self._highest, int(card_id))
 
     def _connect(self, card_id: str, link: Link) -> bool:
-        """Add a link to the graph; return False if it leads nowhere or would close a cycle."""
+        """Add a link to the graph; return False if its card does not exist or it would close a cycle."""
         if link.card_id not in self._cards or closes_cycle(self._incoming, card_id, link):
             return False
         with_link(self._incoming, card_id, link)
         return True
 
     def _note(self, card: Card, entry: LogEntry, event: AttemptNoted) -> None:
-        """Note what an attempt has used: it replaces what was noted before."""
+        """Store an attempt's usage, which replaces the earlier value."""
         attempt = card.attempt
         if attempt is None or attempt.number != event.number:
             return
@@ -183,7 +182,7 @@ class _Folding:
         self._changed[card.id] = entry.number
 
     def _restore(self, entry: LogEntry, card_id: str) -> None:
-        """Put a card back with its links, as far as they still fit."""
+        """Restore a card with those of its links that are still valid."""
         removed = self._removed.pop(card_id, None)
         if removed is None:
             return
@@ -231,7 +230,7 @@ def _changed(card: Card, entry: LogEntry, event: CardEvent) -> Card:
 
 
 def _withdrawn(card: Card) -> Card:
-    """Return a card whose run, if one is open, is to be stopped."""
+    """Return the card with its open run, if any, marked to be stopped."""
     attempt = card.attempt
     if attempt is None or not attempt.is_open or not attempt.run_id:
         return card

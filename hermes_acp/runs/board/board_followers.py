@@ -1,6 +1,6 @@
 """Show boards in the sessions that follow one: their cards are the session's plan, for every client.
 
-Plans are shown, not recorded: the board's own log says what happened to its cards.
+Plans are shown but not recorded, because the board's own log records its cards.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.event_types import PlanEntry
-from hermes_acp.core.events import Event, OptionsChanged, PlanChanged
+from hermes_acp.core.event_types import PlanChanged, PlanEntry
+from hermes_acp.core.events import Event, OptionsChanged
 from hermes_acp.core.ports.boards.board_views import CardView
 from hermes_acp.core.ports.record_ports import Audience
 from hermes_acp.core.ports.runtime_ports import StartTask
@@ -35,7 +35,7 @@ class BoardFollowers:
         session: "Callable[[str], Session | None]",
         start: StartTask,
     ) -> None:
-        """Follow nothing yet; `session` returns an open session."""
+        """Start without followers; `session` returns an open session."""
         self._boards = boards
         self._session = session
         self._start = start
@@ -53,7 +53,7 @@ class BoardFollowers:
         self.choose(session_id, "")
 
     def choose(self, session_id: str, board: str) -> None:
-        """Show a session another board, or none."""
+        """Let a session follow another board, or none."""
         followed, scope = self._followed.get(session_id, ("", None))
         if followed == board:
             return
@@ -72,7 +72,7 @@ class BoardFollowers:
             self._start(follow)
 
     async def _follow(self, session_id: str, board: str) -> None:
-        """Show a board's cards after each change, until it is cancelled."""
+        """Show a board's cards after each change, until cancelled."""
         while True:
             with suppress(HermesError):
                 async with self._boards().watch(board) as changes:
@@ -93,7 +93,7 @@ class _Watching:
         self._session_id = session_id
 
     def show(self, event: Event) -> None:
-        """Notice that the session follows another board."""
+        """Detect that the session follows another board."""
         if isinstance(event, OptionsChanged):
             self._followers.choose(self._session_id, event.options.board)
 
@@ -127,7 +127,7 @@ def _entry(view: CardView) -> PlanEntry:
 
 
 def _show(session: "Session | None", plan: PlanChanged | None) -> None:
-    """Show a plan now, and to each client that comes later."""
+    """Show a plan now, and to each client that attaches later."""
     if session:
         session.clients.standing = (plan,) if plan else ()
         session.ledger.show(plan or PlanChanged(()))

@@ -1,4 +1,4 @@
-"""Views of a board: pure functions of what was folded."""
+"""Views of a board: pure functions of its folded state."""
 
 from collections.abc import Collection, Iterable
 from types import MappingProxyType
@@ -26,7 +26,7 @@ def waiting_for(board: Board, card_id: str) -> tuple[str, ...]:
 
 
 def view_of(board: Board, card: Card) -> CardView:
-    """Return how a card is shown."""
+    """Return the view of a card."""
     attempt = card.attempt
     is_queued = card.state == "ready" and bool(attempt and attempt.is_open and not attempt.is_withdrawn)
     return CardView(card, waiting_for(board, card.id), is_queued, board.changed.get(card.id, 0))
@@ -46,22 +46,22 @@ def _rank(card: Card) -> tuple[int, int, float]:
 
 
 def overview(board: Board, name: str) -> BoardView:
-    """Return how a board is shown."""
+    """Return the view of a board."""
     counts: dict[CardState, int] = dict.fromkeys(STATES, 0)
     for card in board.cards.values():
         counts[card.state] += 1
-    return BoardView(name, board.number, counts, board.settings, board.spent, halt_reason(board))
+    return BoardView(name, board.number, counts, board.settings, board.spent, blocked_reason(board))
 
 
 def changes_after(board: Board, name: str, cursor: int) -> BoardChanges:
-    """Return what has changed after a cursor."""
+    """Return the changes after a cursor."""
     ids = [card_id for card_id, number in board.changed.items() if number > cursor]
     cards = tuple(view_of(board, board.cards[card_id]) for card_id in ids if card_id in board.cards)
     removed = tuple(card_id for card_id in ids if card_id in board.removed)
     return BoardChanges(overview(board, name), cards, removed)
 
 
-def halt_reason(board: Board) -> str:
+def blocked_reason(board: Board) -> str:
     """Return why a board starts nothing more, or an empty string."""
     limits, spent = board.settings, board.spent
     if limits.max_cost_usd is not None and spent.cost_usd >= limits.max_cost_usd:

@@ -1,7 +1,6 @@
-"""Who may do what on a board: each action becomes entries of its log, or is refused with a reason.
-
-Pure functions. A person decides what is started, accepted or given up; an agent works on its own card up to review; the
-engine reports what becomes of runs (`board_decisions.py`).
+"""The rules for actions on a board: each becomes entries in its log, or is refused with a reason. Pure functions. A
+person decides which cards are started, accepted or dropped; an agent works on its own card up to review; the engine
+reports the outcomes of runs (`board_decisions.py`).
 """
 
 from typing import Final, assert_never
@@ -179,7 +178,7 @@ def _agent_move(card: Card, action: MoveCard, by: Actor) -> Events:
 
 
 def _result(card: Card, action: NoteResult, by: Actor) -> Events:
-    """Note a result: a run goes on to its end, which moves the card; a session's work is over."""
+    """Record a result: a run continues to its end, which moves the card; a session's work is finished."""
     if by.kind == "agent" and not is_own(card, by):
         raise BadRequest(words.not_yours(card.id))
     if card.state not in ("running", "input_required"):
@@ -272,7 +271,7 @@ def _has_run(card: Card) -> bool:
 
 
 def _closing(card: Card) -> Events:
-    """Return the end of a session's work on a card; a run's end is noted by the engine."""
+    """Return the entries for the end of a session's work on a card; the engine records a run's end."""
     attempt = card.attempt
     if attempt is None or not attempt.is_open or attempt.run_id:
         return ()

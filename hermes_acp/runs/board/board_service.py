@@ -1,4 +1,4 @@
-"""The boards of a home, as frontends, tools and the coordinator use them."""
+"""The boards of a home folder, as used by frontends, tools and the coordinator."""
 
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -27,7 +27,7 @@ MAX_NAMED: Final = 5
 
 
 class CardDetails(Struct, frozen=True):
-    """A card with the run that works on it, its open questions, and everything that happened to it."""
+    """A card with its run, its open questions and its history."""
 
     view: CardView
     run: RunView | None = None
@@ -41,7 +41,7 @@ class BoardService:
     def __init__(
         self, logs: BoardLogs, runs: RunService, clock: Clock, snapshots: Callable[[str], Path | None]
     ) -> None:
-        """Prepare; nothing is read yet. `snapshots` returns where a board's snapshot is kept, if anywhere."""
+        """Prepare without reading anything. `snapshots` returns where a board's snapshot is stored, if anywhere."""
         self.logs = logs
         self.runs = runs
         self._clock = clock
@@ -49,7 +49,7 @@ class BoardService:
         self._stores: dict[str, BoardStore] = {}
 
     async def names(self) -> Sequence[str]:
-        """Return the names of all boards, sorted; the default board is always there."""
+        """Return the names of all boards, sorted; the default board always exists."""
         return sorted({DEFAULT_BOARD, *await self.logs.names()})
 
     async def create(self, name: str) -> bool:
@@ -57,7 +57,7 @@ class BoardService:
         return await self.logs.create(name)
 
     async def remove(self, name: str) -> None:
-        """Remove a board; its files are kept aside. Raises BadRequest, StorageError."""
+        """Remove a board; its files are archived. Raises BadRequest, StorageError."""
         board = await self.board(name)
         busy = [card.id for card in board.cards.values() if card.attempt and card.attempt.is_open]
         if busy:
@@ -66,7 +66,7 @@ class BoardService:
         self._stores.pop(name, None)
 
     async def board(self, name: str) -> Board:
-        """Return a board as it is now. Raises BadRequest, StorageError."""
+        """Return the current state of a board. Raises BadRequest, StorageError."""
         if name == DEFAULT_BOARD and name not in self._stores and name not in await self.logs.names():
             return Board()
         return await self._store(name).current()
@@ -85,7 +85,7 @@ class BoardService:
         return view_of(board, known(board, card_id))
 
     async def answer(self, name: str, card_id: str, words: str, by: Actor, call_id: str = "") -> None:
-        """Answer a card's open question with `allow`, `deny` or words. Raises BadRequest, StorageError."""
+        """Answer a card's open question with `allow`, `deny` or text. Raises BadRequest, StorageError."""
         answer, text = answer_in_words((await self.show(name, card_id)).questions, words)
         await self.act(name, AnswerCard(card_id, answer, text, call_id), by)
 
@@ -141,7 +141,7 @@ class BoardService:
         return await self._store(name).append(board, drafts, self._clock.now())
 
     async def _answer(self, name: str, action: AnswerCard, by: Actor) -> None:
-        """Hand an answer to the card's run; the log notes it afterwards."""
+        """Pass an answer to the card's run, then append it to the log."""
         board = await self.board(name)
         card = known(board, action.card_id)
         events_of(board, action, by)
@@ -167,7 +167,7 @@ class BoardService:
 
 
 def _changes(changes: BoardChanges, events: Sequence[CardEvent]) -> BoardChanges:
-    """Return changes with the card that the events are about first."""
+    """Return the changes, starting with the card that the events are about."""
     card_id = getattr(events[0], "card_id", "")
     ordered = sorted(changes.cards, key=lambda view: view.card.id != card_id)
     return BoardChanges(changes.board, tuple(ordered), changes.removed)

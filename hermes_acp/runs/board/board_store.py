@@ -1,6 +1,5 @@
-"""A board as one process knows it: folded once, then kept up to date with its log.
-
-A snapshot of the fold beside the log spares new processes from reading all of it. It can be deleted at any time.
+"""A board in one process: folded once, then updated from its log. A snapshot next to the log lets new processes
+skip reading all of it. It can be deleted at any time.
 """
 
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ REREAD_AFTER: Final = 3
 
 
 class BoardSnapshot(Struct, array_like=True):
-    """A board after an entry of its log. `at` is that entry's time: another log has another one."""
+    """A board after an entry of its log. `at` is that entry's time, which detects a snapshot of a different log."""
 
     format: int
     number: int
@@ -45,7 +44,7 @@ class BoardStore:
     """One board: its state after the last entry that was read."""
 
     def __init__(self, log: BoardLog, snapshot: Path | None = None) -> None:
-        """Prepare; nothing is read yet."""
+        """Prepare without reading anything."""
         self.log = log
         self._snapshot = snapshot
         self._board = Board()
@@ -56,7 +55,7 @@ class BoardStore:
         self._lock = anyio.Lock()
 
     async def current(self) -> Board:
-        """Return the board with everything that is in its log by now. Raises StorageError, BadRequest."""
+        """Return the board with everything in its log so far. Raises StorageError, BadRequest."""
         async with self._lock:
             if not self._is_read:
                 await self._first_read()

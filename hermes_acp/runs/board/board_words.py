@@ -1,4 +1,4 @@
-"""What a board says to people: why something was refused, and what to do instead."""
+"""Texts of boards for people: why an action was refused, and what to do instead."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -8,7 +8,7 @@ from hermes_acp.core.ports.boards.cards import CardState, Link
 from hermes_acp.core.ports.run_ports import RunState
 
 LIST_HINT: Final = "List the cards: hermes-acp board list."
-RESTORE_HINT: Final = "Put it back: hermes-acp board restore {card}."
+RESTORE_HINT: Final = "Restore it: hermes-acp board restore {card}."
 PARK_HINT: Final = "Park it first: hermes-acp board park {card}."
 PARK_THEM: Final = "Park them first."
 EMPTY_COMMENT: Final = "The comment is empty."
@@ -33,7 +33,7 @@ STATE_NAMES: Final[Mapping[CardState, str]] = MappingProxyType({"input_required"
 
 
 def state_name(state: CardState) -> str:
-    """Return a state in words."""
+    """Return the name of a state."""
     return STATE_NAMES.get(state, state)
 
 
@@ -65,7 +65,7 @@ def is_done(card_id: str) -> str:
 
 
 def not_by_hand(state: CardState) -> str:
-    """Say that nobody moves cards to a state by hand."""
+    """Say that cards cannot be moved to a state by hand."""
     return f"A card cannot be moved to {state_name(state)} by hand."
 
 
@@ -75,12 +75,12 @@ def agents_cannot(state: CardState) -> str:
 
 
 def not_yours(card_id: str) -> str:
-    """Say that an agent does not work on a card."""
+    """Say that an agent is not working on a card."""
     return f"Card {card_id} is not this session's card."
 
 
 def not_running(card_id: str, state: CardState) -> str:
-    """Say that nobody works on a card."""
+    """Say that no work is running on a card."""
     return f"Card {card_id} is {state_name(state)}, not running."
 
 
@@ -110,7 +110,7 @@ def cycle(card_id: str, link: Link) -> str:
 
 
 def bad_priority(priority: int) -> str:
-    """Say which priorities there are."""
+    """Say which priorities are valid."""
     return f"{priority} is not a priority. Use 1 (first) to 5 (last)."
 
 
@@ -135,7 +135,7 @@ def nothing_asked(card_id: str) -> str:
 
 
 def sent_back_too_often(sentence: str) -> str:
-    """Say why a person is to look at a card whose branch cannot be merged."""
+    """Say why a card whose branch cannot be merged needs a person's attention."""
     return f"{sentence} The agent has tried to mend that several times."
 
 

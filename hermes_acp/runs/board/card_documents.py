@@ -1,7 +1,6 @@
-"""A card as a Markdown file with YAML at its head, and back: pure functions.
-
-What a person can change is above the first mark: the settings at the head and the text. Below it, the board writes the
-result and the comments; a new line there that begins with `- ` is a new comment.
+"""Convert a card to a Markdown file with YAML front matter, and back: pure functions. A person can change the front
+matter and the text above the first marker. Below it, the board writes the result and the comments; a new line there
+that starts with `- ` is a new comment.
 """
 
 import re
@@ -32,7 +31,7 @@ DEFAULTS: Final = CardWork()
 
 
 class CardDocument(Struct, frozen=True):
-    """What a card's file says, as far as a person can change it. A new card has no ID."""
+    """The editable content of a card's file. A new card has no ID."""
 
     card_id: str
     title: str
@@ -44,7 +43,7 @@ class CardDocument(Struct, frozen=True):
 
 
 def render(card: Card, local_time: Callable[[float], str]) -> str:
-    """Return a card's file; `local_time` formats when a comment was written."""
+    """Return the text of a card's file; `local_time` formats the times of comments."""
     import yaml
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -86,7 +85,7 @@ def _number(card_id: str) -> int | str:
 
 
 def parse(content: str) -> CardDocument:
-    """Return what a card's file says. Raises BadRequest, which names what is wrong."""
+    """Parse a card's file. Raises BadRequest, which names what is wrong."""
     found = HEAD.match(content)
     if found is None:
         raise BadRequest(NO_HEAD)

@@ -1,4 +1,4 @@
-"""Drive the runs of cards in the worktrees of the cards, which are created when they are first needed."""
+"""Drive the runs of cards in their worktrees, which are created on first use."""
 
 from msgspec import structs
 
@@ -13,7 +13,7 @@ from hermes_acp.runs.board.board_words import NOT_WANTED
 
 
 class CardDriver:
-    """Drives the runs of cards in their worktrees, and all other runs as they are."""
+    """Drives the runs of cards in their worktrees, and all other runs unchanged."""
 
     def __init__(self, driver: Driver, boards: BoardService, worktrees: Worktrees) -> None:
         self._driver = driver
@@ -21,7 +21,7 @@ class CardDriver:
         self._worktrees = worktrees
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Work on a run until it rests."""
+        """Work on a run until it ends or is suspended."""
         place = card_of_run(order.id) if order.origin.startswith(ORIGIN) else None
         if place is None:
             return await self._driver.drive(order, lease)
@@ -48,7 +48,7 @@ class CardDriver:
         return await self._worktrees.open(board, card.id, card.work.folder)
 
     async def _note(self, board: str, card: Card, worktree: CardWorktree) -> None:
-        """Note on the board where the card is worked on."""
+        """Record on the board where the card is worked on."""
         attempt = card.attempt
         assert attempt, "a run belongs to an attempt"
         noted = (attempt.folder, attempt.branch, attempt.base)
@@ -58,5 +58,5 @@ class CardDriver:
 
 
 def _is_wanted(card: Card, run_id: str) -> bool:
-    """Return whether a card is still to be worked on by a run."""
+    """Return whether a run should still work on the card."""
     return open_run_id(card) == run_id and not (card.attempt and card.attempt.is_withdrawn)

@@ -1,4 +1,4 @@
-"""Carry out what people edit in the files of cards, and write the files anew when cards change."""
+"""Apply people's edits of card files, and rewrite the files when cards change."""
 
 import fcntl
 import getpass
@@ -26,7 +26,7 @@ LOCK: Final = ".lock"
 
 
 class CardFileSync:
-    """Keeps the files of all boards of a home up to date, in both directions."""
+    """Synchronises the files of all boards of a home folder, in both directions."""
 
     def __init__(self, boards: BoardService, folder: Path, watcher: "FolderWatcher | None" = None) -> None:
         """Prepare; `folder` is that of the boards. With a watcher, edits can be waited for."""
@@ -36,9 +36,8 @@ class CardFileSync:
         self._files: dict[str, CardFiles] = {}
 
     async def sync(self, name: str) -> list[str]:
-        """Take over what was edited, then write what has changed; return why edits were not saved.
-
-        Raises StorageError. If another process is at it, nothing is done.
+        """Apply edits, then write changes; return why edits were not saved. Raises StorageError. Does nothing while
+        another process does this.
         """
         files = self._files_of(name)
         problems: list[str] = []
@@ -55,7 +54,7 @@ class CardFileSync:
         return problems
 
     async def edited(self, names: Iterable[str]) -> None:
-        """Return when a file of one of these boards may have been edited."""
+        """Wait until a file of one of these boards may have been edited."""
         assert self._watcher, "who waits has a watcher"
         watcher, known = self._watcher, [self._files_of(name) for name in names]
         has_news = anyio.Event()
@@ -75,7 +74,7 @@ class CardFileSync:
         return self._files.setdefault(name, CardFiles(self._folder / name, local_time))
 
     async def _carry_out(self, name: str, edit: FileEdit) -> str:
-        """Do what an edit means; return why that is refused, or an empty string. Raises StorageError."""
+        """Carry out an edit; return why it is refused, or an empty string. Raises StorageError."""
         by = Actor("person", getpass.getuser())
         try:
             for action in edit.actions:

@@ -1,7 +1,6 @@
-"""The cards of a board as files that a person can read and edit: what was edited, and what is to be written.
-
-Beside each file, its content as it was last written is kept, so that only what a person changed becomes an action. The
-board's log stays what counts; files can be deleted, and come back. Everything here blocks.
+"""The cards of a board as files that a person can read and edit: detect edits, and write updates. The last written
+content of each file is stored next to it, so that only a person's changes become actions. The board's log is
+authoritative: deleted files are written again. Everything here blocks.
 """
 
 import os
@@ -43,7 +42,7 @@ NOT_TEXT: Final = "The file is not a text in UTF-8 of at most 1 MB."
 
 
 class FileEdit(Struct, frozen=True):
-    """A file that a person changed or created, and what that means; `problem` says why it means nothing."""
+    """A file that a person changed or created, and the resulting actions; `problem` says why there are none."""
 
     path: str
     card_id: str
@@ -52,17 +51,17 @@ class FileEdit(Struct, frozen=True):
 
 
 class CardFiles:
-    """The files of one board; those of cards that are done lie apart and are not read again."""
+    """The files of one board; those of finished cards are stored separately and not read again."""
 
     def __init__(self, board_folder: Path, local_time: Callable[[float], str]) -> None:
-        """Prepare; nothing is created yet."""
+        """Prepare without creating anything."""
         self.folder = board_folder / FOLDER
         self._bases = self.folder / BASES
         self._local_time = local_time
         self._known: dict[str, tuple[int, int]] | None = None
 
     def edits(self) -> Iterator[FileEdit]:
-        """Yield what was edited since the files were written."""
+        """Yield the edits since the files were written."""
         listed = _listed(self.folder)
         known = self._untouched(listed) if self._known is None else self._known
         self._known = known
@@ -74,11 +73,13 @@ class CardFiles:
             known[name] = about
 
     def is_touched(self) -> bool:
-        """Return whether a file is not as this process has left it."""
+        """Return whether a file has changed since this process wrote it."""
         return self._known is not None and _listed(self.folder) != self._known
 
     def write(self, board: Board) -> None:
-        """Bring the files up to date with the board, as it was when `edits` was asked or later. Raises StorageError."""
+        """Update the files to a state of the board that is not older than the last call of `edits`. Raises
+        StorageError.
+        """
         private_folder(self._bases)
         private_folder(self.folder / DONE)
         known = {} if self._known is None else self._known
@@ -93,14 +94,14 @@ class CardFiles:
             _put(self._bases / NUMBER, str(board.number))
 
     def _written(self) -> int:
-        """Return the number of the board's entry after which the files were written last."""
+        """Return the number of the last board entry contained in the files."""
         try:
             return int((self._bases / NUMBER).read_text(encoding="ascii"))
         except (OSError, ValueError):
             return 0
 
     def _untouched(self, listed: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
-        """Return the files that are as they were written: they are as old as what is kept beside them."""
+        """Return the files that are as they were written: their times equal those of the stored copies."""
         bases = _listed(self._bases)
         return {
             name: about
@@ -109,7 +110,7 @@ class CardFiles:
         }
 
     def reject(self, edit: FileEdit, problem: str) -> None:
-        """Keep a person's version of a file aside, with the reason why it was not saved. Raises StorageError."""
+        """Store a person's version of a file separately, with the reason why it was not saved. Raises StorageError."""
         path = self.folder / edit.path
         aside = (
             private_folder(self.folder / REJECTED) / f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}{SUFFIX}"
@@ -119,7 +120,7 @@ class CardFiles:
         self._forget(edit)
 
     def accept(self, edit: FileEdit) -> None:
-        """Note that an edit was carried out: the file is written anew."""
+        """Record that an edit was carried out, so that the file is rewritten."""
         self._forget(edit)
 
     def _forget(self, edit: FileEdit) -> None:
@@ -130,7 +131,7 @@ class CardFiles:
             self._known.pop(edit.path, None)
 
     def _edit_of(self, name: str) -> FileEdit | None:
-        """Return what a person did to a file, or None if it is as it was written."""
+        """Return a person's edit of a file, or None if it is as it was written."""
         path = self.folder / name
         try:
             content = path.read_text(encoding="utf-8")
@@ -163,7 +164,7 @@ class CardFiles:
         return self._bases / f"{card_id}{SUFFIX}"
 
     def _replace(self, card_id: str, card: Card | None, name: str, known: dict[str, tuple[int, int]]) -> None:
-        """Write a card's file, or remove it if there is no such card; one that was edited meanwhile stays."""
+        """Write a card's file, or remove it if there is no such card; one edited in the meantime stays."""
         if name and _about(self.folder / name) not in (known[name], None):
             return
         is_done = card is not None and card.state == "done"
@@ -186,7 +187,7 @@ class CardFiles:
 
 
 def _put(path: Path, text: str) -> tuple[int, int]:
-    """Replace a private file at once, without waiting for the disk: it can be written anew. Raises StorageError."""
+    """Replace a private file atomically, without syncing, because it can be rewritten. Raises StorageError."""
     draft = path.with_name(f".{path.name}.new")
     try:
         descriptor = os.open(
@@ -226,7 +227,7 @@ def _additions(now: CardDocument) -> Iterator[CardAction]:
 
 
 def _changes(before: CardDocument, now: CardDocument) -> Iterator[CardAction]:
-    """Yield what a person changed, in the order in which it is to be carried out."""
+    """Yield a person's changes, in the order in which they must be carried out."""
     card_id = before.card_id
     title = now.title if now.title != before.title else None
     text = now.text if now.text != before.text else None

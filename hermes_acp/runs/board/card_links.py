@@ -1,7 +1,6 @@
-"""The links between cards as a graph: who waits for whom, and which link would close a cycle.
-
-`Incoming` lists for each card the links that lead to it: their kinds and the cards that have them. A card waits for the
-cards that block it, and a parent waits for its children; so both kinds of link together must not form a cycle.
+"""The links between cards as a graph: which card waits for which, and which link would close a cycle. `Incoming`
+lists, for each card, the links to it: their kinds and source cards. A card waits for the cards that block it, and a
+parent waits for its children; so these two kinds of link together must not form a cycle.
 """
 
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ EMPTY: Final[Incoming] = MappingProxyType({})
 
 
 def awaited(incoming: Incoming, card_id: str) -> tuple[str, ...]:
-    """Return the cards that a card waits for, whatever their states."""
+    """Return the cards that a card depends on, whatever their states."""
     return tuple(sorted({other for kind, other in incoming.get(card_id, NOTHING) if kind in WAITING}))
 
 

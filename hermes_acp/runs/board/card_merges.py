@@ -1,4 +1,4 @@
-"""Merge the branches of accepted cards in the background, and remove worktrees that are not needed any more."""
+"""Merge the branches of accepted cards in the background, and remove worktrees that are no longer needed."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -34,13 +34,13 @@ class CardMerges:
 
     @property
     def has_failed(self) -> bool:
-        """Whether something could not be done and is to be tried again after a while."""
+        """Whether something failed and should be retried after a while."""
         return bool(self._failed)
 
     async def begin(
         self, name: str, board: Board, tasks: anyio.abc.TaskGroup, ended: Callable[[], None]
     ) -> None:
-        """Start what a board needs now; `ended` is called after each. Raises StorageError."""
+        """Start the merges and removals that a board needs now; `ended` is called after each. Raises StorageError."""
         for card in board.cards.values():
             if card.state == "merging":
                 self._start(tasks, (name, card.id), partial(self._merge, name, card), ended)
@@ -83,7 +83,7 @@ class CardMerges:
         await self._append(name, card.id, lambda now: merge_entries(now, outcome))
 
     async def _remove(self, name: str, card_id: str) -> None:
-        """Remove a card's worktree; the next attempt on the card begins anew."""
+        """Remove a card's worktree; the next attempt starts from scratch."""
 
         async def is_wanted() -> bool:
             card = (await self._boards.board(name)).cards.get(card_id)
@@ -93,7 +93,7 @@ class CardMerges:
         await self._append(name, card_id, _without_folder)
 
     async def _append(self, name: str, card_id: str, decide: Callable[[Card], Sequence[CardEvent]]) -> None:
-        """Append what is decided on a card as it is now. Raises StorageError."""
+        """Append the entries decided for the current state of a card. Raises StorageError."""
         while True:
             board = await self._boards.board(name)
             card = board.cards.get(card_id)
@@ -104,7 +104,9 @@ class CardMerges:
                 return
 
     async def _note_failure(self, place: Place, error: HermesError) -> None:
-        """Try again later; say why on the card if that failed before: another machine may have what is needed."""
+        """Retry later; on repeated failure, record the reason on the card, since another machine may be able to do
+        it.
+        """
         sentence = error.sentence()
         if self._failed.get(place) == sentence and not isinstance(error, StorageError):
             await self._append(*place, lambda card: _with_reason(card, sentence))
@@ -112,7 +114,7 @@ class CardMerges:
 
 
 def merge_entries(card: Card, outcome: Merged | NotMerged) -> tuple[CardEvent, ...]:
-    """Return what a merge means for its card; nothing if somebody has moved the card meanwhile."""
+    """Return the entries for a card after its merge; none if somebody has moved the card since."""
     if card.state != "merging":
         return ()
     if isinstance(outcome, Merged):

@@ -1,4 +1,4 @@
-"""What the model that works on a card is told: the prompts of its attempts. Texts for the model, not for people."""
+"""The prompts of attempts on cards: texts for the model, not for people."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -30,7 +30,7 @@ EDITED: Final = "\n\nThe card's text is now:\n\n{text}"
 
 
 def attempt_prompt(board: Board, name: str, card: Card) -> str:
-    """Return the prompt of the attempt that a card has."""
+    """Return the prompt of a card's current attempt."""
     attempt = card.attempt
     assert attempt, "a prompt is for an attempt"
     if attempt.folder:
@@ -39,7 +39,7 @@ def attempt_prompt(board: Board, name: str, card: Card) -> str:
 
 
 def foreign_sources(board: Board, name: str, card: Card) -> tuple[str, ...]:
-    """Name what of a prompt was not written by a person: text that an agent wrote may be somebody else's."""
+    """Return the sources of a prompt not written by a person: an agent's text may quote others."""
     others = (board.cards[each] for each in awaited(board.incoming, card.id) if each in board.cards)
     writers = [
         card.created.by.kind == "agent",

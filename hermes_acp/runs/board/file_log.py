@@ -1,7 +1,6 @@
-"""The log of a board in a file: appended under a lock, synced to disk, and readable after any interruption.
-
-A line that a killed process left incomplete is cut off at the next append and kept beside the log. A damaged line is
-skipped; the lines after it still count.
+"""The log of a board in a file: appended under a lock, synced to disk, and readable after any interruption. A line
+that a killed process left incomplete is cut off at the next append and stored next to the log. A damaged line is
+skipped; the lines after it are still read.
 """
 
 import fcntl
@@ -35,10 +34,10 @@ NAME_HINT: Final = "Use up to 40 letters, digits, - and _; begin with a letter o
 
 
 class FileBoardLog:
-    """The log of one board, as one process sees it."""
+    """The log of one board."""
 
     def __init__(self, path: Path) -> None:
-        """Prepare; nothing is opened yet."""
+        """Prepare without opening anything."""
         self._path = path
         self._limiter: CapacityLimiter | None = None
 
@@ -53,7 +52,7 @@ class FileBoardLog:
         return await run_sync(self._append, drafts, expected, at, limiter=self._limiter)
 
     async def wait(self, after: int) -> None:
-        """Return when the file may have an entry after a number; it is looked at ever less often."""
+        """Wait until the file may have an entry after a number; the polling interval grows."""
         size = self._size()
         if await self.read(after):
             return
@@ -120,7 +119,7 @@ class FileBoardLog:
                 os.close(descriptor)
 
     def _keep_torn(self, descriptor: int, end: int) -> None:
-        """Cut off an incomplete last line, and keep it beside the log."""
+        """Cut off an incomplete last line, and store it next to the log."""
         size = os.fstat(descriptor).st_size
         if size == end:
             return
@@ -137,7 +136,7 @@ class FileBoardLogs:
     """The boards in a folder: each is a folder with its log."""
 
     def __init__(self, folder: Path) -> None:
-        """Prepare; nothing is created yet."""
+        """Prepare without creating anything."""
         self.folder = folder
 
     async def names(self) -> Sequence[str]:
@@ -157,7 +156,7 @@ class FileBoardLogs:
         return FileBoardLog(self.place(name) / LOG_NAME)
 
     async def wait(self, known: Mapping[str, int], ignored: Collection[str] = ()) -> None:
-        """Return when a board may have an entry after its number, or is new; the files are looked at once a second."""
+        """Wait until a board may have an entry after its number, or is new; the files are checked once a second."""
         sizes = await run_sync(self._sizes, ignored)
         if sizes.keys() != known.keys():
             return
@@ -220,7 +219,7 @@ def _no_board(name: str) -> BadRequest:
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
-    """Return whether the path still leads to the open file."""
+    """Return whether the path still refers to the open file."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except OSError:
@@ -256,7 +255,7 @@ def _last_number(descriptor: int) -> int:
 
 
 def _entries_after(descriptor: int, after: int) -> list[LogEntry]:
-    """Return the entries after a number: the file is read from its end."""
+    """Return the entries after a number, reading the file from its end."""
     found: list[LogEntry] = []
     for tail in _tails(descriptor) if after else (_content(descriptor),):
         found = _decoded(tail)
@@ -266,7 +265,7 @@ def _entries_after(descriptor: int, after: int) -> list[LogEntry]:
 
 
 def _tails(descriptor: int) -> Iterator[bytes]:
-    """Yield ever larger ends of a file, each beginning with a line; the last one is the whole file."""
+    """Yield increasingly large tails of a file, each starting with a line; the last one is the whole file."""
     size, length = os.fstat(descriptor).st_size, TAIL_BYTES
     while length < size:
         tail = os.pread(descriptor, length, size - length)
@@ -287,7 +286,7 @@ def _content(descriptor: int) -> bytes:
 
 
 def _decoded(content: bytes) -> list[LogEntry]:
-    """Return the entries of all complete and undamaged lines; a number that does not grow is no entry."""
+    """Return the entries of all complete and undamaged lines; an entry whose number does not grow is skipped."""
     found: list[LogEntry] = []
     for line, _ in whole_lines(content):
         entry = decode_line(line)

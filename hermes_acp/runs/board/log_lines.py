@@ -1,4 +1,4 @@
-"""The lines of a board's log: one JSON object each, with a checksum, so that damage is found."""
+"""The lines of a board's log: one JSON object each, with a checksum that reveals damage."""
 
 from binascii import crc32
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""Engines that keep runs: a plugin folder with the constant `ENGINE`."""
+"""Engines that store runs: a plugin folder with the constant `ENGINE`."""

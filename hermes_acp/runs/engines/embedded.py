@@ -1,4 +1,4 @@
-"""Runs of one machine, in an SQLite file of the home folder."""
+"""Runs of one machine, in an SQLite file in the home folder."""
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports.runtime_ports import Clock
@@ -7,7 +7,7 @@ from hermes_acp.runs.engine_settings import EngineSettings
 
 
 def open_runs(environment: Environment, clock: Clock, settings: EngineSettings) -> Engine:
-    """Return the engine of a home; nothing is opened before its first use."""
+    """Return the engine of a home folder, which opens nothing before its first use."""
     from hermes_acp.runs.prompt_store import FilePrompts
     from hermes_acp.runs.sqlite.local_workforce import LocalWorkforce
     from hermes_acp.runs.sqlite.run_database import RunDatabase

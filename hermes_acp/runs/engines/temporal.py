@@ -1,4 +1,4 @@
-"""Runs of many machines: kept in Postgres, handed to workers by Temporal (extra `fleet`)."""
+"""Runs of many machines: stored in Postgres, handed to workers by Temporal (extra `fleet`)."""
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports.runtime_ports import Clock
@@ -8,7 +8,7 @@ from hermes_acp.runs.fleet.fleet_access import load_fleet_libraries
 
 
 def open_runs(environment: Environment, clock: Clock, settings: EngineSettings) -> Engine:
-    """Return the engine of a profile; nothing is connected before its first use. Raises ConfigError."""
+    """Return the engine of a profile, which connects on first use. Raises ConfigError."""
     load_fleet_libraries()
     from hermes_acp.runs.fleet.fleet_profile import FleetProfile
     from hermes_acp.runs.fleet.postgres_prompts import PostgresPrompts

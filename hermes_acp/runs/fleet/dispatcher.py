@@ -37,7 +37,7 @@ class Dispatcher:
     def __init__(
         self, database: TableDatabase, access: FleetAccess, clock: Clock, settings: EngineSettings
     ) -> None:
-        """Prepare; nothing is connected yet."""
+        """Prepare; nothing is connected until first use."""
         self.access = access
         self._database = database
         self._clock = clock

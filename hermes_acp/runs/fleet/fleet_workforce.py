@@ -32,7 +32,7 @@ class FleetWorkforce:
         clock: Clock,
         settings: EngineSettings,
     ) -> None:
-        """Prepare; nothing is connected yet."""
+        """Prepare; nothing is connected until first use."""
         self._database = database
         self._folder = home / "runs" / "workers"
         self._clock = clock

@@ -16,10 +16,12 @@ from hermes_acp.runs.fleet.postgres_database import PostgresDatabase, connect
 class PostgresChanges:
     """Waits for changes; implements `Changes`. After a lost connection, it looks every `poll_s` until it is back."""
 
-    def __init__(self, database: PostgresDatabase, poll_s: float) -> None:
-        """Prepare; nothing is opened yet."""
+    def __init__(self, database: PostgresDatabase, poll_s: float, channel: str = "", topic: str = "") -> None:
+        """Prepare; nothing is opened yet. The default channel is that of runs; with a topic, others are ignored."""
         self._database = database
         self._poll_s = poll_s
+        self._channel = channel or database.schema
+        self._topic = topic
         self._connection: psycopg.Connection[Any] | None = None
 
     async def open(self) -> None:
@@ -39,8 +41,10 @@ class PostgresChanges:
         try:
             descriptor = self._connection.fileno()
             with anyio.move_on_after(self._poll_s):
-                await anyio.wait_readable(descriptor)
-            self._drain(self._connection)
+                while True:
+                    await anyio.wait_readable(descriptor)
+                    if self._drain(self._connection):
+                        break
         except (psycopg.Error, OSError):
             await self.close()
 
@@ -54,24 +58,27 @@ class PostgresChanges:
     def _connect(self) -> None:
         connection = connect(self._database.uri, self._database.schema)
         try:
-            connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._database.schema)))
+            connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
         except BaseException:
             connection.close()
             raise
         self._connection = connection
 
-    @staticmethod
-    def _drain(connection: psycopg.Connection[Any]) -> None:
-        """Take what has arrived off the connection."""
+    def _drain(self, connection: psycopg.Connection[Any]) -> bool:
+        """Take what has arrived off the connection, and return whether any of it matters."""
         connection.pgconn.consume_input()
-        while connection.pgconn.notifies():
-            pass
+        matters = False
+        while notice := connection.pgconn.notifies():
+            matters = matters or not self._topic or notice.extra == self._topic.encode()
+        return matters
 
 
 @asynccontextmanager
-async def changes_of(database: PostgresDatabase, poll_s: float) -> AsyncGenerator[PostgresChanges]:
+async def changes_of(
+    database: PostgresDatabase, poll_s: float, channel: str = "", topic: str = ""
+) -> AsyncGenerator[PostgresChanges]:
     """Hear of a schema's changes while the block runs. Raises StorageError."""
-    changes = PostgresChanges(database, poll_s)
+    changes = PostgresChanges(database, poll_s, channel, topic)
     try:
         await changes.open()
         yield changes

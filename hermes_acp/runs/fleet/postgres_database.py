@@ -27,11 +27,18 @@ TCP_TIMEOUT_MS: Final = 15_000
 class PostgresDatabase:
     """One schema; implements `TableDatabase`. A lost connection is opened anew for the next transaction."""
 
-    def __init__(self, uri: str, schema: str, migrations: Sequence[str]) -> None:
-        """Open nothing yet. A migration is one or more statements, which find their tables in the schema."""
+    def __init__(
+        self, uri: str, schema: str, migrations: Sequence[str], *, writes_alone: bool = True
+    ) -> None:
+        """Open nothing yet. A migration is one or more statements, which find their tables in the schema.
+
+        If `writes_alone` is False, others may write at the same time: the statements themselves must lock what they
+        change.
+        """
         self.uri = uri
         self.schema = schema
         self._migrations = migrations
+        self._writes_alone = writes_alone
         self._connection: psycopg.Connection[Any] | None = None
         self._limiter: CapacityLimiter | None = None
         self._is_migrated = False
@@ -61,11 +68,11 @@ class PostgresDatabase:
         try:
             connection = self._open()
             with connection.transaction():
-                if is_writing:
+                if is_writing and self._writes_alone:
                     connection.execute(
                         "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self.schema,)
                     )
-                else:
+                elif not is_writing:
                     connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 return work(PostgresConnection(connection))
         except psycopg.Error as error:

@@ -12,7 +12,7 @@ class PostgresPrompts:
     """The prompts in one schema; implements `Prompts`."""
 
     def __init__(self, database: TableDatabase, clock: Clock) -> None:
-        """Prepare; nothing is opened yet."""
+        """Prepare; nothing is opened until first use."""
         self._database = database
         self._clock = clock
 

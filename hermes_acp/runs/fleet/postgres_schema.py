@@ -52,4 +52,17 @@ RUNS: Final = """
         name TEXT PRIMARY KEY, text TEXT NOT NULL, sources TEXT NOT NULL, stored_at DOUBLE PRECISION NOT NULL
     )
 """
-MIGRATIONS: Final = (RUNS,)
+RECORDS: Final = """
+    CREATE TABLE records (
+        session_id TEXT PRIMARY KEY, epoch BIGINT NOT NULL, holder TEXT NOT NULL, machine TEXT NOT NULL,
+        size BIGINT NOT NULL, is_deleted INTEGER NOT NULL, changed_at TIMESTAMPTZ NOT NULL
+    );
+    CREATE INDEX records_by_change ON records (changed_at);
+    CREATE TABLE record_parts (
+        session_id TEXT NOT NULL, start BIGINT NOT NULL, content BYTEA NOT NULL, PRIMARY KEY (session_id, start)
+    );
+    CREATE TABLE record_holders (id TEXT PRIMARY KEY, beat BIGINT NOT NULL, seen_at TIMESTAMPTZ NOT NULL);
+    CREATE FUNCTION announce_record(session_id TEXT) RETURNS void LANGUAGE sql AS $$
+        SELECT pg_notify('hermes_records_' || md5(current_schema()), session_id) $$
+"""
+MIGRATIONS: Final = (RUNS, RECORDS)

@@ -1,7 +1,7 @@
-"""Look after the claims of all workers: take over the runs of those that are gone, and end what was lost.
-
-A claim is taken from another worker only if its process is gone, or if it was seen not to renew the claim for a whole
-lease, measured here: no clock that jumps, and no clock of another process, can lose a claim.
+"""Watch the claims of all workers: take over the runs of dead workers, and end drives whose claims were lost. A
+claim is taken over only if the worker's process is gone, or if it was observed not to renew the claim for a whole
+lease, measured by this process's monotonic clock. So neither clock jumps nor other machines' clocks can lose a
+claim.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.leases.leased_drive import LeasedDrive
 from hermes_acp.runs.leases.worker_presence import boot_id
-from hermes_acp.runs.tables.run_claims import HeldRun, requeue, survey_claims, take_over
+from hermes_acp.runs.tables.run_claims import ClaimedRun, requeue, survey_claims, take_over
 from hermes_acp.runs.tables.table_connection import TableDatabase
 
 DriveKey = tuple[str, int]
@@ -28,12 +28,12 @@ class Peers(Protocol):
         ...
 
     async def forget(self, holder: str) -> None:
-        """Remove what a worker that is gone has left behind."""
+        """Remove the files of a dead worker."""
         ...
 
 
-class _Sighting(Struct, frozen=True):
-    """When a claim of another worker was first seen with its present number of renewals."""
+class _Observation(Struct, frozen=True):
+    """When another worker's claim was first seen with its current number of renewals."""
 
     beat: int
     at_s: float
@@ -51,14 +51,13 @@ class ClaimWatch:
         self._peers = peers
         self._clock = clock
         self._settings = settings
-        self._sightings: dict[DriveKey, _Sighting] = {}
+        self._sightings: dict[DriveKey, _Observation] = {}
         self.has_foreign = False
         """Whether other workers held runs at the last look."""
 
     async def look(self, drives: Mapping[DriveKey, LeasedDrive]) -> bool:
-        """Take over what is abandoned, give back unknown claims, and end drives that are lost or unwanted.
-
-        Return whether a run came back to the queue. Raises StorageError.
+        """Take over abandoned runs, release unknown claims, and end drives that are lost or unwanted. Return
+        whether a run returned to the queue. Raises StorageError.
         """
         survey = await self._database.read(lambda connection: survey_claims(connection, self._holder))
         for key, drive in list(drives.items()):
@@ -68,7 +67,7 @@ class ClaimWatch:
                 drive.stop()
         has_returned = False
         for run_id, epoch in survey.own.keys() - drives.keys():
-            await self._give_back(run_id, epoch)
+            await self._release_claim(run_id, epoch)
             has_returned = True
         self.has_foreign = bool(survey.foreign)
         seen = {(run.id, run.epoch) for run in survey.foreign}
@@ -77,12 +76,12 @@ class ClaimWatch:
             has_returned |= await self._check(run, survey.boots.get(run.holder, ""))
         return has_returned
 
-    async def _give_back(self, run_id: str, epoch: int) -> None:
-        """Return a claim that nobody works on: its commit failed, or only seemed to fail."""
+    async def _release_claim(self, run_id: str, epoch: int) -> None:
+        """Release a claim that nobody works on: its commit failed, or only seemed to fail."""
         now = self._clock.now()
         await self._database.write(lambda connection: requeue(connection, run_id, self._holder, epoch, now))
 
-    async def _check(self, run: HeldRun, boot: str) -> bool:
+    async def _check(self, run: ClaimedRun, boot: str) -> bool:
         """Take a run over if its worker is gone or has stopped renewing it."""
         is_gone = await self._peers.is_gone(run.holder)
         if not is_gone and not self._has_lapsed(run):
@@ -97,10 +96,10 @@ class ClaimWatch:
             await self._peers.forget(run.holder)
         return is_taken
 
-    def _has_lapsed(self, run: HeldRun) -> bool:
-        """Return whether a living worker was seen not to renew a claim for a whole lease."""
+    def _has_lapsed(self, run: ClaimedRun) -> bool:
+        """Return whether a living worker did not renew a claim for a whole lease."""
         now_s, seen = self._clock.monotonic(), self._sightings.get((run.id, run.epoch))
         if seen is None or seen.beat != run.beat:
-            self._sightings[run.id, run.epoch] = _Sighting(run.beat, now_s)
+            self._sightings[run.id, run.epoch] = _Observation(run.beat, now_s)
             return False
         return now_s - seen.at_s >= self._settings.lease_s

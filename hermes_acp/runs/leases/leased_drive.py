@@ -1,7 +1,6 @@
-"""Drive a claimed run to its rest: keep the claim alive meanwhile, and store the outcome.
-
-The claim is renewed by a task of the process, never by the work itself. Work that loses its claim, that is no longer
-wanted, or that makes no progress is ended.
+"""Drive a claimed run until it ends or is suspended: renew the claim meanwhile, and store the outcome. The claim is
+renewed by a separate task, never by the work itself. Work that loses its claim, is no longer wanted, or makes no
+progress is ended.
 """
 
 from collections.abc import Callable, Sequence
@@ -57,7 +56,7 @@ class LeasedDrive:
         return self.claim.messages
 
     def note_progress(self) -> None:
-        """Note that the work has advanced."""
+        """Record that the work has advanced."""
         self._progress_at, self._progress_at_s = self._clock.now(), self._clock.monotonic()
 
     async def confirm(self) -> bool:
@@ -65,16 +64,18 @@ class LeasedDrive:
         return await self._database.read(lambda connection: is_held(connection, self.claim))
 
     def stop(self) -> None:
-        """End the work: its run is to be stopped."""
+        """End the work, because its run must stop."""
         self._scope.cancel()
 
     def lose(self) -> None:
-        """End the work: somebody else has the run. Nothing of it is stored any more."""
+        """End the work, because another worker has the run. Nothing more is stored."""
         self._is_lost = True
         self._scope.cancel()
 
     async def run(self, driver: Driver) -> DriveOutcome | None:
-        """Drive the run to its rest, store the outcome and return it; a shutdown returns the run to the queue."""
+        """Drive the run until it ends or is suspended, store the outcome and return it; a shutdown returns the run
+        to the queue.
+        """
         outcome: DriveOutcome | None = None
         try:
             with self._scope:
@@ -118,7 +119,7 @@ class LeasedDrive:
             await self._renew()
 
     async def _renew(self) -> None:
-        """Renew the claim; if it is lost or its run is to be stopped, end the work."""
+        """Renew the claim; if it is lost or the run must stop, end the work."""
         try:
             renewal = await self._database.write(
                 lambda connection: renew(connection, self.claim, self._progress_at)

@@ -1,7 +1,6 @@
-"""Whether a worker is there: a lock that ends with its process, and a socket on which it is woken.
-
-A worker's process holds the lock of its file, so others on the machine know at once that it died, however it died,
-and never take a slow one for a dead one.
+"""The presence of workers on a machine: a lock that ends with the worker's process, and a socket to wake it. A
+worker's process holds the lock of its file, so others on the machine notice at once that it has died, and never
+mistake a slow worker for a dead one.
 """
 
 import fcntl
@@ -25,7 +24,7 @@ Presence = Literal["alive", "dead"]
 
 
 def boot_id() -> str:
-    """Return an ID of the time since the machine was started; empty if the system has none."""
+    """Return the system's boot ID; empty if there is none."""
     try:
         return BOOT_ID.read_text(encoding="ascii").strip()
     except OSError:
@@ -36,14 +35,14 @@ class WorkerPresence:
     """One worker's lock and socket, from `open` to `close`."""
 
     def __init__(self, folder: Path, worker_id: str) -> None:
-        """Prepare; nothing is created yet."""
+        """Prepare without creating anything."""
         self.id = worker_id
         self.folder = folder
         self._lock = -1
         self.socket: socket.socket | None = None
 
     def open(self) -> None:
-        """Appear to others. Raises StorageError."""
+        """Create the lock and the socket. Raises StorageError."""
         private_folder(self.folder)
         path = _lock_path(self.folder, self.id)
         try:
@@ -67,13 +66,13 @@ class WorkerPresence:
         return made
 
     def drain(self) -> None:
-        """Discard the wake-up calls that have arrived."""
+        """Discard the received wake-up calls."""
         with suppress(OSError):
             while self.socket and self.socket.recv(16):
                 pass
 
     def close(self) -> None:
-        """Disappear."""
+        """Remove the lock and the socket."""
         if self.socket:
             self.socket.close()
             self.socket = None
@@ -100,7 +99,7 @@ class LocalPeers:
 
 
 def presence_of(folder: Path, worker_id: str) -> Presence:
-    """Return whether a worker's process is there. Raises StorageError if the system cannot tell."""
+    """Return whether a worker's process is running. Raises StorageError if that cannot be determined."""
     path = _lock_path(folder, worker_id)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -120,14 +119,14 @@ def presence_of(folder: Path, worker_id: str) -> Presence:
 
 
 def remove_traces(folder: Path, worker_id: str) -> None:
-    """Remove the files of a worker that is not there any more."""
+    """Remove the files of a worker that is gone."""
     for path in (_lock_path(folder, worker_id), _socket_path(folder, worker_id)):
         with suppress(OSError):
             path.unlink(missing_ok=True)
 
 
 def workers_in(folder: Path) -> list[str]:
-    """List the workers that have files, there or not."""
+    """List the workers that have files, running or not."""
     try:
         return [path.stem for path in folder.glob("*.lock")]
     except OSError:
@@ -135,7 +134,7 @@ def workers_in(folder: Path) -> list[str]:
 
 
 def wake_workers(folder: Path, besides: str = "") -> None:
-    """Tell all workers that there may be something to do; those that miss it find out within a second."""
+    """Wake all workers, because there may be work; those that miss the call find out within a second."""
     others = [worker_id for worker_id in workers_in(folder) if worker_id != besides]
     if not others:
         return
@@ -152,7 +151,7 @@ def wake_workers(folder: Path, besides: str = "") -> None:
 
 @contextmanager
 def _short_address(folder: Path) -> Generator[str]:
-    """Return a path of a folder that is short enough for a socket's address, if the system has one."""
+    """Return a path of a folder that is short enough for a socket address, if possible."""
     if len(os.fsencode(folder)) <= MAX_FOLDER_PATH or not DESCRIPTORS.is_dir():
         yield str(folder)
         return

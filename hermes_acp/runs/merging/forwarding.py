@@ -1,4 +1,4 @@
-"""Move a target branch forward to a card's work, also where it is checked out. Everything here blocks."""
+"""Fast-forward a target branch to a card's work, even if it is checked out. Everything here blocks."""
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.git.linked_worktrees import (
@@ -10,7 +10,7 @@ from hermes_acp.git.linked_worktrees import (
     filtered_files,
     identity,
     list_worktrees,
-    work_under_way,
+    unfinished_operation,
 )
 from hermes_acp.git.repository_git import GitFailed, RepositoryGit
 from hermes_acp.runs.merging import merge_words as words
@@ -18,9 +18,8 @@ from hermes_acp.runs.merging.rebasing import Candidate
 
 
 def forward(git: RepositoryGit, found: Candidate) -> bool:
-    """Move the target forward; return False if it has changed since. Raises WorkspaceError if it cannot be moved now.
-
-    Where the target is checked out, its files change with it; a file with changes of the user's is never touched.
+    """Fast-forward the target; return False if it has changed since. Raises WorkspaceError if it cannot be moved
+    now. If the target is checked out, its files are updated; files that the user changed are never touched.
     """
     target = found.record.target
     if commit_of(git, BRANCHES + target) != found.target_commit:
@@ -38,9 +37,9 @@ def forward(git: RepositoryGit, found: Candidate) -> bool:
 
 
 def _check(git: RepositoryGit, found: Candidate) -> None:
-    """Refuse where something would be lost. Raises WorkspaceError."""
+    """Check that nothing would be lost. Raises WorkspaceError."""
     git_dir = git.run("rev-parse", "--absolute-git-dir").strip()
-    if what := work_under_way(git_dir) or ("" if branch_at(git) == found.record.target else "HEAD"):
+    if what := unfinished_operation(git_dir) or ("" if branch_at(git) == found.record.target else "HEAD"):
         raise WorkspaceError(words.TARGET_BUSY.format(folder=git.top, what=what), hint=words.TARGET_BUSY_HINT)
     touched = files_between(git, found.target_commit, found.commit)
     if both := sorted({*touched} & {*changed_files(git)}):
@@ -56,7 +55,7 @@ def _check(git: RepositoryGit, found: Candidate) -> None:
 
 
 def _merge(git: RepositoryGit, found: Candidate) -> bool:
-    """Fast-forward a checked-out branch; git itself refuses to overwrite what changed meanwhile."""
+    """Fast-forward a checked-out branch; git itself refuses to overwrite files changed in the meantime."""
     try:
         git.run("merge", "--quiet", "--ff-only", found.commit, variables=identity(git))
     except GitFailed as error:

@@ -1,4 +1,4 @@
-"""The queue of merges of a home: one at a time in each repository, each repeatable after any interruption."""
+"""The merge queue of a home folder: one merge at a time in each repository, each repeatable after any interruption."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
@@ -33,7 +33,7 @@ class Checks(Protocol):
     async def run(self, repository: str, worktree: str, commands: Sequence[str]) -> CheckFailure | None:
         """Run a repository's own checks and these commands in a worktree, up to the first that fails.
 
-        Raises WorkspaceError if they cannot be run as they must.
+        Raises WorkspaceError if they cannot be run as required.
         """
         ...
 
@@ -69,7 +69,7 @@ class RepositoryMergeQueue:
     async def _round(
         self, git: RepositoryGit, request: MergeRequest, repository: str
     ) -> Merged | NotMerged | None:
-        """Try once; return None if the target has moved meanwhile."""
+        """Try once; return None if the target has moved in the meantime."""
         records = self._worktrees.records
 
         def rebase() -> Candidate | Merged | NotMerged:

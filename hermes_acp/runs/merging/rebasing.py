@@ -1,7 +1,6 @@
-"""Put a card's work on top of its target, in the card's worktree. Everything here blocks.
-
-The record says before each step what is about to happen and where the agent's work is, so that any interruption is
-undone by starting again from there.
+"""Rebase a card's work onto its target, in the card's worktree. Everything here blocks. Before each step, the
+record says what is about to happen and where the agent's work is, so that after any interruption the rebase can
+start over from there.
 """
 
 import os
@@ -21,7 +20,7 @@ from hermes_acp.git.linked_worktrees import (
     is_rebasing,
     is_within,
     remove_stale_locks,
-    work_under_way,
+    unfinished_operation,
 )
 from hermes_acp.git.repository_git import GitFailed, RepositoryGit
 from hermes_acp.runs.merging import merge_words as words
@@ -33,7 +32,7 @@ UNMERGED: Final = frozenset(words.KINDS)
 
 
 class Candidate(Struct, frozen=True):
-    """A card's work on top of its target: the commits of the target, and of the work on top of it."""
+    """A card's rebased work: the commit of the target, and of the work on top of it."""
 
     record: WorktreeRecord
     target_commit: str
@@ -41,7 +40,7 @@ class Candidate(Struct, frozen=True):
 
 
 class Rebase:
-    """One attempt to put a card's work on top of its target."""
+    """One attempt to rebase a card's work onto its target."""
 
     def __init__(
         self, git: RepositoryGit, records: WorktreeRecords, record: WorktreeRecord, request: MergeRequest
@@ -54,7 +53,7 @@ class Rebase:
         self._git_dir = git.run("rev-parse", "--absolute-git-dir").strip()
 
     def run(self) -> Candidate | Merged | NotMerged:
-        """Return the work on top of its target, or what stands against that. Raises WorkspaceError, StorageError."""
+        """Return the rebased work, or why it cannot be rebased. Raises WorkspaceError, StorageError."""
         target = self._target_commit()
         if merged := self._recover(target):
             return merged
@@ -77,7 +76,7 @@ class Rebase:
         return Candidate(self._record, target, tip)
 
     def finish(self, sentence: str, commit: str) -> Merged:
-        """Note that everything is merged."""
+        """Record that everything is merged."""
         self._note("merged", tip="")
         return Merged(commit, sentence)
 
@@ -96,7 +95,7 @@ class Rebase:
         )
 
     def _recover(self, target: str) -> Merged | None:
-        """Find out how far an interrupted merge came: to its end, or start again from the agent's work."""
+        """Find out how far an interrupted merge got: finish it, or start over from the agent's work."""
         record = self._record
         if record.stage not in ("rebasing", "checking", "returning") or not record.tip:
             return None
@@ -109,9 +108,9 @@ class Rebase:
         return None
 
     def _refusal(self) -> NotMerged | None:
-        """Return what the agent has to do before its work can be committed."""
+        """Return what the agent must do before its work can be committed."""
         record = self._record
-        if what := work_under_way(self._git_dir):
+        if what := unfinished_operation(self._git_dir):
             return NotMerged(words.UNDER_WAY, words.UNDER_WAY_WORDS.format(what=what))
         if branch_at(self._git) != record.branch:
             return NotMerged(
@@ -147,7 +146,7 @@ class Rebase:
         return True
 
     def _squash(self, target: str) -> NotMerged | None:
-        """Apply the work as one change; return its conflicts, which are then marked in the worktree."""
+        """Apply the work as a single change; return its conflicts, which are then marked in the worktree."""
         git, record = self._git, self._record
         self._note("returning")
         git.run("update-ref", earlier_work_of(record), record.tip)
@@ -177,13 +176,13 @@ class Rebase:
         return {entry[3:]: entry[:2] for entry in listed.split("\0") if entry[:2] in UNMERGED}
 
     def _note(self, stage: str, **changes: object) -> None:
-        """Store where the merge is, durably, before that is done."""
+        """Store the next step of the merge durably, before it is done."""
         self._record = structs.replace(self._record, stage=stage, **changes)
         self._records.write(self._record)
 
 
 def _committer(git: RepositoryGit) -> dict[str, str]:
-    """Return the variables that name who rebases; the commits' authors stay."""
+    """Return the variables that name the committer; the commits' authors stay the same."""
     return {name: value for name, value in identity(git).items() if name.startswith("GIT_COMMITTER_")}
 
 

@@ -1,8 +1,8 @@
 """The checks of a repository before a merge: commands that run in the card's worktree and must all succeed.
 
-A repository names them under `checks` in its `.hermes/config.yaml`, as it is in the user's own folder: what the agent
-writes on its branch does not count. They run the agent's code, so they run in the sandbox unless the user's settings
-say otherwise.
+A repository names them under `checks` in `.hermes/config.yaml` of the user's own checkout: changes on the agent's
+branch have no effect. They run the agent's code, so they run in the sandbox unless the user's settings say
+otherwise.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ class RepositoryChecks:
     def __init__(
         self, settings: "Callable[[], Settings]", surroundings: CommandSurroundings, private: Path
     ) -> None:
-        """Prepare; `private` is the folder with the homes of all profiles, whose files belong to no repository."""
+        """Prepare; `private` is the folder with the homes of all profiles, which is not part of any repository."""
         self._settings = settings
         self._surroundings = surroundings
         self._private = private
@@ -40,7 +40,7 @@ class RepositoryChecks:
     async def run(self, repository: str, worktree: str, commands: Sequence[str]) -> CheckFailure | None:
         """Run a repository's own checks and these commands in a worktree, up to the first that fails.
 
-        Raises ConfigError, and WorkspaceError if they cannot be confined as they must.
+        Raises ConfigError, and WorkspaceError if they cannot be confined as required.
         """
         settings = await run_sync(self._settings)
         own = await run_sync(self._checks_of, repository) or settings.checks

@@ -1,1 +1,1 @@
-"""Drive each run in a process of its own."""
+"""Drive each run in its own process."""

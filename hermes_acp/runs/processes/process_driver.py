@@ -1,4 +1,4 @@
-"""Drive runs in processes of their own: one that is killed, hangs or runs out of memory ends nothing else."""
+"""Drive runs in separate processes: one that is killed, hangs or runs out of memory does not affect the others."""
 
 import os
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -36,7 +36,7 @@ CLOSED: Final = (
 
 
 class ProcessDriver:
-    """Starts `command` for each drive and connects it with the lease; the worker's end ends the process, too."""
+    """Starts `command` for each drive and connects it with the lease; if the worker ends, so does the process."""
 
     def __init__(
         self,
@@ -46,14 +46,14 @@ class ProcessDriver:
         *,
         grace_s: float = SHUTDOWN_GRACE_S,
     ) -> None:
-        """Prepare; `started` is told the run and the process ID of each drive."""
+        """Prepare; `started` is called with the run and the process ID of each drive."""
         self._command = tuple(command)
         self._log = home / "logs" / LOG
         self._started = started
         self._grace_s = grace_s
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Work on a run until it rests. A process that ends without an outcome was killed."""
+        """Work on a run until it ends or is suspended. A process that ends without an outcome was killed."""
         try:
             async with self._process() as process:
                 if self._started:
@@ -65,7 +65,7 @@ class ProcessDriver:
 
     @asynccontextmanager
     async def _process(self) -> AsyncGenerator[Process]:
-        """Start a process and, at the end, wait for its end, which comes by force after a time. Raises OSError."""
+        """Start a process; on leaving the block, wait for its end, and kill it after a time limit. Raises OSError."""
         private_folder(self._log.parent)
         descriptor = os.open(self._log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -82,7 +82,7 @@ class ProcessDriver:
 
 
 async def _converse(process: Process, order: RunOrder, lease: Lease) -> DriveOutcome | None:
-    """Tell the process what to do and answer it; return its outcome, or None if it ended without one."""
+    """Give the process its assignment and answer its requests; return its outcome, or None if it ended without one."""
     assert process.stdout, "a process started with pipes has them"
     lines = BufferedByteReceiveStream(process.stdout)
     with suppress(*CLOSED):
@@ -105,7 +105,7 @@ async def _tell(process: Process, message: ForProcess) -> None:
 
 
 async def _end(process: Process, grace_s: float) -> None:
-    """Have a process close its session and exit; kill it if it does not."""
+    """Ask a process to close its session and exit; kill it if it does not."""
     with anyio.move_on_after(grace_s):
         with suppress(*CLOSED):
             await _tell(process, Stop())

@@ -1,4 +1,4 @@
-"""What a worker and the process of a run tell each other over its standard streams: one line of JSON each."""
+"""The messages between a worker and a run's process over its standard streams, each one line of JSON."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ MAX_LINE_BYTES: Final = 1 << 24
 
 
 class Assignment(Struct, frozen=True, tag="assignment", omit_defaults=True):
-    """The first line for the process: what it works on, and the answers received so far."""
+    """The first line for the process: its run, and the answers received so far."""
 
     order: RunOrder
     epoch: int

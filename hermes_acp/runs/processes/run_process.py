@@ -1,4 +1,4 @@
-"""The process of one run: it takes an order from its worker, drives it, and ends with it, however that ends."""
+"""The process of one run: it gets a run from its worker, drives it, and ends when the worker ends."""
 
 import os
 import select
@@ -34,9 +34,8 @@ OpenDriver = Callable[[], AbstractAsyncContextManager[Driver]]
 
 
 def claim_streams() -> tuple[int, int]:
-    """Return descriptors for standard input and output, which from now on are nothing and standard error.
-
-    If the worker ends, this process ends at once, even if it hangs or is stopped; its commands end with it.
+    """Return descriptors for standard input and output, and replace these with /dev/null and standard error. If the
+    worker ends, this process ends at once, even if it hangs or is stopped; its commands end with it.
     """
     reading, writing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -71,7 +70,7 @@ async def serve_run(reading: int, writing: int, open_driver: OpenDriver) -> None
 
 
 class _RunProcess:
-    """The lease of a run as its process has it: the worker keeps it and is asked about it."""
+    """The lease of a run in the run's process: the worker holds the actual lease and answers requests."""
 
     def __init__(self, reading: int, writing: int) -> None:
         self._reading = reading
@@ -107,7 +106,7 @@ class _RunProcess:
             return bool(self._confirmed)
 
     async def run(self, open_driver: OpenDriver) -> None:
-        """Take the order and drive it until it rests or the worker wants it to stop."""
+        """Take the run and drive it until it ends, is suspended, or the worker wants it to stop."""
         first = await self._receive()
         assert isinstance(first, Assignment), "a worker assigns first"
         self._assignment = first
@@ -150,7 +149,7 @@ class _RunProcess:
         return DECODER.decode(line)
 
     def _tell(self, message: ForWorker) -> None:
-        """Write a line; the worker reads all the time, so this does not block for long."""
+        """Write a line; the worker reads continuously, so this does not block for long."""
         line = msgspec.json.encode(message) + b"\n"
         while line:
             line = line[os.write(self._writing, line) :]

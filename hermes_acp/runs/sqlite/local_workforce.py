@@ -1,4 +1,4 @@
-"""The workers of one machine: they wake each other over sockets, and see who is there by locks."""
+"""The workers of one machine: they wake each other over sockets, and detect each other by locks."""
 
 import os
 from collections.abc import AsyncGenerator, Iterable
@@ -23,10 +23,10 @@ FOREGROUND: Final = "only"
 
 
 class LocalWorkforce:
-    """The workers of one home; implements `Workforce`."""
+    """The workers of one home folder; implements `Workforce`."""
 
     def __init__(self, database: RunDatabase, home: Path, clock: Clock, settings: EngineSettings) -> None:
-        """Prepare; nothing is opened yet."""
+        """Prepare without opening anything."""
         self._database = database
         self._folder = home / "runs" / "workers"
         self._clock = clock
@@ -38,7 +38,7 @@ class LocalWorkforce:
 
     @asynccontextmanager
     async def watching(self) -> AsyncGenerator["LocalChanges"]:
-        """Hear of changes while the block runs. Raises StorageError."""
+        """Wait for changes while the block runs. Raises StorageError."""
         presence = WorkerPresence(self._folder / "watchers", f"watch_{os.urandom(8).hex()}")
         await run_sync(presence.open)
         probe = ChangeProbe(self._database.path)
@@ -50,7 +50,7 @@ class LocalWorkforce:
                 await run_sync(presence.close)
 
     async def has_worker(self, place: str) -> bool:
-        """Return whether a process is there that drives the runs of a place."""
+        """Return whether a running process drives the runs of a place."""
 
         def look(there: set[str]) -> bool:
             return any(
@@ -62,14 +62,14 @@ class LocalWorkforce:
         return await run_sync(look, await self._database.read(partial(_workers_at, place)))
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive runs as they become due, until it is cancelled or has drained."""
+        """Drive runs as they become due, until cancelled or drained."""
         kind = FOREGROUND if scope.only else "worker"
         presence = WorkerPresence(self._folder, f"{kind}_{os.urandom(8).hex()}")
         announce = partial(self._wake, presence.id)
         await RunWorker(self._database, presence, self._settings, self._clock, announce).run(driver, scope)
 
     async def aclose(self) -> None:
-        """Hold nothing, so release nothing."""
+        """Do nothing: there are no resources to release."""
 
     def _wake(self, besides: str = "") -> None:
         wake_workers(self._folder, besides)
@@ -85,7 +85,7 @@ class LocalChanges:
         self._poll_s = poll_s
 
     async def wait(self) -> None:
-        """Return when somebody has committed since the last call."""
+        """Wait until somebody has committed since the last call."""
         while not self._probe.has_changed():
             with anyio.move_on_after(self._poll_s):
                 if self._presence.socket:

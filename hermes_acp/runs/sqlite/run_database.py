@@ -1,6 +1,6 @@
 """The SQLite file of the embedded engine: durable transactions, and a cheap test for other processes' changes.
 
-Nothing in it can be rebuilt, so a damaged file is reported and left as it is.
+Its content cannot be rebuilt, so a damaged file is reported and left as it is.
 """
 
 import os
@@ -24,7 +24,9 @@ class RunDatabase:
     """One connection, used by one worker thread at a time."""
 
     def __init__(self, path: Path, migrations: Sequence[str]) -> None:
-        """Open nothing yet. A migration is one or more statements, each with `;` at the end of its line."""
+        """Open nothing until first use. A migration is one or more statements, each with `;` at the end of its
+        line.
+        """
         self.path = path
         self._migrations = migrations
         self._connection: sqlite3.Connection | None = None
@@ -121,7 +123,7 @@ class RunDatabase:
 
 
 class ChangeProbe:
-    """Tells cheaply whether anybody has committed since the last look; used on the event loop."""
+    """Checks cheaply whether anybody has committed since the last check; used on the event loop."""
 
     def __init__(self, path: Path) -> None:
         """Open the file, which must exist. Raises StorageError."""
@@ -132,7 +134,7 @@ class ChangeProbe:
         self._seen = -1
 
     def has_changed(self) -> bool:
-        """Return whether there were commits since the last call; a file that cannot be read has changed."""
+        """Return whether there were commits since the last call; an unreadable file counts as changed."""
         try:
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
         except sqlite3.Error:

@@ -1,6 +1,5 @@
-"""A worker of the embedded engine: claims runs that are due, has them driven, and keeps their claims alive.
-
-Claims are renewed by a task of the process, never by the work itself.
+"""A worker of the embedded engine: claims due runs, has them driven, and renews their claims. Claims are renewed by
+a separate task, never by the work itself.
 """
 
 from collections.abc import Callable
@@ -54,7 +53,7 @@ class RunWorker:
         self._next_due: float | None = None
 
     async def run(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive runs until it is cancelled or, with only one, until that run rests."""
+        """Drive runs until cancelled or, with only one, until that run ends or is suspended."""
         await run_sync(self._presence.open)
         probe: ChangeProbe | None = None
         try:
@@ -63,7 +62,7 @@ class RunWorker:
             async with background_tasks(self._listen), anyio.create_task_group() as drives:
                 while not await self._is_over(scope):
                     await self._pass(driver, scope, drives)
-                    await self._sleep(probe)
+                    await self._sleep(probe, scope)
         finally:
             if probe:
                 probe.close()
@@ -81,7 +80,7 @@ class RunWorker:
         )
 
     async def _is_over(self, scope: WorkScope) -> bool:
-        """Return whether the one run that is wanted rests, or all runs of a draining worker do."""
+        """Return whether the requested run, or every run of a draining worker, has ended or is suspended."""
         if scope.is_draining():
             return not self._drives
         if not scope.only:
@@ -98,18 +97,19 @@ class RunWorker:
             self._woken.set()
         await anyio.sleep_forever()
 
-    async def _sleep(self, probe: ChangeProbe) -> None:
-        """Wait until there may be something to do."""
+    async def _sleep(self, probe: ChangeProbe, scope: WorkScope) -> None:
+        """Wait until there may be something to do, or nothing any more."""
         while not self._woken.is_set():
             with anyio.move_on_after(self._settings.poll_s):
                 await self._woken.wait()
             is_due = self._next_due is not None and self._next_due <= self._clock.now()
-            if probe.has_changed() or is_due or self._watch.has_foreign:
+            has_drained = scope.is_draining() and not self._drives
+            if probe.has_changed() or is_due or self._watch.has_foreign or has_drained:
                 break
         self._woken = anyio.Event()
 
     async def _pass(self, driver: Driver, scope: WorkScope, drives: anyio.abc.TaskGroup) -> None:
-        """Look after all claims, then claim what is due; what cannot be read now is tried again."""
+        """Check all claims, then claim due runs; failed reads are retried."""
         try:
             if await self._watch.look(self._drives):
                 self._announce()
@@ -140,7 +140,7 @@ class RunWorker:
             self._announce()
 
     async def _drive(self, driver: Driver, drive: LeasedDrive) -> None:
-        """Drive one run to its rest."""
+        """Drive one run until it ends or is suspended."""
         try:
             await drive.run(driver)
         finally:

@@ -1,7 +1,5 @@
-"""What happens to a run's row: claimed, renewed, settled, released, taken over.
-
-Each function is one transaction. A claim is valid for one `Claim`, a worker and an epoch: whatever an earlier holder
-still writes changes nothing.
+"""Changes of a run's row: claim, renew, settle, release, take over. Each function is one transaction. A claim is
+valid for one worker and epoch (`Claim`): later writes from an earlier holder have no effect.
 """
 
 from typing import Final
@@ -46,7 +44,7 @@ class Claim(Struct, frozen=True):
     messages: tuple[RunMessage, ...] = ()
 
 
-class HeldRun(Struct, frozen=True):
+class ClaimedRun(Struct, frozen=True):
     """A run that a worker holds, as others see it; `beat` changes with each renewal."""
 
     id: str
@@ -58,7 +56,7 @@ class HeldRun(Struct, frozen=True):
 def claim_next(
     connection: TableConnection, holder: str, now: float, scope: WorkScope, *, max_running: int = 0
 ) -> Claim | None:
-    """Claim the run that is due next, if there is one. With `max_running`, no more are driven at once."""
+    """Claim the next due run, if there is one. With `max_running`, at most that many are driven at once."""
     if max_running:
         (running,) = connection.execute("SELECT count(*) FROM runs WHERE state = 'running'").fetchone()
         if running >= max_running:
@@ -90,7 +88,7 @@ def next_due(connection: TableConnection, now: float) -> float | None:
 
 
 def renew(connection: TableConnection, claim: Claim, progress_at: float) -> "Renewal":
-    """Extend a claim, and return whether it is still valid and what has been wished meanwhile."""
+    """Extend a claim, and return whether it is still valid and whether its run must stop."""
     done = connection.execute(
         """UPDATE runs SET beat = beat + 1, progress_at = CASE WHEN progress_at > ? THEN progress_at ELSE ? END
            WHERE id = ? AND holder = ? AND epoch = ? AND state = 'running'""",
@@ -103,7 +101,7 @@ def renew(connection: TableConnection, claim: Claim, progress_at: float) -> "Ren
 
 
 class Renewal(Struct, frozen=True):
-    """Whether a claim is still valid, and whether its run is to be stopped."""
+    """Whether a claim is still valid, and whether its run must stop."""
 
     is_held: bool
     must_stop: bool = False
@@ -137,7 +135,7 @@ def settle(
         case Failed():
             _rest(connection, claim, "failed", now, outcome.sentence, failure=outcome.kind)
         case Crashed():
-            crashed = HeldRun(claim.order.id, claim.holder, claim.epoch, beat=0)
+            crashed = ClaimedRun(claim.order.id, claim.holder, claim.epoch, beat=0)
             _count_crash(connection, crashed, now, max_crashes)
         case Fenced():
             return False
@@ -145,7 +143,7 @@ def settle(
 
 
 def _was_answered(connection: TableConnection, claim: Claim, outcome: InputRequired) -> bool:
-    """Return whether an answer arrived while the run was on its way to its rest."""
+    """Return whether an answer arrived while the run was being suspended."""
     known = len(claim.messages)
     new = select_messages(connection, claim.order.id)[known:]
     return any(message.call_id in outcome.call_ids for message in new)
@@ -170,7 +168,7 @@ def _rest(
     failure: str = "",
     waits_for: tuple[str, ...] = (),
 ) -> None:
-    """Give the run back in a state. One that was to be stopped meanwhile is stopped, unless it has ended."""
+    """Release the run in a state; if a stop was requested meanwhile, it is stopped, unless it has ended."""
     (must_stop,) = connection.execute("SELECT must_stop FROM runs WHERE id = ?", (claim.order.id,)).fetchone()
     if must_stop and state in ("queued", "input_required", "failed"):
         state, sentence, failure, waits_for = "stopped", "", "", ()
@@ -185,19 +183,19 @@ def _rest(
 
 
 def release(connection: TableConnection, claim: Claim, now: float) -> None:
-    """Return a run to the queue in an orderly way: its worker is shutting down."""
+    """Return a run to the queue, because its worker is shutting down."""
     if is_held(connection, claim):
         _rest(connection, claim, "queued", now)
 
 
 class ClaimSurvey(Struct, frozen=True):
-    """All claims at one moment: a worker's own, by run and epoch, with whether the run is to be stopped; and others'.
+    """All claims at one moment: a worker's own, by run and epoch, with whether the run must stop; and those of others.
 
     `boots` are the boot IDs of the workers' machines.
     """
 
     own: dict[tuple[str, int], bool]
-    foreign: tuple[HeldRun, ...]
+    foreign: tuple[ClaimedRun, ...]
     boots: dict[str, str]
 
 
@@ -207,17 +205,16 @@ def survey_claims(connection: TableConnection, holder: str) -> ClaimSurvey:
         "SELECT id, holder, epoch, beat, must_stop FROM runs WHERE state = 'running'"
     ).fetchall()
     own = {(row[0], row[2]): bool(row[4]) for row in rows if row[1] == holder}
-    foreign = tuple(HeldRun(*row[:4]) for row in rows if row[1] != holder)
+    foreign = tuple(ClaimedRun(*row[:4]) for row in rows if row[1] != holder)
     return ClaimSurvey(
         own, foreign, dict(connection.execute("SELECT id, boot FROM workers")) if foreign else {}
     )
 
 
-def take_over(connection: TableConnection, seen: HeldRun, now: float, *, max_crashes: int | None) -> bool:
-    """Queue the run of a worker that died, or of one that lives and has stopped renewing it.
-
-    With `max_crashes`, the worker was killed while it had the run: one that is killed too often is parked. Return
-    False if the worker has renewed the run since.
+def take_over(connection: TableConnection, seen: ClaimedRun, now: float, *, max_crashes: int | None) -> bool:
+    """Queue the run of a worker that died or stopped renewing its claim. With `max_crashes`, the worker was killed
+    while it had the run; a run that is killed too often is parked. Return False if the worker has renewed the run
+    since.
     """
     row = connection.execute(
         "SELECT 1 FROM runs WHERE id = ? AND holder = ? AND epoch = ? AND beat = ? AND state = 'running'",
@@ -233,8 +230,8 @@ def take_over(connection: TableConnection, seen: HeldRun, now: float, *, max_cra
     return True
 
 
-def _count_crash(connection: TableConnection, held: HeldRun, now: float, max_crashes: int) -> None:
-    """Queue a run whose process was killed, or park it if that has happened too often."""
+def _count_crash(connection: TableConnection, held: ClaimedRun, now: float, max_crashes: int) -> None:
+    """Queue a run whose process was killed, or park it if this has happened too often."""
     (before,) = connection.execute("SELECT crashes FROM runs WHERE id = ?", (held.id,)).fetchone()
     crashes = before + 1
     connection.execute("UPDATE runs SET crashes = ? WHERE id = ?", (crashes, held.id))
@@ -250,7 +247,7 @@ def _count_crash(connection: TableConnection, held: HeldRun, now: float, max_cra
 
 
 def requeue(connection: TableConnection, run_id: str, holder: str, epoch: int, now: float) -> None:
-    """Return a run to the queue, if it is still held so."""
+    """Return a run to the queue if its claim is unchanged."""
     row = connection.execute(
         "SELECT must_stop FROM runs WHERE id = ? AND holder = ? AND epoch = ? AND state = 'running'",
         (run_id, holder, epoch),

@@ -1,4 +1,4 @@
-"""Remove what nobody looks at any more from the embedded engine's file."""
+"""Remove old rows from an engine's tables."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The rows of schedules: each due time is decided and acted on in one transaction."""
+"""The rows of schedules: each due time is decided and handled in one transaction."""
 
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ KEPT_OCCURRENCES: Final = 1000
 
 
 def origin_of(schedule_id: str) -> str:
-    """Return what the runs of a schedule are started by."""
+    """Return the `origin` of a schedule's runs."""
     return f"schedule:{schedule_id}"
 
 
@@ -43,7 +43,7 @@ def insert_schedule(connection: TableConnection, schedule: Schedule, next_at: fl
 
 
 def decided_until(connection: TableConnection, schedule_id: str) -> float:
-    """Return up to when due times have been decided."""
+    """Return the time up to which due times have been decided."""
     row = connection.execute("SELECT decided_until FROM schedules WHERE id = ?", (schedule_id,)).fetchone()
     return row[0] if row else 0.0
 
@@ -55,7 +55,7 @@ def store_decisions(
     now: float,
     run_ids: dict[float, str] | None = None,
 ) -> None:
-    """Append decisions to the history and note when the schedule is due next."""
+    """Append decisions to the history and store the next due time."""
     for each in decided.decisions:
         run_id = (run_ids or {}).get(each.due_at, "")
         append_occurrence(connection, schedule.id, each, now, run_id)
@@ -91,7 +91,7 @@ def append_occurrence(
 
 
 def select_history(connection: TableConnection, schedule_id: str, limit: int) -> list[Occurrence]:
-    """List what became of due times, newest first."""
+    """List the outcomes of due times, newest first."""
     rows = connection.execute(
         """SELECT schedule_id, due_at, fate, decided_at, run_id, count, until FROM occurrences
            WHERE schedule_id = ? ORDER BY number DESC LIMIT ?""",
@@ -148,7 +148,7 @@ def start_run(connection: TableConnection, schedule: Schedule, at: float, now: f
 
 
 def stop_runs(connection: TableConnection, run_ids: list[str], now: float) -> None:
-    """End runs; those being driven end as soon as their worker hears of it."""
+    """Stop runs; those being driven end as soon as their worker is notified."""
     for run_id in run_ids:
         (state,) = connection.execute("SELECT state FROM runs WHERE id = ?", (run_id,)).fetchone()
         if state == "running":

@@ -1,4 +1,4 @@
-"""The runs of a home, whatever database they are in and whoever drives them."""
+"""The runs of a home folder, in any database and with any kind of workers."""
 
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -38,22 +38,22 @@ RUN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
 class Changes(Protocol):
-    """Waits for changes of runs, as long as somebody watches."""
+    """Waits for changes of runs while somebody watches."""
 
     async def wait(self) -> None:
-        """Return when there may be changes since the last call."""
+        """Wait until there may be changes since the last call."""
         ...
 
 
 class Workforce(Protocol):
-    """What has runs driven: how workers hear of them, and who they are."""
+    """The workers of an engine: how they are notified and detected."""
 
     async def announce(self) -> None:
         """Tell workers and watchers that runs have changed."""
         ...
 
     def watching(self) -> AbstractAsyncContextManager[Changes]:
-        """Hear of changes while the block runs. Raises StorageError."""
+        """Wait for changes while the block runs. Raises StorageError."""
         ...
 
     async def has_worker(self, place: str) -> bool:
@@ -65,15 +65,15 @@ class Workforce(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Release what it holds."""
+        """Release its resources."""
         ...
 
 
 class StoredRuns:
-    """The runs of one home in a database, driven by a workforce; implements `Engine`."""
+    """The runs of one home folder in a database, driven by a workforce; implements `Engine`."""
 
     def __init__(self, database: TableDatabase, clock: Clock, workforce: Workforce, prompts: Prompts) -> None:
-        """Prepare; nothing is opened yet."""
+        """Prepare without opening anything."""
         self.prompts = prompts
         self._database = database
         self._clock = clock
@@ -98,7 +98,7 @@ class StoredRuns:
         return view
 
     async def signal(self, run_id: str, message: RunMessage) -> RunView:
-        """Store an answer, and queue the run that waits for it. Raises BadRequest, StorageError."""
+        """Store an answer, and queue the run that was waiting for it. Raises BadRequest, StorageError."""
 
         def store(connection: TableConnection, run: RunView) -> None:
             if message.call_id not in run.waits_for:
@@ -112,7 +112,7 @@ class StoredRuns:
         return await self._change(run_id, store)
 
     async def stop(self, run_id: str) -> RunView:
-        """End a run; one that is being driven ends as soon as its worker hears of it. Raises BadRequest."""
+        """Stop a run; if it is being driven, it ends as soon as its worker is notified. Raises BadRequest."""
 
         def end(connection: TableConnection, run: RunView) -> None:
             if run.state in ENDED:
@@ -170,7 +170,7 @@ class StoredRuns:
             await changes.wait()
 
     async def prune(self, before: float) -> int:
-        """Forget runs that ended before a time, and what became of due times before it; return how many runs."""
+        """Delete runs that ended before a time, and the history of due times before it; return how many runs."""
         return await self._database.write(lambda connection: prune(connection, before))
 
     async def has_worker(self, place: str = "") -> bool:
@@ -187,7 +187,7 @@ class StoredRuns:
         await self._database.aclose()
 
     async def _change(self, run_id: str, change: Callable[[TableConnection, RunView], None]) -> RunView:
-        """Change an existing run and return it as it is then. Raises BadRequest, StorageError."""
+        """Change an existing run and return its new state. Raises BadRequest, StorageError."""
 
         def work(connection: TableConnection) -> RunView:
             change(connection, _known(connection, run_id))
@@ -206,7 +206,7 @@ def _known(connection: TableConnection, run_id: str) -> RunView:
 
 
 def _queue(connection: TableConnection, run_id: str, now: float) -> None:
-    """Queue a run that rests; it starts afresh as to crashes."""
+    """Queue a failed, parked or suspended run; its crash count is reset."""
     connection.execute(
         """UPDATE runs SET state = 'queued', waits_for = '[]', sentence = '', failure = '', crashes = 0, busy = 0,
            not_before = 0, updated_at = ? WHERE id = ?""",

@@ -1,4 +1,4 @@
-"""The schedules of a home, whatever database they are in."""
+"""The schedules of a home folder, in any database."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -67,7 +67,7 @@ class StoredSchedules:
         return await self._write(pause)
 
     async def resume(self, schedule_id: str) -> ScheduleView:
-        """Start runs again from now on; the times of the pause are in the history. Raises BadRequest."""
+        """Start runs again from now on; due times during the pause are recorded in the history. Raises BadRequest."""
 
         def resume(connection: TableConnection) -> ScheduleView:
             view, now = _known(connection, schedule_id), self._clock.now()
@@ -90,7 +90,7 @@ class StoredSchedules:
         await self._write(remove)
 
     async def run_now(self, schedule_id: str) -> RunView:
-        """Start a run now, besides those that are due. Raises BadRequest."""
+        """Start a run now, in addition to those that are due. Raises BadRequest."""
 
         def start(connection: TableConnection) -> RunView:
             view, now = _known(connection, schedule_id), self._clock.now()
@@ -112,7 +112,7 @@ class StoredSchedules:
         return await self._database.read(select_schedules)
 
     async def history(self, schedule_id: str, limit: int = 50) -> Sequence[Occurrence]:
-        """List what became of the due times, newest first."""
+        """List the outcomes of due times, newest first."""
         return await self._database.read(lambda connection: select_history(connection, schedule_id, limit))
 
     async def _write(self, work: Callable[[TableConnection], T]) -> T:

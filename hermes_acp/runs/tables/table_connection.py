@@ -1,4 +1,4 @@
-"""What statements need of a connection, and what stored runs need of a database."""
+"""The interfaces of database connections, for statements and for stored runs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
@@ -20,19 +20,19 @@ class Rows(Protocol):
         ...
 
     def fetchall(self) -> list[Any]:
-        """Return all rows that are left."""
+        """Return all remaining rows."""
         ...
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the rows that are left."""
+        """Iterate over the remaining rows."""
         ...
 
 
 class TableConnection(Protocol):
-    """Carries out statements, whose parameters are written as `?` or `:name`."""
+    """Executes statements, with parameters written as `?` or `:name`."""
 
     def execute(self, statement: str, parameters: Parameters = (), /) -> Rows:
-        """Carry out a statement within the transaction that is open."""
+        """Execute a statement in the open transaction."""
         ...
 
 
@@ -40,9 +40,8 @@ class TableDatabase(Protocol):
     """Transactions on the tables of runs."""
 
     async def write(self, work: Callable[[TableConnection], T]) -> T:
-        """Run `work` in a write transaction that is durable when this returns; no other one runs meanwhile.
-
-        Raises StorageError. After an error it is not known whether the transaction was committed.
+        """Run `work` in an exclusive write transaction that is durable on return. Raises StorageError. After an
+        error, the transaction may or may not have been committed.
         """
         ...
 

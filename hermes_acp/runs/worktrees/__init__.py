@@ -1,1 +1,1 @@
-"""Give each card a git worktree of its own."""
+"""Give each card its own git worktree."""

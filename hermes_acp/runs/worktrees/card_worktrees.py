@@ -1,7 +1,6 @@
-"""The worktrees of cards: created, found again after a crash, and removed with their work kept on a branch.
-
-Repeatable at every point: the record is written before anything is created, and a lock that git itself inherits keeps
-others out until a git that outlived its process has ended.
+"""The worktrees of cards: create them, find them again after a crash, and remove them, keeping their work on a
+branch. Repeatable at every point: the record is written before anything is created, and a lock that git inherits
+keeps others out until a git that outlived its process has ended.
 """
 
 import os
@@ -25,7 +24,7 @@ from hermes_acp.git.linked_worktrees import (
     is_within,
     remove_stale_locks,
     reset_to,
-    work_under_way,
+    unfinished_operation,
 )
 from hermes_acp.git.repository_git import RepositoryGit, WorkingCopy, find_program, find_working_copy
 from hermes_acp.runs.worktrees.worktree_records import WorktreeRecord, WorktreeRecords
@@ -38,7 +37,7 @@ CarryTrust = Callable[[str, str], None]
 
 
 class CardWorktrees:
-    """The worktrees of one home; implements `Worktrees`."""
+    """The worktrees of one home folder; implements `Worktrees`."""
 
     def __init__(
         self,
@@ -108,7 +107,7 @@ class CardWorktrees:
     def _planned(
         self, board: str, card_id: str, folder: str, copy: WorkingCopy, start: tuple[str, str]
     ) -> WorktreeRecord:
-        """Return the record of a new worktree, which begins at a commit of a branch."""
+        """Return the record of a new worktree, which starts at a commit of a branch."""
         source, token = os.path.realpath(folder), os.urandom(3).hex()
         path = str(self._folder() / f"{os.path.basename(copy.top)}-{board}-{card_id}-{token}")
         inside = os.path.normpath(os.path.join(path, os.path.relpath(source, copy.top)))
@@ -125,7 +124,7 @@ class CardWorktrees:
         return record
 
     def _end_merge(self, git: RepositoryGit, record: WorktreeRecord) -> WorktreeRecord:
-        """Let the work on a card go on whose merge is done or was interrupted."""
+        """Let the work on a card continue after its merge was finished or interrupted."""
         if record.tip:
             git_dir = git.run("rev-parse", "--absolute-git-dir").strip()
             remove_stale_locks(git_dir)
@@ -135,7 +134,7 @@ class CardWorktrees:
         return record
 
     def _is_whole(self, git: RepositoryGit, record: WorktreeRecord, copy: WorkingCopy) -> bool:
-        """Return whether a worktree is still one of its repository."""
+        """Return whether a worktree still belongs to its repository."""
         if not os.path.isdir(record.path):
             return False
         own = git.at(record.path).try_run("rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -165,22 +164,22 @@ class CardWorktrees:
         self.records.forget(record)
 
     def _keep_work(self, git: RepositoryGit, record: WorktreeRecord) -> None:
-        """Commit what the agent left uncommitted; what a merge had changed is restored first."""
+        """Commit the agent's uncommitted work, after restoring what a merge had changed."""
         git_dir = git.run("rev-parse", "--absolute-git-dir").strip()
         remove_stale_locks(git_dir)
         if record.tip:
             restore_tip(git, record, git_dir)
-        elif not work_under_way(git_dir):
+        elif not unfinished_operation(git_dir):
             commit_all(git, UNFINISHED.format(card=record.card_id, board=record.board))
 
 
 def earlier_work_of(record: WorktreeRecord) -> str:
-    """Return the reference that keeps a card's commits after a conflict has made them one."""
+    """Return the reference that keeps a card's original commits after a conflict, which squashes them."""
     return f"refs/hermes-acp/{record.branch.rpartition('/')[2]}"
 
 
 def restore_tip(git: RepositoryGit, record: WorktreeRecord, git_dir: str) -> None:
-    """Make a card's worktree as it was when its merge began. Raises GitFailed."""
+    """Restore a card's worktree to its state before the merge. Raises GitFailed."""
     if is_rebasing(git_dir):
         git.run("rebase", "--quit")
     git.run("symbolic-ref", "HEAD", BRANCHES + record.branch)

@@ -1,4 +1,4 @@
-"""What this home knows about the worktrees of cards: a small file for each, written before anything is created."""
+"""The records of cards' worktrees: a small file for each, written before anything is created."""
 
 import fcntl
 import os
@@ -21,10 +21,10 @@ Stage = Literal["creating", "ready", "rebasing", "checking", "returning", "merge
 
 
 class WorktreeRecord(Struct, frozen=True, omit_defaults=True):
-    """The worktree of a card: where it is, which branch it has, where that began and which one it is for.
+    """The worktree of a card: its location, its branch, and the commit and branch that it started from.
 
-    `folder` is the session's folder in it. `tip` is the commit with everything that the agent did, while a merge is
-    under way, and `conflicts` are the files that the agent was asked to mend.
+    `folder` is the session's folder in it. `tip` is the commit with all of the agent's work during a merge, and
+    `conflicts` are the files that the agent was asked to fix.
     """
 
     board: str
@@ -41,10 +41,10 @@ class WorktreeRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class WorktreeRecords:
-    """The files of one home, and the locks that go with them."""
+    """The record files of one home folder, and their locks."""
 
     def __init__(self, home: Path) -> None:
-        """Prepare; nothing is created yet."""
+        """Prepare without creating anything."""
         self._folder = home / "worktrees"
 
     def read(self, board: str, card_id: str) -> WorktreeRecord | None:
@@ -94,7 +94,7 @@ class WorktreeRecords:
 
 @asynccontextmanager
 async def _lock(path: Path) -> AsyncGenerator[int]:
-    """Hold a lock; processes that inherit its descriptor hold it, too. Raises StorageError."""
+    """Hold a lock; processes that inherit its descriptor hold it too. Raises StorageError."""
     private_folder(path.parent)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

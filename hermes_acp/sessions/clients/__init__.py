@@ -1,1 +1,1 @@
-"""The clients of a session: what they are shown, what they are asked, and turns that outlive them."""
+"""The clients of a session: their updates and questions, and turns that outlive them."""

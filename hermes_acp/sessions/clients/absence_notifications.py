@@ -1,6 +1,5 @@
-"""Report what happens in a session while no client is attached: a question, or the end of a turn.
-
-Turns of runs are left out: runs are reported as such.
+"""Send notifications about questions and ends of turns in sessions without clients. Turns of runs are left out,
+because runs are reported separately.
 """
 
 from collections.abc import Callable, Sized
@@ -28,7 +27,7 @@ Post = Callable[[Notification], None]
 
 
 class AttendedSession(Protocol):
-    """A session, as far as it is needed here."""
+    """A session, as seen by this module."""
 
     @property
     def record(self) -> Record:
@@ -76,12 +75,12 @@ class _AbsenceAudience:
         self._questions: dict[str, str] = {}
 
     def report_questions(self) -> None:
-        """Report what is asked now."""
+        """Report the open questions."""
         for call_id, sentence in self._questions.items():
             self._report("input_required", call_id, sentence)
 
     def show(self, event: Event) -> None:
-        """Report an event that somebody who is elsewhere wants to know of."""
+        """Report an event if it is relevant to a person who is not at a client."""
         match event:
             case TurnStarted():
                 self._is_run = bool(event.run_id)

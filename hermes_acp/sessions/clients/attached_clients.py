@@ -1,4 +1,4 @@
-"""The clients attached to one session: who sees it, who may act in it, and who answers its questions.
+"""The clients attached to one session: observers and controllers, and the questions to them.
 
 All clients are shown the same events in the same order. A question goes to every controller; the first valid answer
 counts, and the question is withdrawn from the others. Losing a client never ends a turn.
@@ -22,7 +22,7 @@ from hermes_acp.core.messages import Part, words_in
 from hermes_acp.core.ports.gate_ports import AnswerAwaited, Gate, PermissionResponse, PermissionScope
 from hermes_acp.core.ports.record_ports import Audience
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.core.record.interrupted_calls import may_rest
+from hermes_acp.core.record.interrupted_calls import may_be_suspended
 from hermes_acp.sessions.clients.open_questions import AskedGate, OpenQuestion
 
 T = TypeVar("T")
@@ -92,7 +92,7 @@ class AttachedClients:
     def attach(self, client: AttachedClient) -> AttachedClient:
         """Attach a client, in place of an earlier attachment of its connection; return it with its name here.
 
-        It is shown what happens from now on. What is open reaches it with `brief`.
+        It gets all events from now on. `brief` shows it what is already open.
         """
         self._forget(client.connection)
         client = structs.replace(client, name=self._unique(client.name))
@@ -101,7 +101,7 @@ class AttachedClients:
         return client
 
     def brief(self, connection: object) -> None:
-        """Show a client that has just been attached what stands, and put the open questions to it."""
+        """Show a newly attached client the current state, and ask it the open questions."""
         client = self.find(connection)
         if client is None:
             return
@@ -134,7 +134,7 @@ class AttachedClients:
 
     @contextmanager
     def prompting(self, parts: tuple[Part, ...], connection: object) -> Generator[None]:
-        """Note who sent a prompt while it waits and runs: that client has shown it already."""
+        """Record who sent a prompt while it waits and runs, because that client has already shown it."""
         sent = parts, connection
         self._prompts.append(sent)
         try:
@@ -147,7 +147,7 @@ class AttachedClients:
         return any(author is connection for _, author in self._prompts)
 
     def author_of(self, event: UserSaid | CommandAnswered) -> object | None:
-        """Return the connection that sent the prompt that an event records, or None if it cannot be told.
+        """Return the connection that sent the prompt in an event, or None if it cannot be determined.
 
         Secrets may be masked in the event, and what a template adds comes after the client's own parts.
         """
@@ -192,7 +192,7 @@ class AttachedClients:
     async def _put(
         self, open_question: Callable[[TaskGroup], OpenQuestion[T]], call_id: str, unanswered: T
     ) -> tuple[T, str]:
-        """Put a question to all controllers, those that come later included, until it has an outcome."""
+        """Ask all controllers a question, including those that attach later, until it has an outcome."""
         outcome: tuple[T, str] | None = None
         async with anyio.create_task_group() as tasks:
             question = open_question(tasks)
@@ -211,12 +211,11 @@ class AttachedClients:
         return outcome
 
     def suspend(self) -> bool:
-        """Leave the open questions to a later process; return whether there are any and all of them can be asked again.
-
-        Only questions about the model's own calls can, and none may end because its clients have left.
+        """Suspend the open questions for a later process; return whether there are any and all of them can be asked
+        again. Only questions about the model's own calls can be, and none may end because its clients have left.
         """
         calls = self._ledger.record.calls
-        own = {call.id for call in calls.of_model() if may_rest(calls, call)}
+        own = {call.id for call in calls.of_model() if may_be_suspended(calls, call)}
         if self.unattended != "wait" or not self._questions or not own.issuperset(self._questions.values()):
             return False
         for question in self._questions:

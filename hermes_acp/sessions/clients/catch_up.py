@@ -1,4 +1,4 @@
-"""Show an audience a session's past while the session continues.
+"""Replay a session's history to an audience while the session continues.
 
 No event is missed, shown twice or shown out of order.
 """
@@ -28,10 +28,9 @@ class ReplayAudience(Audience, Protocol):
 
 
 class CatchUp:
-    """Take the place of an audience while it is shown the past; hand the place back when the block ends.
-
-    Events that happen meanwhile are held and shown last. An equal audience that was already watching is paused for that
-    time. If the block fails, such an audience resumes; one that was not watching is not added.
+    """Stands in for an audience during the replay, until the block ends. Events that happen in the meantime are
+    held back and shown last. An equal audience that was already watching is paused for that time. If the block
+    fails, such an audience resumes; one that was not watching is not added.
     """
 
     def __init__(self, audience_of: Callable[[Session], ReplayAudience]) -> None:
@@ -43,7 +42,7 @@ class CatchUp:
         self._is_over = anyio.Event()
 
     def join(self, session: Session) -> None:
-        """Start to hold events, in place of the session's audience."""
+        """Start holding back events, in place of the session's audience."""
         audience = self._audience_of(session)
         self._watched_before = session.ledger.is_watched_by(audience)
         session.ledger.dismiss(audience)
@@ -52,7 +51,7 @@ class CatchUp:
         self._session, self._audience = session, audience
 
     async def hear(self, past: SessionHistory) -> None:
-        """Show the audience the past, as fast as it can read."""
+        """Replay the history to the audience, as fast as it can read."""
         assert self._audience, "somebody joins before they are shown anything"
         for event in chain(replayable(past.events), past.news):
             self._audience.replay_event(event)
@@ -63,7 +62,7 @@ class CatchUp:
         self._held.append(event)
 
     async def drained(self) -> None:
-        """Let the session continue, unless so many events are held that it should wait."""
+        """Wait if too many events are held back."""
         if len(self._held) >= MAX_HELD_EVENTS:
             await self._is_over.wait()
 

@@ -1,4 +1,4 @@
-"""What becomes of sessions whose clients leave: turns go on, and what nobody needs any more is closed."""
+"""Detach clients from sessions: turns continue, and sessions that nobody needs any more are closed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,7 +10,7 @@ from hermes_acp.sessions.session_manager import SessionManager
 
 
 class Departures:
-    """Let clients leave the sessions of one process."""
+    """Detaches clients from the sessions of one process."""
 
     def __init__(self, sessions: SessionManager) -> None:
         self._sessions = sessions
@@ -18,7 +18,9 @@ class Departures:
         """Called with the ID of a session whose last client has left; never blocks or raises."""
 
     async def release(self, session: Session, connection: object) -> None:
-        """Close a session for one of its clients: stop what runs, unless others are attached or it only watches."""
+        """Close a session for one of its clients: stop the running turn, unless others are attached or it is an
+        observer.
+        """
         client = session.clients.find(connection)
         if len(session.clients) > 1 or (client and client.role == "observer"):
             await self.leave(connection, session.id)
@@ -28,7 +30,7 @@ class Departures:
     async def leave(self, connection: object, session_id: str | None = None) -> None:
         """Detach a client from one session, or from all; close those that nobody needs any more.
 
-        What runs in a session goes on without clients, unless its user wants it stopped.
+        Running turns continue without clients, unless the user wants them stopped.
         """
         for session in self._sessions.opened:
             if session_id in (None, session.id) and session.clients.find(connection):
@@ -41,7 +43,7 @@ class Departures:
                 await self.close_if_unattended(session)
 
     async def close_all(self) -> None:
-        """Close all sessions at the end of the process; turns that wait for their user rest."""
+        """Close all sessions at the end of the process; turns that wait for their user are suspended."""
         async with anyio.create_task_group() as tasks:
             for session in self._sessions.opened:
                 tasks.start_soon(partial(self._sessions.close, session.id, keeps_questions=True))

@@ -1,4 +1,4 @@
-"""One question that is put to several clients: the first that decides it answers for all."""
+"""A question to several clients: the first decision counts for all."""
 
 from collections.abc import Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
@@ -34,7 +34,7 @@ class OpenQuestion(Generic[T]):
         decides: Callable[[T], bool],
         words: str,
     ) -> None:
-        """Prepare a question that `put` asks at one gate; `decides` tells a decision from a missing answer."""
+        """Prepare a question that `put` asks at one gate; `decides` distinguishes a decision from a missing answer."""
         self.words = words
         """What is asked, in one line."""
         self._tasks = tasks

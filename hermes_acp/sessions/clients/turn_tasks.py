@@ -1,4 +1,4 @@
-"""Turns in tasks of their own: they go on whatever happens to the client that asked for them."""
+"""Run turns in separate tasks, which continue whatever happens to the client that started them."""
 
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -38,11 +38,11 @@ class TurnTasks:
 
     @property
     def has_turns(self) -> bool:
-        """Whether turns run or wait to run."""
+        """Whether any turns are running or queued."""
         return self._running > 0
 
     async def drain(self) -> None:
-        """Start no turns from now on, and wait until those that run have ended."""
+        """Start no more turns, and wait until the running ones have ended."""
         self._is_draining = True
         while self._running:
             self._all_ended = anyio.Event()
@@ -59,7 +59,7 @@ class TurnTasks:
         self._start(run)
 
     def ask_again(self, session: Session) -> None:
-        """Continue a turn that rests with its own question: the session's clients are asked."""
+        """Continue a suspended turn: the session's clients are asked its question again."""
 
         async def go_on() -> None:
             with suppress(BadRequest):  # another client was faster, with a prompt
@@ -77,7 +77,7 @@ class TurnTasks:
     ) -> TurnEnded:
         """Run a turn and wait for its end. If the wait is cancelled, so is the turn, unless the client is gone.
 
-        `turn` gets its place in the session's queue. Raises what the turn raises, and Busy while the process drains.
+        `turn` is queued in the session. Raises what the turn raises, and Busy while the process drains.
         """
         self.admit()
         place, ended = session.enqueue(), anyio.Event()
@@ -124,7 +124,7 @@ class TurnTasks:
 
     @contextmanager
     def _counted(self) -> Generator[None]:
-        """Count what a drain waits for: turns, and the answers to those who wait for one."""
+        """Count the work that a drain waits for: turns, and the replies to those who wait for them."""
         self._running += 1
         try:
             yield
@@ -134,7 +134,7 @@ class TurnTasks:
                 self._all_ended.set()
 
     async def _note(self, session: Session, turn: Callable[[], Awaitable[T]]) -> T:
-        """Run a turn; note it as unfinished until it ends, however it does. The end of the process is no such end."""
+        """Run a turn; record it as unfinished until it ends in any way other than the end of the process."""
         if self.unfinished is None:
             return await turn()
         with suppress(StorageError):  # only a continuation is lost; the turn reports a full disk itself

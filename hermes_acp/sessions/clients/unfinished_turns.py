@@ -1,4 +1,4 @@
-"""Which turns a resident process has not finished, so that the next one continues them."""
+"""The turns that a resident process has not finished, so that the next one can continue them."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ MAX_STARTS = 3
 
 
 class UnfinishedTurns:
-    """The sessions with unfinished turns and how often these were started, in a file that a killed process leaves."""
+    """The sessions with unfinished turns and how often these were started, in a file that survives the process."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -21,7 +21,7 @@ class UnfinishedTurns:
         self._writing = anyio.Lock()
 
     async def left_over(self) -> tuple[str, ...]:
-        """Return the sessions whose turns the last process did not finish and that may be continued."""
+        """Return the sessions with turns that the last process did not finish and that may be continued."""
         try:
             text = await anyio.to_thread.run_sync(self._path.read_bytes)
             starts = msgspec.json.decode(text, type=dict[str, int])
@@ -30,8 +30,10 @@ class UnfinishedTurns:
         self._starts = {session_id: count for session_id, count in starts.items() if count < MAX_STARTS}
         return tuple(self._starts)
 
-    def forgive(self, session_id: str) -> None:
-        """Count the starts of a turn anew: it waited for its user when the process ended, and did not end it."""
+    def reset_starts(self, session_id: str) -> None:
+        """Reset the count of a turn's starts: it waited for its user when the process ended, so it was not the
+        cause.
+        """
         self._starts[session_id] = 0
 
     async def begin(self, session_id: str) -> None:

@@ -1,4 +1,4 @@
-"""`/board`: look at a board, add and review cards, and show a board as this session's plan."""
+"""`/board`: show a board, add and review cards, and follow a board as this session's plan."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -37,7 +37,7 @@ EMPTY: Final = "No cards. `/board add TITLE` adds one."
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """List the cards, or do what the words say; a refusal is the answer."""
+    """List the cards, or carry out the action in `words`; if that is refused, return the reason."""
     action, _, rest = words.strip().partition(" ")
     rest = rest.strip()
     boards, board = services.boards(), board_of(turn)

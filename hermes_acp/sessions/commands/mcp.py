@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Do what `words` request, or list the servers."""
+    """Carry out the request in `words`, or list the servers."""
     return await services.oauth_coordinator.answer(turn.record.session_id, turn.gate, words)
 
 

@@ -13,7 +13,7 @@ USAGE: Final = "Name the card: `/park CARD WHY`."
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Park a card; a refusal is the answer."""
+    """Park a card; if that is refused, return the reason."""
     card, _, reason = words.strip().partition(" ")
     if not card:
         return USAGE

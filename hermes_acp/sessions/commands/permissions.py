@@ -1,4 +1,4 @@
-"""`/permissions`: show the standing answers that apply here, and take them back."""
+"""`/permissions`: show the standing answers that apply here, and revoke them."""
 
 import os
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ class _Answer(Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """What it covers, on one line."""
+        """The answer's scope, on one line."""
         verb = "Allowed" if self.grant.allowed else "Refused"
         scope = "in every session of this folder" if self.is_lasting else "in this session"
         return f"{verb} {scope}: {' '.join(describe_grant(self.grant).split())}"
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """List the answers, or take back those that `words` name by number. Raises StorageError."""
+    """List the answers, or revoke those that `words` name by number. Raises StorageError."""
     place = turn.record.cwd
     answers = _answers(turn.record.grants, await run_sync(services.workspace_trust.grants, place))
     action, *named = words.lower().split() or [""]
@@ -50,7 +50,7 @@ async def run(services: CommandServices, turn: "Turn", words: str) -> str:
 
 
 def _answers(own: Sequence[Grant], lasting: Sequence[Grant]) -> list[_Answer]:
-    """Return every answer once: one for the folder is in the record of its session too."""
+    """Return every answer once; one for the folder is also in the record of its session."""
     subjects = {(grant.kind, grant.subject) for grant in lasting}
     here = [_Answer(grant, is_lasting=False) for grant in own if (grant.kind, grant.subject) not in subjects]
     return [*here, *(_Answer(grant, is_lasting=True) for grant in lasting)]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Ask about what is not trusted yet, or revoke earlier trust. Raises StorageError."""
+    """Ask about untrusted items, or revoke earlier trust. Raises StorageError."""
     workspace_trust, place = services.workspace_trust, turn.record.cwd
     if words.strip().lower() in ("no", "revoke"):
         workspace_trust.revoke(place)

@@ -15,7 +15,7 @@ async def run(services: CommandServices, turn: "Turn", words: str) -> str:
     answer = await undoing.undo(words)
     if not undoing.is_done or answer == NOTHING:
         return answer
-    learned = await services.learning.take_undo(turn.record.session_id)
+    learned = await services.learning.count_undo(turn.record.session_id)
     return f"{answer}\n\n{learned}" if learned else answer
 
 

@@ -44,7 +44,7 @@ class SimilarityMeasure:
         return min((shared - mean) / deviation for mean, deviation in (self._usual[one], self._usual[other]))
 
     def surprise(self, vector: "array[float]", key: str) -> float:
-        """Return by how many standard deviations a skill is nearer to some words than to everyday prompts."""
+        """Return by how many standard deviations a skill is nearer to a text than to everyday prompts."""
         mean, deviation = self._usual[key]
         return (cosine_similarity(vector, self._vectors[key]) - mean) / deviation
 

@@ -23,7 +23,7 @@ MAX_REPORTED: Final = 8
 ABOUT_CHARACTERS: Final = 200
 
 
-class _Look:
+class _Search:
     def __init__(self) -> None:
         self.is_done = anyio.Event()
         self.found: list[SkillSuggestion] = []
@@ -43,14 +43,14 @@ class SkillSuggester:
         self._skills = skills
         self._start = start
         self._tell = tell
-        self._looks: dict[str, _Look] = {}
+        self._looks: dict[str, _Search] = {}
         self._told: dict[str, set[str]] = {}
 
     def look(self, session_id: str, workspace: Workspace, prompt: str) -> None:
         """Start a search in the background."""
         meaning = self._meaning()
         if meaning and len(self._told.get(session_id, ())) < MAX_REPORTED:
-            look = self._looks[session_id] = _Look()
+            look = self._looks[session_id] = _Search()
             self._start(partial(self._find, look, meaning, workspace, prompt[:PROMPT_CHARACTERS]))
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
@@ -73,7 +73,7 @@ class SkillSuggester:
         self._looks.pop(session_id, None)
         self._told.pop(session_id, None)
 
-    async def _find(self, look: _Look, meaning: SemanticIndex, workspace: Workspace, prompt: str) -> None:
+    async def _find(self, look: _Search, meaning: SemanticIndex, workspace: Workspace, prompt: str) -> None:
         try:
             with anyio.move_on_after(TIMEOUT_S):
                 look.found = await self._compare(meaning, workspace, prompt)

@@ -44,7 +44,7 @@ class _OpenCheckpoint:
         return tuple(place.root for place in self._note.places)
 
     def use(self, store: "CheckpointStore", work: "Callable[[CheckpointRecord], T]") -> T:
-        """Do something with the record while no other thread does. Raises CheckpointError if it was cancelled."""
+        """Run `work` with the record while no other thread uses it. Raises CheckpointError if it was cancelled."""
         with self._lock:
             if store.stop.is_set():
                 raise CheckpointError("The checkpoint was cancelled.")
@@ -61,7 +61,9 @@ class CheckpointManager:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Store nothing yet; `setup` returns the location and limits, `terms` the retention; called when needed."""
+        """Store nothing until first use; `setup` returns the location and limits, `terms` the retention; called
+        when needed.
+        """
         self._setup = setup
         self._terms = terms
         self._clock = clock

@@ -35,7 +35,7 @@ SWEEP_INTERVAL_S: Final = 3_600.0
 
 
 class RetentionPolicy(Struct, frozen=True):
-    """How many turns of a folder to keep, for how many days, in how many bytes."""
+    """The retention limits of a folder: turns, days and bytes."""
 
     keep_turns: int
     keep_days: float

@@ -37,7 +37,7 @@ class NamedStates(Struct):
 
 
 def store_states(shadow: Shadow, paths: Iterable[bytes], folders: Iterable[bytes] = ()) -> NamedStates:
-    """Store the present contents of some files, and return their states and those of these folders."""
+    """Store the current contents of some files, and return their states and those of these folders."""
     walk = Walk(shadow.git, shadow.root, shadow.own_home, shadow.bounds.max_files)
     found = NamedStates(dict.fromkeys(path for path in paths if walk.may_hold(path)))
     reached = [path for path in found.files if walk.takes(path)]  # through a link, there is nothing

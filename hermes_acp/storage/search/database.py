@@ -34,7 +34,7 @@ class Database:
     """A SQLite file, used by one worker thread at a time."""
 
     def __init__(self, path: Path, migrations: Sequence[str], *, cache_kib: int = 2048) -> None:
-        """Open nothing yet. A migration is one or more statements, each with `;` at the end of its line."""
+        """Open nothing until first use. A migration is one or more statements, each with `;` at the end of its line."""
         self.path = path
         self.set_aside: Path | None = None
         self.is_saved = True

@@ -49,7 +49,7 @@ class SearchIndex:
     """The full-text index of all sessions of a home folder."""
 
     def __init__(self, home: Path, folder: Path) -> None:
-        """Open nothing yet; `folder` contains the records."""
+        """Open nothing until first use; `folder` contains the records."""
         self._folder = folder
         self.database = Database(home / "search.db", MIGRATIONS, cache_kib=CACHE_KIB)
         self._seen: dict[str, int] | None = None

@@ -139,7 +139,7 @@ class _UnusedNumbers:
 
 
 def _beginning(session_id: str, opened: SessionOpened, numbers: _UnusedNumbers) -> _Standing:
-    """Return the standing of a record of which nothing was read yet."""
+    """Return the standing of an unread record."""
     number = numbers.take(opened.created_at)
     return _Standing(number, session_id, opened.cwd, "", False, opened.created_at, 0.0, 0, 0, 0)
 

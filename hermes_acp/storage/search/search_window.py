@@ -1,4 +1,4 @@
-"""The span of time that a search is limited to, and what the user asked for in it.
+"""The time span that a search is limited to, and the user's prompts within it.
 
 A passage without a time of its own, from a version that recorded none, counts as said at any time between its
 session's start and its last change.

@@ -82,7 +82,7 @@ class VectorStore:
     """The vectors of a home folder, used by one worker thread at a time."""
 
     def __init__(self, path: Path, model: str | None) -> None:
-        """Open nothing yet; opening the file drops vectors of other models, unless `model` is None."""
+        """Open nothing until first use; opening the file drops vectors of other models, unless `model` is None."""
         self.path = path
         self._model = model
         self._connection: Tables | None = None

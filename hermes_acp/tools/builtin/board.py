@@ -1,7 +1,4 @@
-"""The `board` tool: look at the cards that people and agents work on.
-
-It is offered in homes that have a board.
-"""
+"""The `board` tool: show the cards that people and agents work on. It is offered in home folders with a board."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
@@ -55,7 +52,7 @@ class Board:
         self._boards = boards
 
     def bind(self, boards: AgentBoards) -> "Board":
-        """Return the tool bound to the boards of a home."""
+        """Return the tool bound to the boards of a home folder."""
         return Board(boards)
 
     def schema(self) -> ToolSchema:
@@ -65,7 +62,7 @@ class Board:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Propose a look at the board, or at one card."""
+        """Propose to show the board, or one card."""
         boards = self._boards
         assert boards, "a tool without boards is in no toolbox"
         if not arguments.card:

@@ -1,6 +1,5 @@
-"""The `card` tool: report on one's own card, comment on others, and add new ones.
-
-It is offered in homes that have a board. A card that starts work is approved by the user, whatever the mode.
+"""The `card` tool: report on the agent's own card, comment on others, and add new ones. It is offered in home
+folders with a board. A card that starts work needs the user's approval in every mode.
 """
 
 from typing import Annotated, Literal
@@ -60,7 +59,7 @@ class CardTool:
         self._boards = boards
 
     def bind(self, boards: AgentBoards) -> "CardTool":
-        """Return the tool bound to the boards of a home."""
+        """Return the tool bound to the boards of a home folder."""
         return CardTool(boards)
 
     def schema(self) -> ToolSchema:
@@ -119,7 +118,7 @@ def _title(arguments: Arguments) -> str:
 
 
 def _shown(arguments: Arguments, cwd: str) -> str:
-    """Return the whole of what a change adds."""
+    """Return the full text that a change adds."""
     lines = [arguments.title, f"In {cwd}" if arguments.action == "add" else "", arguments.text]
     if arguments.link:
         lines.append(f"{arguments.link} {arguments.other}")

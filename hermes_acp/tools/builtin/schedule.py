@@ -1,7 +1,5 @@
-"""The `schedule` tool: have the clock start work that goes on without the user.
-
-It is offered only by processes that drive runs, and every change of a schedule is approved by the user, whatever the
-mode.
+"""The `schedule` tool: schedule work that runs without the user. It is offered only by processes that drive runs,
+and every change of a schedule needs the user's approval in every mode.
 """
 
 from typing import Annotated, Literal
@@ -51,7 +49,7 @@ class Schedule:
         self._schedules = schedules
 
     def bind(self, schedules: AgentSchedules) -> "Schedule":
-        """Return the tool bound to the schedules of a home."""
+        """Return the tool bound to the schedules of a home folder."""
         return Schedule(schedules)
 
     def schema(self) -> ToolSchema:
@@ -106,7 +104,7 @@ class Schedule:
         before: str | None,
         after: str,
     ) -> Proposal:
-        """Return the proposal of a change, with the whole text that it is about."""
+        """Return the proposal of a change, with its full text."""
         diff = Diff(f"{schedules.place}/{name}", before, after, is_deleted=not after)
         effects = (Remembers(schedules.place, is_asked=True, is_user_wide=True),)
         return Proposal(escape_invisible(title), self.kind, perform, effects, diffs=(diff,))

@@ -118,7 +118,7 @@ class SessionSearch:
 
 
 def _sought(arguments: Arguments) -> str:
-    """Return what is searched for, for the title of the call."""
+    """Return a description of the search, for the title of the call."""
     named = {"for": arguments.query, "since": arguments.since, "until": arguments.until}
     return "".join(f" {word} {escape_invisible(text)}" for word, text in named.items() if text.strip())
 
@@ -142,7 +142,7 @@ def _told(finds: SearchResults, arguments: Arguments, asked: RecallQuery) -> str
 
 
 def _range(asked: RecallQuery) -> str:
-    """Return the dates that were searched and today's, so that the model can tell how they were read."""
+    """Return the dates that were searched and today's, so that the model can see how they were read."""
     first = "the beginning" if asked.since is None else _local(asked.since)
     last = "now" if asked.until is None else _local(asked.until)
     return f"[from {first} until {last}, local time; today is {datetime.now().strftime('%A, %Y-%m-%d')}]"

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports.skill_ports import SkillChange, SkillPreview, SkillWorkshop
+from hermes_acp.core.ports.skill_ports import SkillChange, SkillPreview, SkillWriter
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Deletes, Effect, Progress, Proposal, Remembers, Result, Writes
 from hermes_acp.core.tool_metadata import ToolMetadata
@@ -74,10 +74,10 @@ class SkillManage:
     tool_metadata = ToolMetadata(capabilities=frozenset({"files", "memory"}), needs=frozenset({"skill"}))
     arguments: type[BaseModel] = Arguments
 
-    def __init__(self, workshop: SkillWorkshop | None = None) -> None:
+    def __init__(self, workshop: SkillWriter | None = None) -> None:
         self._workshop = workshop
 
-    def bind(self, skill_workshop: SkillWorkshop) -> "SkillManage":
+    def bind(self, skill_workshop: SkillWriter) -> "SkillManage":
         """Return the tool bound to a skill editor."""
         return SkillManage(skill_workshop)
 
@@ -117,7 +117,7 @@ class SkillManage:
         )
 
 
-def _report(workshop: SkillWorkshop, arguments: Arguments, cwd: str) -> Proposal:
+def _report(workshop: SkillWriter, arguments: Arguments, cwd: str) -> Proposal:
     async def report(progress: Progress) -> Result:
         return Result(await workshop.report(cwd, arguments.name, progress.session_id))
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports.custom_tool_ports import ToolChange, ToolPreview, ToolWorkshop
+from hermes_acp.core.ports.custom_tool_ports import ToolChange, ToolPreview, ToolWriter
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Deletes, Effect, Progress, Proposal, Remembers, Result, Writes
 from hermes_acp.core.tool_metadata import ToolMetadata
@@ -57,10 +57,10 @@ class ToolManage:
     tool_metadata = ToolMetadata(capabilities=frozenset({"files", "memory"}))
     arguments: type[BaseModel] = Arguments
 
-    def __init__(self, workshop: ToolWorkshop | None = None) -> None:
+    def __init__(self, workshop: ToolWriter | None = None) -> None:
         self._workshop = workshop
 
-    def bind(self, tool_workshop: ToolWorkshop) -> "ToolManage":
+    def bind(self, tool_workshop: ToolWriter) -> "ToolManage":
         """Return the tool bound to a tool editor."""
         return ToolManage(tool_workshop)
 

@@ -51,7 +51,7 @@ class CustomToolManager:
         *,
         confinement: ConfinementInputs,
     ) -> None:
-        """Read nothing yet; `settings` returns the settings once they are loaded."""
+        """Read nothing until first use; `settings` returns the settings once they are loaded."""
         self._confinement = confinement
         self._environment = environment
         self._workspace_trust = workspace_trust

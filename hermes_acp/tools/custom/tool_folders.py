@@ -58,7 +58,7 @@ class ToolFolders:
     """The tool folders of one user and of their workspaces; unchanged files are not read again."""
 
     def __init__(self, home: Path, is_foreign: Callable[[str], bool] = lambda _: False) -> None:
-        """Read nothing yet; `is_foreign` tells whether a path belongs to another profile."""
+        """Read nothing until first use; `is_foreign` says whether a path belongs to another profile."""
         self._home = home
         self._is_foreign = is_foreign
         self._read: dict[Path, tuple[tuple[int, int, int], ToolFile]] = {}

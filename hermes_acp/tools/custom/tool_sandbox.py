@@ -94,7 +94,7 @@ class ToolSandboxes:
         *,
         denied_paths_for: Callable[[str, Sequence[str]], tuple[DeniedPath, ...]] = no_denied_paths,
     ) -> None:
-        """Run nothing yet; `denied_paths_for` returns the paths that rules hide from a tool in a folder."""
+        """Run nothing until first use; `denied_paths_for` returns the paths that rules hide from a tool in a folder."""
         self._denied_paths_for = denied_paths_for
         self._variables = variables
         self._bounds = bounds
@@ -168,7 +168,7 @@ class ToolSandboxes:
             cpu_s=int(declared.timeout_s) + 1,
         )
         denied_paths = self._denied_paths_for(session_folders.cwd, (declared.name,))
-        sight = _look_for_secrets((*shown, *roots), bounds, denied_paths)
+        sight = _find_secrets((*shown, *roots), bounds, denied_paths)
         whole = sight.hiding_unvisited()
         sandbox = Sandbox(
             roots,
@@ -226,7 +226,7 @@ def _libraries() -> tuple[str, ...]:
     return tuple(dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))))
 
 
-def _look_for_secrets(
+def _find_secrets(
     folders: Sequence[str], bounds: SandboxPolicy, denied_paths: Sequence[DeniedPath]
 ) -> PathScan:
     """Find the files whose reading would need the user's approval; nobody is asked while a tool runs.

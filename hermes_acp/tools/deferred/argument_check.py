@@ -1,7 +1,7 @@
 """Check the arguments of a deferred tool, whose schema the model may not have read.
 
-Only what can be checked quickly and certainly: types, required and unknown names, allowed values. Patterns and
-combined schemas are left to the server. Source: JSON Schema 2020-12.
+Only properties that can be checked quickly and reliably: types, required and unknown names, allowed values.
+Patterns and combined schemas are left to the server. Source: JSON Schema 2020-12.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ _COMBINED: Final = frozenset({"$ref", "anyOf", "oneOf", "allOf", "not", "if", "$
 
 
 def argument_mistakes(schema: Mapping[str, object], arguments: Mapping[str, object]) -> Iterator[str]:
-    """Yield what is wrong with some arguments, in words."""
+    """Yield the mistakes in some arguments, in words."""
     yield from _mistakes(schema, arguments, "arguments", 0)
 
 

@@ -32,7 +32,7 @@ class Arguments(BaseModel):
 
 
 class CallTool:
-    """Call another tool; calls that could be read never get here, since they are calls of that tool."""
+    """Call another tool; readable calls never get here, since they are converted to calls of that tool."""
 
     name = CALL_TOOL
     kind: ToolKind = "other"
@@ -44,7 +44,7 @@ class CallTool:
         return schema_of(self.name, ABOUT, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Refuse the call, which names no tool that it could be."""
+        """Refuse the call, because it names no tool."""
         del workspace
         raise BadRequest(
             f"{CALL_TOOL} cannot call {arguments.name[:80]!r}.", hint="Name one of the other tools."

@@ -1,7 +1,7 @@
 """Decide which tools are left out of requests until the model searches for them.
 
 Either all tools of MCP servers are in every request, or none: which ones are must not depend on the order in which
-servers connect, since any change of a request's tools makes the vendor read the whole request anew.
+servers connect, since any change of a request's tools invalidates the vendor's prompt cache.
 """
 
 from collections.abc import Mapping

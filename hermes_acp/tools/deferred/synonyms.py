@@ -1,4 +1,4 @@
-"""Words that mean much the same in the names and descriptions of tools."""
+"""Synonyms in the names and descriptions of tools."""
 
 from collections.abc import Iterable
 from functools import cache

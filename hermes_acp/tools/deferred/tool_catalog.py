@@ -1,4 +1,6 @@
-"""List deferred tools for a model: as much as fits, from descriptions down to the number of tools of each server."""
+"""List deferred tools for a model, in as much detail as fits, from descriptions down to the number of tools per
+server.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final

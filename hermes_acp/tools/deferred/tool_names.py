@@ -1,4 +1,4 @@
-"""The names of servers' tools: `mcp__SERVER__TOOL`, as `mcp/exposed_names.py` makes them."""
+"""The names of servers' tools: `mcp__SERVER__TOOL`, as created by `mcp/exposed_names.py`."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Rank tools by what a model, or a person, asks for.
+"""Rank tools by relevance to a query from a model or a person.
 
 A query is matched against a tool's name, its server, its description and its parameters. Synonyms count too, but less
 than the query's own words.
@@ -29,7 +29,7 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class RankedTool(Struct, frozen=True):
-    """A tool as it is searched: its own name, its server, and its schema."""
+    """A tool in the search index: its own name, its server, and its schema."""
 
     name: str
     server: str
@@ -53,7 +53,7 @@ def rank_tools(tools: Sequence[RankedTool], query: str, limit: int) -> list[int]
 
 
 def query_words(query: str) -> list[str]:
-    """Return the words of a query without those that say nothing, unless there are no others."""
+    """Return the words of a query without stop words, unless there are no others."""
     every = list(dict.fromkeys(_WORD.findall(fold(_separated(query)))))[:MAX_QUERY_WORDS]
     return [word for word in every if word not in STOP_WORDS] or every
 

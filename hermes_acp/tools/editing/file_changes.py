@@ -191,7 +191,7 @@ def _change_action(workspace: Workspace, changes: Sequence[FileChange], note: st
                     is_error=True,
                 )
         await _make(workspace, changes)
-        results = [await _look_again(workspace, change) for change in changes]
+        results = [await _verify_content(workspace, change) for change in changes]
         return Result(
             "\n".join((*(result.text for result in results), *((note,) if note else ()))),
             is_error=any(result.is_error for result in results),
@@ -239,7 +239,7 @@ async def _roll_back(workspace: Workspace, change: FileChange) -> bool:
     return True
 
 
-async def _look_again(workspace: Workspace, change: FileChange) -> Result:
+async def _verify_content(workspace: Workspace, change: FileChange) -> Result:
     """Report the file's current content: an editor may format on save, or acknowledge a write it did not make."""
     diff, after = change.diff, change.after
     shown = shown_path(diff.path, workspace)

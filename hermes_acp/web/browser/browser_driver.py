@@ -195,7 +195,7 @@ class Driver:
         match act["kind"]:
             case "navigate":
                 if was_stuck:
-                    self._begin_anew()
+                    self._restart()
                 self._navigate(act["url"], sees_private=act["sees_private"])
             case "click":
                 self._element(act["ref"]).click()
@@ -263,7 +263,7 @@ class Driver:
         except PageTimeout:
             self._note("The page is still loading.")
 
-    def _begin_anew(self) -> None:
+    def _restart(self) -> None:
         """Replace an unresponsive page with a new tab in a new process."""
         for page in self._context.pages:
             page.close()

@@ -85,7 +85,7 @@ class OpenBrowser:
         return json.loads(line)
 
     async def close(self) -> None:
-        """Kill the browser and everything it started; nothing of it is left on return."""
+        """Kill the browser and everything it started; on return, no such process is left."""
         with anyio.CancelScope(shield=True):
             await self._input.aclose()
             with anyio.move_on_after(SHUTDOWN_GRACE_S):

@@ -43,7 +43,7 @@ class DockerBackend:
             raise ConfigError(
                 f"{settings.engine} is not installed.", hint="Install it, or choose another backend."
             )
-        _refuse_far_engine(environment)
+        _refuse_remote_engine(environment)
         about = os.stat(place)
         owner = (about.st_uid, about.st_gid)
         limits = _limits(settings)
@@ -78,7 +78,7 @@ def _limits(settings: DockerSettings) -> Limits:
     )
 
 
-def _refuse_far_engine(environment: Mapping[str, str]) -> None:
+def _refuse_remote_engine(environment: Mapping[str, str]) -> None:
     """Refuse an engine on another machine, where folders with the same names are different ones."""
     for variable in ("DOCKER_HOST", "CONTAINER_HOST"):
         address = environment.get(variable, "")

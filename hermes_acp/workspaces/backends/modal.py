@@ -32,7 +32,8 @@ IMAGE: Final = "im-"
 class ModalSandbox:
     """One sandbox, terminated with everything in it on release.
 
-    To be kept, its files become an image, from which the next one starts. Its handle has its ID and that of the image.
+    To keep its files, they are stored as an image, from which the next sandbox starts. Its handle contains its ID
+    and that of the image.
     """
 
     name = "Modal"
@@ -46,7 +47,7 @@ class ModalSandbox:
 
     @property
     def handle(self) -> str:
-        """The IDs of the sandbox and of the image with the files that it began with, as far as there are such."""
+        """The IDs of the sandbox and of the image that it started from, if there are any."""
         sandbox_id = self._sandbox.object_id if self._sandbox is not None else ""
         return f"{sandbox_id} {self._image_id}".strip()
 
@@ -109,7 +110,7 @@ class ModalSandbox:
         return self._image_id
 
     async def disconnect(self) -> None:
-        """Close the connection; a sandbox that runs ends when its time is up."""
+        """Close the connection; a running sandbox ends when its time is up."""
         from modal.exception import Error
 
         sandbox, self._sandbox = self._sandbox, None
@@ -210,7 +211,7 @@ class ModalSandbox:
 
 
 async def _cost_of(sandbox: Any) -> float | None:
-    """Return what a sandbox has cost in US dollars, if the service says; what it says is an estimate of its own."""
+    """Return the cost of a sandbox in US dollars as estimated by the service, if it reports one."""
     from modal.exception import Error
 
     try:

@@ -65,7 +65,7 @@ def no_denied_paths(folder: str) -> tuple[DeniedPath, ...]:
 
 
 class SandboxFacts(Struct, frozen=True):
-    """What a service says about a sandbox: whether it runs, what it has, and what it has cost, if the service says."""
+    """A service's report on a sandbox: whether it runs, its resources, and its cost, if known."""
 
     state: Literal["running", "suspended", "gone"]
     resources: str = ""
@@ -75,7 +75,7 @@ class SandboxFacts(Struct, frozen=True):
 class CloudService(Protocol):
     """What a service must provide: a sandbox, running a script in it to its end, and uploading a file to it.
 
-    A sandbox that is kept has a handle, by which later processes find it again.
+    A kept sandbox has a handle by which later processes find it again.
     """
 
     name: str
@@ -94,11 +94,11 @@ class CloudService(Protocol):
         ...
 
     async def start(self) -> bool:
-        """Let a suspended sandbox go on; return False if it turns out to be gone. Raises WorkspaceError."""
+        """Resume a suspended sandbox; return False if it turns out to be gone. Raises WorkspaceError."""
         ...
 
     async def suspend(self) -> str:
-        """Stop the sandbox so that its files stay; return the handle it has then. Raises WorkspaceError."""
+        """Stop the sandbox but keep its files; return its new handle. Raises WorkspaceError."""
         ...
 
     async def disconnect(self) -> None:
@@ -185,7 +185,7 @@ class CloudHost:
         denied_paths: DeniedPathLookup = no_denied_paths,
         claim: SandboxClaim | None = None,
     ) -> None:
-        """Rent nothing yet; `place` is the remote folder in which the session works.
+        """Rent nothing until first use; `place` is the remote folder in which the session works.
 
         With a claim, the sandbox is kept for the session's next workspace; without one, it is released at the end.
         """
@@ -203,7 +203,9 @@ class CloudHost:
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether nothing leads out and rules deny nothing there, since no service can enforce rules."""
+        """Whether it counts as a sandbox: it has no network, and no rules deny paths there, which no service could
+        enforce.
+        """
         is_something_shut = any(each.may_match_below(self._place) for each in self._closures(self._place))
         return not self._has_network and not is_something_shut
 
@@ -276,7 +278,7 @@ class CloudHost:
             await self._service.execute(f"mkdir -p {quote(self._place)}", SERVICE_TIMEOUT_S)
 
     async def _find(self) -> bool:
-        """Go on in the session's own sandbox; return False if it has none. Raises WorkspaceError if it is gone."""
+        """Continue in the session's sandbox; return False if it has none. Raises WorkspaceError if it is gone."""
         handle = await run_sync(self._claim.find) if self._claim else ""
         if not (self._claim and handle):
             return False
@@ -302,7 +304,7 @@ class CloudHost:
             await run_sync(self._claim.note, self._service.handle, "running")
 
     async def _suspend(self) -> bool:
-        """Keep the sandbox if somebody may come back to it; return whether it is kept."""
+        """Keep the sandbox if the session may be resumed; return whether it is kept."""
         if not (self._claim and self._claim.session_id and self._service.handle):
             return False
         with move_on_after(SUSPEND_TIMEOUT_S, shield=True):
@@ -316,7 +318,8 @@ class CloudHost:
     async def _deprovision(self) -> None:
         """Release the sandbox, even if cancelled: it costs money as long as it exists.
 
-        A sandbox with a session's files is only disconnected from: that it cannot be used now does not mean it is gone.
+        A sandbox with a session's files is only disconnected, because being unusable now does not mean that it is
+        gone.
         """
         with move_on_after(SERVICE_TIMEOUT_S, shield=True):
             if self._has_own:

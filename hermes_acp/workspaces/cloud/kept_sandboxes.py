@@ -1,6 +1,5 @@
-"""Which sandboxes at services are kept for which sessions: one small file each, written before they are needed.
-
-An entry is written as soon as a sandbox is rented, so a killed process leaves a trace of what still costs money.
+"""The sandboxes at services that are kept for sessions, in one small file each. An entry is written as soon as a
+sandbox is rented, so after a crash it is known which sandboxes still cost money.
 """
 
 from contextlib import suppress
@@ -18,10 +17,8 @@ FOLDER: Final = "sandboxes"
 
 
 class KeptSandbox(Struct, frozen=True):
-    """A sandbox that belongs to a session.
-
-    `handle` is what the service knows it by, `cwd` is the session's folder on this machine, `at` is in seconds since
-    the epoch.
+    """A sandbox that belongs to a session. `handle` identifies it at the service, `cwd` is the session's folder on
+    this machine, `at` is in seconds since the epoch.
     """
 
     session_id: str
@@ -33,21 +30,21 @@ class KeptSandbox(Struct, frozen=True):
 
 
 class KeptSandboxes:
-    """The sandboxes that the sessions of one home keep. Methods block; those that write raise StorageError."""
+    """The kept sandboxes of a home folder's sessions. Methods block; those that write raise StorageError."""
 
     def __init__(self, home: Path) -> None:
         self._folder = home / FOLDER
 
     def find(self, session_id: str, service: str) -> KeptSandbox | None:
-        """Return the sandbox that a session has at a service."""
+        """Return a session's sandbox at a service."""
         return _read(self._path(session_id, service))
 
     def put(self, kept: KeptSandbox) -> None:
-        """Note a sandbox, in place of an earlier one of the same session."""
+        """Store a sandbox, replacing an earlier one of the same session."""
         write_private_text(self._path(kept.session_id, kept.service), msgspec.json.encode(kept).decode())
 
     def forget(self, session_id: str, service: str) -> None:
-        """Remove the note of a sandbox that is gone."""
+        """Remove the entry of a sandbox that is gone."""
         with suppress(OSError):
             self._path(session_id, service).unlink(missing_ok=True)
 
@@ -61,7 +58,7 @@ class KeptSandboxes:
 
 
 class SandboxClaim:
-    """What a workspace at a service may keep: the sandbox of one session, once that session is known."""
+    """A workspace's right to keep the sandbox of one session, once that session is known."""
 
     def __init__(self, kept: KeptSandboxes, service: str, cwd: str, clock: Clock | None = None) -> None:
         self.session_id = ""
@@ -76,14 +73,14 @@ class SandboxClaim:
         return kept.handle if kept else ""
 
     def note(self, handle: str, state: Literal["running", "suspended"]) -> None:
-        """Note the session's sandbox. Raises StorageError."""
+        """Store the session's sandbox. Raises StorageError."""
         if self.session_id:
             self._kept.put(
                 KeptSandbox(self.session_id, self._service, handle, self._cwd, state, self._clock.now())
             )
 
     def forget(self) -> None:
-        """Note that the session has no sandbox."""
+        """Remove the session's sandbox from the store."""
         if self.session_id:
             self._kept.forget(self.session_id, self._service)
 

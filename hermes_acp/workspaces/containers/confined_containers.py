@@ -1,6 +1,6 @@
 """The containers of unapproved commands: one for each view of the folders, replaced when the view changes.
 
-They have no network. What a command left running keeps its container until it has ended.
+They have no network. A container stays until everything that its commands left running has ended.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -33,7 +33,7 @@ class ConfinedContainers:
     def __init__(
         self, new_engine: NewEngine, new_commands: Callable[[ContainerHost], RemoteCommands]
     ) -> None:
-        """Start nothing yet."""
+        """Start nothing until first use."""
         self._new_engine = new_engine
         self._new_commands = new_commands
         self._current: dict[ContainerMode, _Container] = {}

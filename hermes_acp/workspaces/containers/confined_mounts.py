@@ -1,4 +1,4 @@
-"""Plan what the container of an unapproved command shows of the session's folders, as the local sandbox does.
+"""Plan which parts of the session's folders the container of an unapproved command shows, as the local sandbox does.
 
 Everything here blocks and is repeated for each command, because files come and go.
 """
@@ -36,7 +36,9 @@ class ContainerMode(Struct, frozen=True):
 
 
 class ConfinedMounts:
-    """Plans mounts from those of approved commands; `folder` returns a private folder for what is shown instead."""
+    """Plans mounts, starting from those of approved commands; `folder` returns a private folder for replacement
+    content.
+    """
 
     def __init__(self, usual: Mounts, folder: Callable[[], str]) -> None:
         self._usual = usual
@@ -44,7 +46,7 @@ class ConfinedMounts:
         self._tracked = TrackedFiles()
 
     def plan(self, tree: WorkspaceTree, denied_paths: Sequence[DeniedPath], mode: ContainerMode) -> Mounts:
-        """Return the mounts. Raises WorkspaceError if rules deny what no mount can hide."""
+        """Return the mounts. Raises WorkspaceError if rules deny something that no mount can hide."""
         roots = self._usual.roots
         sight = find_denied(roots, denied_paths)
         if not mode.is_read_only and missing_denied(roots, denied_paths):
@@ -128,7 +130,7 @@ def _guarded(tree: WorkspaceTree) -> Sequence[str]:
 
 
 def _of_repositories(tree: WorkspaceTree, mode: ContainerMode) -> list[str]:
-    """Return what is read-only of the git directories: all of them, or what could start programs later."""
+    """Return the read-only parts of the git directories: all of them, or those that could start programs later."""
     if not mode.opens_git:
         return list(tree.repositories)
     found: list[str] = []

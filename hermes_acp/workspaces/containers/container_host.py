@@ -45,7 +45,7 @@ class ContainerHost:
     remembers = False
 
     def __init__(self, engine: Engine) -> None:
-        """Start nothing yet."""
+        """Start nothing until first use."""
         self.name = engine.name
         self.is_sandbox = engine.is_sandbox
         self._engine = engine

@@ -49,9 +49,9 @@ class Limits(Struct, frozen=True):
 class Mounts(Struct, frozen=True):
     """The folders that a container sees, at the same paths as outside.
 
-    `fixed` paths cannot be changed from inside, `pinned` folders not moved; a `hidden` path is an empty folder
-    there. `replaced` are paths, each with the path of what is shown in its place. If it `is_read_only`,
-    nothing can be changed.
+    `fixed` paths cannot be changed from inside, `pinned` folders cannot be moved, and a `hidden` path is an empty
+    folder there. `replaced` are paths, each with the path of its replacement. If it `is_read_only`, nothing can be
+    changed.
     """
 
     roots: tuple[str, ...]

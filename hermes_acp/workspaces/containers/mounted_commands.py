@@ -2,7 +2,7 @@
 
 Approved commands run in the container that the settings describe. The others run in containers of their own,
 confined as in the local sandbox: without a network, without secrets, and with read-only folders if they only read.
-What appears under a guarded name is quarantined when a command has ended.
+Entries that appear under a guarded name are quarantined when a command has ended.
 """
 
 from collections.abc import Callable, Mapping, Sequence

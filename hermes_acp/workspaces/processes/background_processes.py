@@ -162,7 +162,7 @@ class LocalProcess:
         self._input = -1
 
     async def kill(self) -> None:
-        """Kill the process and everything it started; nothing of it is left on return."""
+        """Kill the process and everything it started; on return, no such process is left."""
         with CancelScope(shield=True):
             leader = None if self.has_ended else self._process.pid
             await terminate_tree(ProcessTree(self._mark, leader), self._threads)

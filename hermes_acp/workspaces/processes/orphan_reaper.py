@@ -106,7 +106,7 @@ class OrphanReaper:
         self._tell(f"began {group}\n{tagged}")
 
     def forget_process(self, group: int) -> None:
-        """Unregister a command of which nothing is left, because its process ID may soon be reused."""
+        """Unregister a command without remaining processes, because its process ID may soon be reused."""
         self._tell(f"ended {group}\n")
 
     def register_folder(self, path: str) -> None:

@@ -1,4 +1,4 @@
-"""Run one shell command, and leave nothing of it behind when it is stopped.
+"""Run one shell command, and end all its processes when it is stopped.
 
 Uses process groups, the process table and signals, and adopts orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
 """
@@ -113,7 +113,7 @@ class OrphanedProcesses:
     def gather(self, mark: str, shell: int) -> set[int]:
         """Record what a command left running, and reap what has ended since; the shell has been reaped already.
 
-        Return the shells of which nothing is left.
+        Return the shells without remaining processes.
         """
         with self._lock:
             self._marks[mark] = shell
@@ -233,7 +233,7 @@ class ProcessRegistry:
             self._reaper.forget_process(ended)
 
     def forget_process(self, leader: int) -> None:
-        """Unregister a command of which nothing is left."""
+        """Unregister a command without remaining processes."""
         self._reaper.forget_process(leader)
 
     async def close(self, threads: CapacityLimiter) -> None:

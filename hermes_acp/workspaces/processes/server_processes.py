@@ -1,4 +1,4 @@
-"""Processes of MCP servers: what a server starts ends with the server, and with this process."""
+"""Processes of MCP servers: everything a server starts ends with the server, and with this process."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The pipes of a command that reads a given input, and whose errors are kept apart from its output."""
+"""Pipes for a command with a given input, and with errors separate from its output."""
 
 import os
 from collections.abc import AsyncGenerator, Callable
@@ -15,7 +15,7 @@ MAX_LEFT_CHUNKS: Final = 16
 
 
 class SidePipes(Struct, frozen=True):
-    """The command's ends of the two pipes: what it reads, and where it writes its errors."""
+    """The command's ends of the two pipes: for its input and for its errors."""
 
     reading: int
     errors: int

@@ -1,4 +1,4 @@
-"""Run or launch commands on a remote machine, leaving nothing of them after `close`."""
+"""Run or launch commands on a remote machine; `close` ends all their processes."""
 
 from collections.abc import Callable, Mapping
 from secrets import token_hex
@@ -30,7 +30,7 @@ BACKGROUND: Final = "\n[still running in the background; its further output is l
 
 
 class RunStatus(Struct):
-    """What is known so far of one running script."""
+    """What is known so far about one running script."""
 
     leader: int = 0
     code: int | None = None
@@ -101,7 +101,7 @@ class RemoteCommands:
         return self._host.is_sandbox
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command in the host's shell; on timeout or cancellation, nothing of it is left on return."""
+        """Run a command in the host's shell; on timeout or cancellation, all its processes are dead on return."""
         cwd = self._checked(command)
         token, mark = token_hex(8), self._fresh_mark()
         memory = self._host.folder if self._host.remembers else ""
@@ -110,7 +110,7 @@ class RemoteCommands:
         )
         self._was_used = True
         run, timed_out = await self._attempt(script, token, mark, command.timeout_s, progress)
-        if run.never_began and not timed_out and await self._host.renew():
+        if run.never_started and not timed_out and await self._host.renew():
             run, timed_out = await self._attempt(script, token, mark, command.timeout_s, progress)
         return self._end(run, command, cwd, timed_out=timed_out)
 
@@ -141,7 +141,7 @@ class RemoteCommands:
             if not is_over:
                 with move_on_after(START_TIMEOUT_S, shield=True):
                     await run.read_on(lambda telling: telling.leader > 0)
-                await self._strike(mark, run.telling.leader)
+                await self._kill(mark, run.telling.leader)
                 with move_on_after(DRAIN_TIMEOUT_S, shield=True):
                     await run.read_on(lambda _: False)
         return not is_over
@@ -214,33 +214,33 @@ class RemoteCommands:
         return done[0]
 
     async def leave(self) -> None:
-        """Kill everything that commands left running here, and leave the host; the outputs stay."""
+        """Kill everything that commands left running here, and disconnect; the outputs stay."""
         with CancelScope(shield=True):
             if self._was_used:
                 with move_on_after(KILL_TIMEOUT_S):
-                    await self._try_strike(self._mark, 0)
+                    await self._try_kill(self._mark, 0)
             await self._host.close()
 
     async def close(self) -> None:
-        """Kill everything that this workspace's commands left running, leave the host, and remove the outputs."""
+        """Kill everything that this workspace's commands left running, disconnect, and remove the outputs."""
         await self.leave()
         if self._outputs:
             with CancelScope(shield=True):
                 await run_sync(self._outputs.remove)
 
-    async def _strike(self, mark: str, leader: int) -> None:
+    async def _kill(self, mark: str, leader: int) -> None:
         """Kill a command and everything it started; if that fails, abandon the host and everything on it."""
         with CancelScope(shield=True):
             is_done = False
             with move_on_after(KILL_TIMEOUT_S):
-                is_done = await self._try_strike(mark, leader)
+                is_done = await self._try_kill(mark, leader)
             if not is_done and not await self._host.renew():
                 raise WorkspaceError(
                     f"It is not known whether the command ended on {self._host.name}.",
                     hint="Check the processes there.",
                 )
 
-    async def _try_strike(self, mark: str, leader: int) -> bool:
+    async def _try_kill(self, mark: str, leader: int) -> bool:
         try:
             done = await self._host.call(kill_script(mark, leader))
         except WorkspaceError:
@@ -301,7 +301,7 @@ class _Run:
             self._progress.output(rest)
 
     @property
-    def never_began(self) -> bool:
+    def never_started(self) -> bool:
         """Whether the host did not even start the script, for example because it has run out of processes."""
         return not self.telling.leader
 

@@ -48,7 +48,7 @@ class Host(Protocol):
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether what runs there now cannot reach anything it must not reach."""
+        """Whether everything that runs there is confined."""
         ...
 
     @property
@@ -73,7 +73,7 @@ class Host(Protocol):
         ...
 
     async def close(self) -> None:
-        """Leave the machine, and nothing of the agent's on it."""
+        """Remove the agent's files from the machine, and disconnect."""
         ...
 
 

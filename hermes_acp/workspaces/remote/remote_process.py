@@ -99,7 +99,7 @@ class RemoteProcess:
                 )
 
     async def kill(self) -> None:
-        """Kill the process and everything it started; nothing of it is left on return. Raises WorkspaceError."""
+        """Kill the process and everything it started; on return, no such process is left. Raises WorkspaceError."""
         is_ended = False
         with move_on_after(KILL_TIMEOUT_S, shield=True):
             done = await self._host.call(kill_script(self._mark, self._leader))

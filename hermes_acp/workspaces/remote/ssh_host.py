@@ -77,7 +77,7 @@ class SshHost:
     def __init__(
         self, program: str, address: Address, environment: Mapping[str, str], on_disconnect: str
     ) -> None:
-        """Connect to nothing yet.
+        """Connect on first use.
 
         `on_disconnect` is the script that kills what commands left once the connection is gone.
         """

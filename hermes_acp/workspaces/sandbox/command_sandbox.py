@@ -81,7 +81,7 @@ class Sandbox:
         hidden: Sequence[str] = (),
         outputs: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        """Create nothing yet. `hidden` is invisible inside, `outputs` is readable; `is_public` classifies addresses."""
+        """Prepare. `hidden` is invisible inside, `outputs` is readable; `is_public` classifies addresses."""
         self._find = find
         self._roots = tuple(roots)
         self._environment_now = environment

@@ -1,4 +1,4 @@
-"""The settings files of git that hold keys, and what sandboxes show in their place: the same without the keys."""
+"""Git settings files that contain keys, and the versions without keys that sandboxes show in their place."""
 
 import os
 from collections import deque
@@ -19,7 +19,7 @@ MAX_INCLUDED: Final = 32
 
 
 class MaskedFile(Struct, frozen=True):
-    """A file that is shown with other content; with None, nothing of it may be shown."""
+    """A file that is shown with other content; None means that it must be hidden."""
 
     path: str
     content: bytes | None

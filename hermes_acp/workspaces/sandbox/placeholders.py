@@ -34,7 +34,7 @@ class Placeholders:
 
     @contextmanager
     def kept_in_place(self) -> Generator[None]:
-        """Remove nothing while the block runs: whatever it sees exists until it is held."""
+        """Prevent removals while the block runs, so that existing placeholders stay until they are held."""
         with self._lock:
             self._kept_by += 1
         try:

@@ -88,7 +88,7 @@ class TreeIndex:
         max_folders: int = MAX_FOLDERS,
         new_watcher: Callable[[], Watcher] = Watcher,
     ) -> None:
-        """Scan nothing yet; folders beyond the first `max_folders` are never scanned."""
+        """Scan nothing until first use; folders beyond the first `max_folders` are never scanned."""
         self._max_folders = max_folders
         self._new_watcher = new_watcher
         self._roots = tuple(roots)
@@ -106,7 +106,7 @@ class TreeIndex:
         with self._lock:
             changes = self._watcher.changes() if self._watcher else Changes(is_lost=True)
             if self._watcher is None or changes.is_lost:
-                self._begin_anew()
+                self._restart()
                 return self._tree
             for path in changes.inner:
                 self._forget(path)
@@ -118,7 +118,7 @@ class TreeIndex:
                 self._gather()
             return self._tree
 
-    def _begin_anew(self) -> None:
+    def _restart(self) -> None:
         if self._watcher is not None:
             self._watcher.close()
         self._watcher = self._new_watcher()

@@ -69,7 +69,7 @@ class PassageRun(Struct, frozen=True):
 
 
 class ScoreFloors(Struct, frozen=True):
-    """Scores (log odds) below which a passage does not matter: with a deed and a turn among its cues, and without."""
+    """Scores (log odds) below which a passage is ignored: with a deed and a turn among its cues, and without."""
 
     paired: float
     alone: float
@@ -80,7 +80,7 @@ WeighedPassage = tuple[int, int]
 
 
 class Lexicon(dict[str, int]):
-    """The weights of the words met so far; a word's classes, marks and sides are looked up on first use.
+    """The weights of the words seen so far; a word's classes, marks and sides are looked up on first use.
 
     `marked`, `sided` and `classed` hold only the words that have any.
     """

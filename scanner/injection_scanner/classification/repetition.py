@@ -1,4 +1,4 @@
-"""Discount what a text repeats: the lines of a log or a list are no new evidence each.
+"""Discount repetition in a text: repeated lines of a log or a list are not new evidence.
 
 Lines that differ only in numbers and signs count as repeated.
 """
@@ -17,7 +17,7 @@ VARYING: Final = re.compile(r"[\d\W_]+")
 
 
 class Repetition:
-    """What was read of one text so far."""
+    """The part of one text read so far."""
 
     def __init__(self) -> None:
         self._seen: set[tuple[str, ...]] = set()

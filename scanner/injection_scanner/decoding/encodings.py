@@ -170,9 +170,10 @@ def _find_blobs(text: str, signs: CharacterMap) -> Iterator[Variant]:
 
 
 def _read_again(run: str, whole: int) -> tuple[str, int]:
-    """Return the part of a run of blobs to decode again with the next one, and its length at the last full decoding.
+    """Return the end of a run of blobs that is decoded again with the next blob, and the run's length at the last
+    full decoding.
 
-    This is the whole run while it is short or has grown by half since, so that the total cost is linear; else its end.
+    While the run is short, or has grown by half since, this is the whole run, so that the total cost is linear.
     """
     if len(run) <= OFTEN_WHOLE or len(run) * 2 >= whole * 3:
         return run, len(run)

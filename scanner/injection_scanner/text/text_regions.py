@@ -14,9 +14,7 @@ SHARED: Final = 400
 
 
 def within_budget(regions: list[Region], length: int) -> list[Region]:
-    """Return the regions as they are, or, where they cover a text of that length too often, pieces of what they
-    cover.
-    """
+    """Return the regions unchanged, or pieces of them if they cover a text of that length too often."""
     covered = sum(end - start for start, end in regions)
     return regions if covered <= MAX_OVERLAP * max(length, PIECE) else list(pieces_of(merge_regions(regions)))
 

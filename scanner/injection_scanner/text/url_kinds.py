@@ -14,7 +14,7 @@ DROP: Final = (
 
 
 def kind_of_address(address: str) -> str:
-    """Name what kind of place it is: this machine, a bare number, one where things are dropped, or any other."""
+    """Return the kind of an address: this machine, a bare IP address, a data collection service, or any other."""
     if compiled(DROP).match(address):
         return "URL:drop"
     if compiled(LOCAL).match(address):

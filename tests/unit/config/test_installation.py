@@ -27,7 +27,21 @@ def test_a_wheel_is_installed_from_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "origin", ["", "no JSON", '{"url": "https://example.com/x.whl"}', '{"url": "file:///gone/from/here"}']
+    ("origin", "source"),
+    [
+        ('{"url": "https://example.com/x.whl", "archive_info": {}}', "https://example.com/x.whl"),
+        (
+            '{"url": "https://example.com/r", "vcs_info": {"vcs": "git", "commit_id": "abc"}}',
+            "git+https://example.com/r@abc",
+        ),
+    ],
+)
+def test_a_remote_source_is_named_exactly(origin: str, source: str) -> None:
+    assert install_command("serve", origin).endswith(f" 'hermes-acp-server[serve] @ {source}'")
+
+
+@pytest.mark.parametrize(
+    "origin", ["", "no JSON", '{"url": "http://example.com/x.whl"}', '{"url": "file:///gone/from/here"}']
 )
 def test_an_unknown_origin_names_the_clone(origin: str) -> None:
     assert install_command("serve", origin) == "python -m pip install '.[serve]'"

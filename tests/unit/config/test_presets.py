@@ -9,7 +9,7 @@ import pytest
 
 from hermes_acp.config.environment import KEY_VARIABLES, MODEL_VARIABLES, environment_of
 from hermes_acp.config.model_choice import ModelChoice, choose_model
-from hermes_acp.config.provider_presets import presets
+from hermes_acp.config.provider_presets import WIRES, presets
 from hermes_acp.config.settings import ProviderSettings, Settings, load_settings
 from hermes_acp.core.errors import AuthRequired, ConfigError
 from hermes_acp.models.connection_factory import open_connection
@@ -18,6 +18,12 @@ from hermes_acp.models.providers import PROVIDERS
 
 def chosen(settings: dict[str, object] | None = None, /, **variables: str) -> ModelChoice | None:
     return choose_model(Settings.model_validate(settings or {}), variables)
+
+
+def named(settings: dict[str, object], /, **variables: str) -> ModelChoice:
+    found = chosen(settings, **variables)
+    assert found
+    return found
 
 
 def test_every_leaf_has_a_preset_and_every_preset_a_leaf() -> None:
@@ -82,10 +88,58 @@ def test_a_wrong_name_is_answered_with_all_names(tmp_path: Path) -> None:
         chosen(HERMES_PROVIDER="deepseak")
     assert "anthropic, openai_compatible" in caught.value.hint
     assert "lmstudio" in caught.value.hint
-    (tmp_path / "config.yaml").write_text("provider: deepseak\nproviders:\n  nobody: {}\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"`provider`: .*must be one of: .*deepseek") as caught:
+    for place, line, text in (
+        ("provider", 2, "titles: first_line\nprovider: deepseak\n"),
+        ("providers.nobody", 2, "providers:\n  nobody: {wire: anthropic}\n"),
+        ("fallbacks.1", 3, "fallbacks:\n- anthropic/m\n- deepseak/m\n"),
+        ("recall.provider", 2, "recall:\n  provider: deepseak\n  model: m\n"),
+    ):
+        (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
+        with pytest.raises(
+            ConfigError, match=rf"line {line}: `{place}`: must be one of: .*deepseek.*base_url"
+        ):
+            load_settings(environment_of({"HERMES_HOME": str(tmp_path)}))
+    (tmp_path / "config.yaml").write_text(
+        "providers:\n  'a b': {base_url: 'http://h/v1'}\n", encoding="utf-8"
+    )
+    with pytest.raises(ConfigError, match="up to 32 letters"):
         load_settings(environment_of({"HERMES_HOME": str(tmp_path)}))
-    assert "`providers.nobody.[key]`" in caught.value.message
+
+
+def test_an_endpoint_of_ones_own_is_a_provider_like_any_other() -> None:
+    gateway = {"base_url": "https://llm.example.org/v1/", "wire": "anthropic", "headers": {"x-team": "a"}}
+    found = named({"providers": {"my-gateway": gateway}, "model": "m"}, MY_GATEWAY_API_KEY="sk-1")
+    assert (found.provider, found.base_url, found.api_key) == (
+        "my-gateway",
+        "https://llm.example.org/v1",
+        "sk-1",
+    )
+    found = named({"providers": {"my-gateway": gateway}, "model": "m"})
+    assert (found.provider, found.api_key) == ("my-gateway", "")
+    both: dict[str, object] = {
+        "providers": {"my-gateway": gateway, "other": {"base_url": "http://localhost:9/v1"}}
+    }
+    assert named(both, HERMES_PROVIDER="other", HERMES_MODEL="m").base_url == "http://localhost:9/v1"
+    assert named({**both, "provider": "other", "model": "m"}).provider == "other"
+    with pytest.raises(ConfigError, match="HERMES_PROVIDER is 'third'") as caught:
+        chosen(both, HERMES_PROVIDER="third")
+    assert caught.value.hint.endswith("my-gateway, other.")
+
+
+def test_the_keys_of_a_provider_are_used_by_policy() -> None:
+    variables = {"KEY_A": "sk-a", "KEY_B": "sk-b"}
+    section = {"api_key_variables": ["KEY_A", "KEY_B"], "keys_by": "cheapest"}
+    prices = {"key_prices": {"KEY_A": 2, "KEY_B": 0.5}}
+    found = named({"provider": "deepseek", "providers": {"deepseek": {**section, **prices}}}, **variables)
+    assert [key.variable for key in found.keys] == ["KEY_B", "KEY_A"]
+    with pytest.raises(ValueError, match="key_prices names no price for KEY_A"):
+        ProviderSettings.model_validate({**section, "key_prices": {"KEY_B": 1}})
+
+
+def test_a_wire_format_is_built_in_or_added_by_a_package() -> None:
+    assert sorted(WIRES) == list(PROVIDERS)
+    with pytest.raises(ValueError, match="must be one of: anthropic"):
+        ProviderSettings.model_validate({"wire": "nothing_of_the_kind"})
 
 
 def test_a_named_provider_without_its_key_says_which_is_missing() -> None:

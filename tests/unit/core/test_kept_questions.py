@@ -40,7 +40,7 @@ def reopened(events: list[Event]) -> Record:
 
 def test_a_call_that_was_asked_about_rests_with_those_behind_it() -> None:
     record = reopened([*step("write", "write"), PermissionAsked("c0")])
-    assert [call.id for call in record.calls.resting()] == ["c0", "c1"]
+    assert [call.id for call in record.calls.suspended()] == ["c0", "c1"]
     assert record.last_end
     assert record.last_end.reason == "input_required"
     assert record.can_resume
@@ -48,12 +48,12 @@ def test_a_call_that_was_asked_about_rests_with_those_behind_it() -> None:
 
 def test_the_agents_own_question_rests_though_its_call_was_started() -> None:
     record = reopened([*step("ask_user"), CallStarted("c0")])
-    assert [call.id for call in record.calls.resting()] == ["c0"]
+    assert [call.id for call in record.calls.suspended()] == ["c0"]
 
 
 def test_a_call_that_was_running_beside_the_question_has_its_outcome() -> None:
     record = reopened([*step("run", "write"), CallStarted("c0"), PermissionAsked("c1")])
-    assert [call.id for call in record.calls.resting()] == ["c1"]
+    assert [call.id for call in record.calls.suspended()] == ["c1"]
     (outcome,) = [message for message in record.messages if isinstance(message, ToolMessage)]
     assert outcome.call_id == "c0"
     assert "look at the present state" in outcome.text
@@ -69,7 +69,7 @@ def test_a_call_that_was_running_beside_the_question_has_its_outcome() -> None:
 )
 def test_without_an_open_question_the_turn_was_cut_off(behind: list[Event]) -> None:
     record = reopened([*step("write"), *behind])
-    assert record.calls.resting() == ()
+    assert record.calls.suspended() == ()
     assert record.last_end
     assert record.last_end.reason == "cancelled"
 

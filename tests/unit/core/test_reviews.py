@@ -1,10 +1,9 @@
 """What is open of edits that were made unasked, as events tell it."""
 
-from hermes_acp.core.event_types import Diff
+from hermes_acp.core.event_types import Diff, EditsJudged
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
-    EditsJudged,
     NoteAdded,
     PermissionAnswered,
     PermissionAsked,

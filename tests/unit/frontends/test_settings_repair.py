@@ -18,7 +18,7 @@ def environment(home: Path, text: str) -> Environment:
     ("text", "mended"),
     [
         ("mode: ask\nprovider: none  # mine\n", "mode: ask\n"),
-        ("providers:\n  nme:\n    base_url: http://h/v1\nmode: plan\n", "mode: plan\n"),
+        ("providers:\n  nme:\n    wire: anthropic\nmode: plan\n", "mode: plan\n"),
         ("budget: {max_steps: many, max_tokens: 5}\n", "budget:\n  max_tokens: 5\n"),
     ],
 )

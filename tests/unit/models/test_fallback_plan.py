@@ -277,3 +277,16 @@ def test_a_course_begins_with_a_rested_way_wherever_there_is_one(
     keys = next(fallback_route.keys for fallback_route in legs if fallback_route.name == route_key.route)
     free = [key for key in keys if not cooldowns.key_cooldown_s(RouteKey(route_key.route, key))]
     assert not free or route_key.key == free[0]
+
+
+def test_balanced_keys_take_turns_and_a_key_that_rests_is_passed_over() -> None:
+    cooldowns = Cooldowns(Stopwatch().read)
+    balanced = (FallbackRoute("a", ("K1", "K2", "K3"), is_balanced=True),)
+    began = [course_over(balanced, cooldowns).route_key.key for _ in range(5)]
+    assert began == ["K1", "K2", "K3", "K1", "K2"]
+    plan = course_over(balanced, cooldowns)
+    assert plan.route_key.key == "K3"
+    met(plan, ModelAuthFailed("No."))
+    assert [course_over(balanced, cooldowns).route_key.key for _ in range(3)] != ["K3", "K3", "K3"]
+    assert "K3" not in [course_over(balanced, cooldowns).route_key.key for _ in range(4)]
+    assert [course_over(KEYS, cooldowns).route_key.key for _ in range(2)] == ["K1", "K1"]

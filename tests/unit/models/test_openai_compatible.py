@@ -331,3 +331,39 @@ def test_quirks_spell_the_output_limit_and_leave_out_options() -> None:
     )
     assert body["max_completion_tokens"] == 9
     assert "stream_options" not in body
+
+
+def test_mistrals_deviations() -> None:
+    quirks = presets()["mistral"].quirks
+    calls = (ToolCall("call_PTLP8xhu3uwZk4l3", "read", "{}"), ToolCall("abcDEF123", "read", "{}"))
+    answer = AssistantMessage("I look.", (Thought("hm"),), calls)
+    results = [ToolMessage(call.id, "read", "x") for call in calls]
+    request = ModelRequest(
+        "mistral-medium-3-5", (), (HI, answer, *results), effort="medium", max_output_tokens=9
+    )
+    body = json.loads(encode_request(request, "h", frozenset(), quirks, "mistral"))
+    _, said, first, second = body["messages"]
+    ids = [call["id"] for call in said["tool_calls"]]
+    assert [first["tool_call_id"], second["tool_call_id"]] == ids
+    assert ids[1] == "abcDEF123"
+    assert len(ids[0]) == 9
+    assert ids[0].isalnum()
+    assert said["content"] == [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "text", "text": "I look."},
+    ]
+    assert (body["reasoning_effort"], body["max_tokens"]) == ("none", 9)
+    assert "stream_options" not in body
+
+
+def test_reasoning_may_come_in_blocks() -> None:
+    reply = assembled(
+        delta(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "h"}]}]),
+        delta(
+            content=[{"type": "thinking", "thinking": [{"type": "text", "text": "m"}, {"type": "reference"}]}]
+        ),
+        delta(content=[{"type": "text", "text": "Yes"}]),
+        delta("stop", content="."),
+    )[1]
+    assert [thought.text for thought in reply.message.thoughts] == ["hm"]
+    assert reply.message.text == "Yes."

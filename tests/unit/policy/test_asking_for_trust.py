@@ -26,6 +26,9 @@ class Events:
     def __init__(self) -> None:
         self.seen: list[Event] = []
 
+    def clean(self, text: str) -> str:
+        return text
+
     def emit(self, event: AnyEvent) -> AnyEvent:
         self.seen.append(event)
         return event

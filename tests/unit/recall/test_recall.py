@@ -21,7 +21,7 @@ from hermes_acp.recall.hybrid_search import (
     fuse_rankings,
 )
 from hermes_acp.skills.skill_collection import Skill, collect_skills
-from hermes_acp.skills.skill_folders import shelves
+from hermes_acp.skills.skill_folders import find_skill_folders
 from hermes_acp.skills.skill_search import search_skills
 from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, fitting, standard_deviations_above
 from hermes_acp.skills.suggestions.skill_suggestions import SkillSuggester
@@ -122,7 +122,7 @@ class Place:
         )
 
     def skills(self, workspace: Workspace | None = None) -> tuple[Skill, ...]:
-        return collect_skills(shelves("/", self.home, Path("/none")), frozenset()).skills
+        return collect_skills(find_skill_folders("/", self.home, Path("/none")), frozenset()).skills
 
     async def aclose(self) -> None:
         self.index.close()

@@ -16,7 +16,7 @@ from hermes_acp.core.ports.trust_ports import TrustItem
 from hermes_acp.skills import skill_collection
 from hermes_acp.skills.skill_collection import MAX_SKILLS, SkillCollection, collect_skills
 from hermes_acp.skills.skill_commands import SkillSource
-from hermes_acp.skills.skill_folders import may_hold_skills, parents, shelves
+from hermes_acp.skills.skill_folders import find_skill_folders, may_hold_skills, parents
 from hermes_acp.skills.skill_library import SkillLibrary
 from hermes_acp.skills.skill_watch import SkillWatch
 from hermes_acp.storage.allowed_texts import allow
@@ -54,7 +54,7 @@ class Machine:
         return folder
 
     def collection(self, cwd: Path | None = None, platform: str = sys.platform) -> SkillCollection:
-        places = shelves(str(cwd or self.project), self.home, self.user)
+        places = find_skill_folders(str(cwd or self.project), self.home, self.user)
         return collect_skills(places, ("terminal",), platform)
 
     def library(self) -> SkillLibrary:
@@ -96,7 +96,7 @@ def test_they_are_found_in_every_place_and_the_nearest_is_meant(machine: Machine
 
 
 def test_what_comes_with_the_agent_is_sound() -> None:
-    collection = collect_skills(shelves("/", Path("/none"), Path("/none")))
+    collection = collect_skills(find_skill_folders("/", Path("/none"), Path("/none")))
     assert {skill.name for skill in collection.skills} == BUILTIN
     assert [skill.mistakes for skill in collection.skills] == [(), ()]
 

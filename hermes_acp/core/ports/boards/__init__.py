@@ -1,1 +1,1 @@
-"""Boards: cards, what happens to them, what may be done with them, and the ports of boards."""
+"""Boards: cards, their events, the actions on them, and the ports of boards."""

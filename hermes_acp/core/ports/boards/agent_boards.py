@@ -1,4 +1,4 @@
-"""Boards as the agent itself may see and change them."""
+"""Boards, as the agent may see and change them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,11 +8,13 @@ from hermes_acp.core.ports.boards.card_actions import CardAction
 
 
 class AgentBoards(Protocol):
-    """The boards of a home, for the tools of its sessions. An empty name stands for the board of the session's card."""
+    """The boards of a home folder, for the tools of its sessions. An empty name means the board of the session's
+    card.
+    """
 
     @property
     def place(self) -> str:
-        """The path of what a change changes."""
+        """The path of the file that a change affects."""
         ...
 
     async def list(self, board: str, session_id: str) -> Sequence[CardView]:
@@ -24,7 +26,7 @@ class AgentBoards(Protocol):
         ...
 
     async def act(self, board: str, action: CardAction, session_id: str) -> CardView:
-        """Do something as the agent of a session, and return the card. Raises BadRequest, StorageError.
+        """Carry out an action as the agent of a session, and return the card. Raises BadRequest, StorageError.
 
         An action without a card's ID is about the card that the session works on.
         """

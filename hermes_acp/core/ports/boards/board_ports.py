@@ -1,4 +1,4 @@
-"""Boards: the log that says everything about a board, and what a board needs of others."""
+"""Boards: the log of a board, and the ports that boards use."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Protocol
@@ -21,17 +21,18 @@ class BoardLog(Protocol):
     async def append(self, drafts: Sequence[Draft], *, expected: int, at: float) -> Sequence[LogEntry] | None:
         """Append entries after the entry `expected`, all or none, durably. Raises StorageError.
 
-        Return None, with nothing written, if that is not the last one: the caller reads on and decides again.
+        Return None without writing anything if that is not the last entry: the caller reads the new ones and
+        decides again.
         """
         ...
 
     async def wait(self, after: int) -> None:
-        """Return when there is, or may be, an entry after a number."""
+        """Wait until there may be an entry after a number."""
         ...
 
 
 class BoardLogs(Protocol):
-    """The boards of a home by their names."""
+    """The boards of a home folder, by name."""
 
     async def names(self) -> Sequence[str]:
         """Return the names of all boards, sorted."""
@@ -42,20 +43,22 @@ class BoardLogs(Protocol):
         ...
 
     async def remove(self, name: str) -> None:
-        """Remove a board from the list; what it consists of is kept aside. Raises StorageError."""
+        """Remove a board from the list; its files are archived. Raises StorageError."""
         ...
 
     def open(self, name: str) -> BoardLog:
-        """Return a board's log; nothing is opened yet."""
+        """Return a board's log, without opening it."""
         ...
 
     async def wait(self, known: Mapping[str, int], ignored: Collection[str] = ()) -> None:
-        """Return when a board may have an entry after its number in `known`, or is in neither. Raises StorageError."""
+        """Wait until a board may have an entry after its number in `known`, or was added or removed. Raises
+        StorageError.
+        """
         ...
 
 
 class Boards(Protocol):
-    """The boards of a home, as slash commands use them."""
+    """The boards of a home folder, as used by slash commands."""
 
     async def overview(self, name: str) -> BoardView:
         """Return a board's limits and how many cards are in which state. Raises BadRequest, StorageError."""
@@ -74,12 +77,14 @@ class Boards(Protocol):
         ...
 
     async def answer(self, name: str, card_id: str, words: str, by: Actor, call_id: str = "") -> None:
-        """Answer a card's open question with `allow`, `deny` or words. Raises BadRequest, StorageError."""
+        """Answer a card's open question with `allow`, `deny` or text. Raises BadRequest, StorageError."""
         ...
 
 
 class CardWorktree(Struct, frozen=True):
-    """Where a card is worked on: its folder and, in a repository, its branch and the commit where that began."""
+    """Where a card is worked on: its folder and, in a repository, its branch and the commit that the branch started
+    from.
+    """
 
     folder: str
     branch: str = ""
@@ -97,9 +102,9 @@ class Worktrees(Protocol):
         ...
 
     async def remove(self, board: str, card_id: str, is_wanted: Callable[[], Awaitable[bool]]) -> None:
-        """Remove a card's worktree, whose work is merged or not wanted. Repeatable. Raises WorkspaceError.
+        """Remove a card's worktree, after its work was merged or discarded. Repeatable. Raises WorkspaceError.
 
-        `is_wanted` is asked while nobody else can open the worktree; if it returns True, nothing is removed.
+        `is_wanted` is called while nobody else can open the worktree; if it returns True, nothing is removed.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What is shown of boards: a board with its limits, its cards, and what has changed since a cursor."""
+"""Views of boards: a board with its limits, its cards, and the changes since a cursor."""
 
 from msgspec import Struct
 
@@ -19,7 +19,7 @@ class CardView(Struct, frozen=True, gc=False):
 
 
 class BoardView(Struct, frozen=True):
-    """A board: how many cards are in which state, its limits, and why it starts nothing, if so.
+    """A board: the number of cards in each state, its limits, and why it starts nothing, if so.
 
     `cursor` orders all changes of the board.
     """
@@ -33,7 +33,7 @@ class BoardView(Struct, frozen=True):
 
 
 class BoardChanges(Struct, frozen=True):
-    """The cards that have changed after a cursor, as they are now, and the IDs of those that were removed.
+    """The current versions of the cards changed after a cursor, and the IDs of removed cards.
 
     `board` has the new cursor.
     """

@@ -1,4 +1,4 @@
-"""What people, agents and programs may do on a board; each action becomes entries of its log, or is refused."""
+"""The actions of people, agents and programs on a board; each becomes entries in its log, or is refused."""
 
 from typing import Literal
 
@@ -19,7 +19,7 @@ class AddCard(Struct, frozen=True, tag="add"):
 
 
 class EditCard(Struct, frozen=True, tag="edit"):
-    """Change what a card says or how it is worked on; None: as before."""
+    """Change a card's text or settings; None leaves a field unchanged."""
 
     card_id: str
     title: str | None = None
@@ -68,7 +68,7 @@ class ApproveCard(Struct, frozen=True, tag="approve"):
 
 
 class SendBackCard(Struct, frozen=True, tag="send_back"):
-    """Have a card in review worked on again, in the same session, with these words."""
+    """Send a card in review back to work, in the same session, with this prompt."""
 
     card_id: str
     words: str
@@ -82,21 +82,21 @@ class ParkCard(Struct, frozen=True, tag="park"):
 
 
 class TakeCard(Struct, frozen=True, tag="take"):
-    """Have an open session work on a card, instead of a run."""
+    """Let an open session work on a card instead of a run."""
 
     card_id: str
     session_id: str
 
 
 class NoteResult(Struct, frozen=True, tag="result"):
-    """Note the result of one's work; the card is reviewed when its run ends, or at once if a session took it."""
+    """Record the result of the work; the card is reviewed when its run ends, or at once if a session took it."""
 
     card_id: str
     result: str
 
 
 class NoteBranch(Struct, frozen=True, tag="branch"):
-    """Note in which folder and on which branch an attempt works; for the engine."""
+    """Record the folder and branch of an attempt; used by the engine."""
 
     card_id: str
     folder: str

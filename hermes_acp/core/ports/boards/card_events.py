@@ -1,4 +1,4 @@
-"""The entries of a board's log: everything that ever happened to its cards."""
+"""The entries of a board's log: everything that has happened to its cards."""
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ from hermes_acp.core.ports.boards.cards import (
 
 
 class CardAdded(Struct, frozen=True, omit_defaults=True, tag="added"):
-    """A card is new on the board."""
+    """A card was added."""
 
     card_id: str
     title: str
@@ -25,7 +25,7 @@ class CardAdded(Struct, frozen=True, omit_defaults=True, tag="added"):
 
 
 class CardEdited(Struct, frozen=True, omit_defaults=True, tag="edited"):
-    """What a card says, or how it is worked on, has changed; None: as before."""
+    """A card's text or settings changed; None means unchanged."""
 
     card_id: str
     title: str | None = None
@@ -34,7 +34,7 @@ class CardEdited(Struct, frozen=True, omit_defaults=True, tag="edited"):
 
 
 class CardMoved(Struct, frozen=True, omit_defaults=True, tag="moved"):
-    """A card is in another state. `words` are the prompt of its next attempt; an empty `result` leaves the last one."""
+    """A card's state changed. `words` are the prompt of its next attempt; an empty `result` keeps the previous one."""
 
     card_id: str
     to: CardState
@@ -44,21 +44,21 @@ class CardMoved(Struct, frozen=True, omit_defaults=True, tag="moved"):
 
 
 class CardCommented(Struct, frozen=True, tag="commented"):
-    """Somebody wrote about a card."""
+    """A comment was added to a card."""
 
     card_id: str
     text: str
 
 
 class CardLinked(Struct, frozen=True, tag="linked"):
-    """A card got a link."""
+    """A link was added to a card."""
 
     card_id: str
     link: Link
 
 
 class CardUnlinked(Struct, frozen=True, tag="unlinked"):
-    """A card lost a link."""
+    """A link was removed from a card."""
 
     card_id: str
     link: Link
@@ -73,14 +73,14 @@ class CardAnswered(Struct, frozen=True, omit_defaults=True, tag="answered"):
 
 
 class AttemptStarted(Struct, frozen=True, tag="attempt_started"):
-    """A run was ordered for a card, or a session took it."""
+    """A run was started for a card, or a session took it."""
 
     card_id: str
     attempt: Attempt
 
 
 class AttemptNoted(Struct, frozen=True, omit_defaults=True, tag="attempt_noted"):
-    """What an attempt has used so far, and whether it has ended."""
+    """An attempt's usage so far, and whether it has ended."""
 
     card_id: str
     number: int
@@ -89,7 +89,7 @@ class AttemptNoted(Struct, frozen=True, omit_defaults=True, tag="attempt_noted")
 
 
 class BranchNoted(Struct, frozen=True, omit_defaults=True, tag="branch_noted"):
-    """Where the attempt of a card works."""
+    """The folder and branch of a card's attempt became known."""
 
     card_id: str
     folder: str
@@ -98,25 +98,25 @@ class BranchNoted(Struct, frozen=True, omit_defaults=True, tag="branch_noted"):
 
 
 class CardRemoved(Struct, frozen=True, tag="removed"):
-    """A card left the board; it can be restored."""
+    """A card was removed; it can be restored."""
 
     card_id: str
 
 
 class CardRestored(Struct, frozen=True, tag="restored"):
-    """A removed card is back on the board."""
+    """A removed card was restored."""
 
     card_id: str
 
 
 class BoardChanged(Struct, frozen=True, tag="board_changed"):
-    """The board has other limits."""
+    """The board's limits changed."""
 
     settings: BoardSettings
 
 
 class UnknownEntry(Struct, frozen=True, tag="unknown"):
-    """An entry of a newer version, which this one leaves alone."""
+    """An entry written by a newer version, which this version ignores."""
 
 
 CardEvent = (
@@ -147,7 +147,7 @@ class LogEntry(Struct, frozen=True):
 
 
 class Draft(Struct, frozen=True):
-    """An entry that is to be appended."""
+    """An entry to be appended."""
 
     by: Actor
     event: CardEvent

@@ -1,4 +1,4 @@
-"""Cards of a board: units of work with states, links to other cards, and what became of them."""
+"""Cards of a board: units of work with states, links to other cards, and results."""
 
 import re
 from typing import Final, Literal
@@ -27,7 +27,7 @@ ORIGIN: Final = "board:"
 
 
 class Actor(Struct, frozen=True, omit_defaults=True, gc=False):
-    """Who does something: a person by name, an agent by its session, the engine, or a check by name."""
+    """Who performs an action: a person by name, an agent by its session, the engine, or a check by name."""
 
     kind: ActorKind
     name: str = ""
@@ -63,7 +63,7 @@ class CardWork(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Spending(Struct, frozen=True, omit_defaults=True, gc=False):
-    """What work has used."""
+    """The tokens and money that work has used."""
 
     tokens: int = 0
     cost_usd: float = 0.0
@@ -72,9 +72,9 @@ class Spending(Struct, frozen=True, omit_defaults=True, gc=False):
 class Attempt(Struct, frozen=True, omit_defaults=True, gc=False):
     """A run for a card or, without `run_id`, the work of a session that has taken it.
 
-    `number` counts the attempts of the card. `is_open`: it has not ended. `is_withdrawn`: somebody has moved or changed
-    the card meanwhile, so the run is to be stopped. `folder` is where it works; `branch` holds its commits and started
-    at `base`.
+    `number` counts the attempts of the card. `is_open`: it has not ended. `is_withdrawn`: somebody has moved or
+    changed the card since, so the run must be stopped. `folder` is where it works; `branch` holds its commits and
+    started at `base`.
     """
 
     number: int
@@ -90,7 +90,7 @@ class Attempt(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Comment(Struct, frozen=True, gc=False):
-    """What somebody wrote about a card, and when (seconds since the epoch)."""
+    """A comment on a card, with its author and time (seconds since the epoch)."""
 
     by: Actor
     at: float
@@ -98,7 +98,7 @@ class Comment(Struct, frozen=True, gc=False):
 
 
 class CardNotes(Struct, frozen=True, omit_defaults=True, gc=False):
-    """What the card's state is about: the result of the work, why it is in its state, and what to do next time.
+    """Notes on a card's state: the result of the work, the reason for the state, and what to do in the next attempt.
 
     `reason` is the open question of an `input_required` card, and why a card is `parked`. `words` are the next prompt
     of a card that was sent back. `attempt` is the number of the attempt that the result is from.
@@ -111,7 +111,7 @@ class CardNotes(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Stamp(Struct, frozen=True, gc=False):
-    """Who did something, and when (seconds since the epoch)."""
+    """The author and time (seconds since the epoch) of a change."""
 
     by: Actor
     at: float
@@ -135,7 +135,7 @@ class Card(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class BoardSettings(Struct, frozen=True, omit_defaults=True):
-    """The limits of a board: what all its cards may use together, and how many of its runs may be under way.
+    """The limits of a board: what all its cards may use together, and how many of its runs may be active.
 
     A board without `place` is worked on by any worker.
     """
@@ -152,7 +152,7 @@ def run_id_of(board: str, card_id: str, number: int) -> str:
 
 
 def card_of_run(run_id: str) -> tuple[str, str, int] | None:
-    """Return the board, the card and the number of the attempt of a run, or None if it is no card's run."""
+    """Return the board, card and attempt number of a run, or None if it does not belong to a card."""
     board, _, rest = run_id.partition(".")
     card_id, _, number = rest.rpartition(".")
     return (board, card_id, int(number)) if board and card_id and number.isdecimal() else None

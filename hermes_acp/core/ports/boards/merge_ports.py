@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class MergeRequest(Struct, frozen=True):
-    """What is to be merged: the branch of a card, in the repository at `folder`.
+    """A request to merge the branch of a card, in the repository at `folder`.
 
     `worktree` is where the branch is checked out. `checks` are commands that must succeed, besides the repository's.
     """
@@ -29,7 +29,7 @@ class Merged(Struct, frozen=True, tag="merged"):
 
 
 class NotMerged(Struct, frozen=True, tag="not_merged"):
-    """Nothing was changed. `words` tell the agent what to mend: conflicts, or failed checks with their output."""
+    """Nothing was changed. `words` tell the agent what to fix: conflicts, or failed checks with their output."""
 
     sentence: str
     words: str = ""
@@ -39,7 +39,7 @@ class MergeQueue(Protocol):
     """Merges branches one after the other in each repository: rebase, checks, fast-forward."""
 
     async def merge(self, request: MergeRequest) -> Merged | NotMerged:
-        """Wait for the repository's turn and merge. Raises WorkspaceError if it cannot be tried now.
+        """Wait for the repository's turn and merge. Raises WorkspaceError if the merge cannot be attempted now.
 
         Repeatable after any interruption: a branch that is merged already is `Merged`. Several processes may ask for
         the same merge at once.

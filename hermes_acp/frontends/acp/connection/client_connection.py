@@ -93,12 +93,12 @@ class ClientConnection:
 
     @property
     def variables(self) -> "Mapping[str, str] | None":
-        """What the client's commands see, or None for the variables of this process."""
+        """The variables for the client's commands, or None for those of this process."""
         return self.environment.variables if self.environment else None
 
     @property
     def name(self) -> str:
-        """What people call this client."""
+        """The client's name, for people."""
         greeted = self.greeted
         told = greeted.client_info if isinstance(greeted, v1.InitializeRequest) else greeted and greeted.info
         if not told:
@@ -178,7 +178,7 @@ class ClientConnection:
         self._tasks.start_soon(do)
 
     def run_beyond_answer(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run `work` past the answer to the current call, at most until the connection ends."""
+        """Run `work` in the background, beyond the answer to the current call, at most until the connection ends."""
         assert self._tasks, "a connection is open before it serves"
 
         async def do() -> None:

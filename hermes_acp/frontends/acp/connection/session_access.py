@@ -1,8 +1,8 @@
-"""Who may call what about a session that several clients share.
+"""Decide which methods a client may call on a session that several clients share.
 
 A method declares the access it needs: `any` for whoever is connected, `view` for attached clients, `control` for
-attached controllers, `alone` for a controller while no other client is attached. A session without clients is free for
-everyone.
+attached controllers, `alone` for a controller while no other client is attached. A session without clients is open
+to everyone.
 """
 
 from typing import Literal

@@ -1,4 +1,4 @@
-"""The frames that show one event, encoded once for all clients that are shown the same."""
+"""The frames that show one event, encoded once for all clients that get the same."""
 
 from collections.abc import Hashable, Sequence
 
@@ -13,7 +13,7 @@ class SharedFrames:
         self._frames: dict[Hashable, Sequence[bytes]] = {}
 
     def find(self, event: Event, form: Hashable) -> Sequence[bytes] | None:
-        """Return an event's frames, or None; `form` tells apart clients that are shown it differently."""
+        """Return an event's frames, or None; `form` distinguishes clients that get it in different forms."""
         return self._frames.get(form) if event is self._event else None
 
     def keep(self, event: Event, form: Hashable, frames: Sequence[bytes]) -> Sequence[bytes]:

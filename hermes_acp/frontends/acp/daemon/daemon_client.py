@@ -10,7 +10,7 @@ from hermes_acp.frontends.acp.daemon.daemon_socket import connect, read_line
 
 
 def ask(home: str, purpose: str) -> bytes | None:
-    """Ask something that is answered with one line; return None if no resident process answers."""
+    """Send a request that is answered with one line; return None if no resident process answers."""
     line = connect(home)
     if line is None:
         return None

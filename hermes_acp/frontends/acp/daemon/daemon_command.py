@@ -63,7 +63,7 @@ def daemon_command(arguments: Sequence[str]) -> int:
 
 
 def status_command(arguments: Sequence[str]) -> int:
-    """Show what the resident process does; return 1 if there is none."""
+    """Show what the resident process is doing; return 1 if there is none."""
     parser = CommandParser(prog="hermes-acp status", description=daemon.STATUS_DESCRIPTION)
     add_profile_flag(parser)
     parser.add_argument("--json", action="store_true", help=daemon.JSON_HELP)
@@ -161,13 +161,13 @@ def _report_running(home: str, running: DaemonStatus, flags: Sequence[str]) -> i
 
 
 def _flags_of_running(home: str) -> list[str]:
-    """Return what the resident process was started with."""
+    """Return the flags that the resident process was started with."""
     status = _status(home)
     return [*status.flags] if status else []
 
 
 def _pid(home: str) -> int:
-    """Return the process that answers, or 0."""
+    """Return the ID of the process that answers, or 0."""
     status = _status(home)
     return status.pid if status else 0
 

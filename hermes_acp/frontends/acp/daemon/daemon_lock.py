@@ -54,7 +54,7 @@ class DaemonLock:
             lock_or_busy(self._descriptor, what)
 
     def _remove_socket(self) -> None:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             os.unlink(self._socket)
 
 

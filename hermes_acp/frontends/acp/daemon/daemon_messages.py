@@ -1,4 +1,4 @@
-"""What is said on the socket of the resident process: one line of JSON each."""
+"""The messages on the socket of the resident process, each one line of JSON."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ ON_DEMAND: Final = "--on-demand"
 
 
 class Hello(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What a client asks of the resident process.
+    """A request to the resident process.
 
     `serve` hands a client's descriptors over, with the `variables` its commands are to see; `status` asks what runs;
     `stop` asks it to end once running turns have ended, `kill` to end at once, and `stay` not to end for want of use.
@@ -32,7 +32,7 @@ class Answer(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class SessionStatus(Struct, frozen=True, rename="camel"):
-    """One open session: what it does (`idle`, `running` or `waiting` for an answer), and who is attached."""
+    """One open session: its state (`idle`, `running` or `waiting` for an answer), and the attached clients."""
 
     id: str
     title: str

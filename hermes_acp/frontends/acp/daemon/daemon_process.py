@@ -36,14 +36,17 @@ from hermes_acp.frontends.acp.daemon.daemon_socket import (
     socket_path,
 )
 from hermes_acp.frontends.acp.daemon.daemon_status import daemon_status
+from hermes_acp.frontends.acp.daemon.gateway_child import GatewayChild
 from hermes_acp.frontends.acp.daemon.idle_end import IdleEnd
 from hermes_acp.frontends.acp.daemon.local_clients import Controls, LocalClients
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.runs.attached_questions import AttachedQuestions
+from hermes_acp.service_manager import VARIABLES, ServiceManager
 from hermes_acp.sessions.clients.absence_notifications import AbsenceNotifications
 from hermes_acp.sessions.clients.unfinished_turns import UnfinishedTurns
 from hermes_acp.shutdown import ShutdownGuard, code_after, exit_process
 from hermes_acp.storage.descriptor_limit import raise_limit
+from hermes_acp.storage.private_files import storage_error
 
 CLOSING_S: Final = 1.0
 CONTINUING_S: Final = 1.0
@@ -64,16 +67,16 @@ class ResidentOptions(Struct, frozen=True):
 
 
 class HttpService(Protocol):
-    """A server for clients that come over a network."""
+    """A server for network clients."""
 
     @property
     def address(self) -> str:
-        """Where it serves them."""
+        """The address that it listens on."""
         ...
 
     @property
     def observers(self) -> tuple[SessionObserver, ...]:
-        """What observes the events of all sessions."""
+        """The observers of all sessions."""
         ...
 
     def announce(self, say: Callable[[str], None]) -> None:
@@ -118,7 +121,10 @@ def run(
         raise_limit()
         guard.start()
         guard.watch_signals()
-        resident = ResidentProcess(environment, guard, announce, http, options, lock)
+        manager = ServiceManager.of(environment.variables, os.getpid())
+        for name in VARIABLES:
+            environment = environment.without(name)
+        resident = ResidentProcess(environment, guard, announce, http, options, lock, manager)
         return anyio.run(resident.run)
     except BaseException:
         if lock:
@@ -137,9 +143,11 @@ class ResidentProcess:
         http: HttpService | None,
         options: ResidentOptions,
         lock: DaemonLock | None,
+        manager: ServiceManager,
     ) -> None:
-        """Prepare; without a lock, it is not reached by the socket."""
+        """Prepare; without a lock, it is not reached by the socket. It reports to the manager of services."""
         self._environment = environment
+        self._manager = manager
         self._options = options
         self._lock = lock
         self._is_replaced: bool | None = None
@@ -165,9 +173,11 @@ class ResidentProcess:
         """Serve until the end; return the exit code."""
         code, home = 0, self._environment.home
         try:
-            async with background_tasks(self._app.run), anyio.create_task_group() as tasks:
-                if self._lock:
-                    listener = await self._listener()
+            async with (
+                background_tasks(self._app.run, self._manager.keep_alive),
+                anyio.create_task_group() as tasks,
+            ):
+                if self._lock and (listener := await self._listener()):
                     await self._note_left_over(UnfinishedTurns(home / "unfinished-turns.json"))
                     have_begun = anyio.Event()
                     tasks.start_soon(self._continue_all, have_begun)
@@ -177,6 +187,7 @@ class ResidentProcess:
                 if self._http:
                     tasks.start_soon(self._http.serve, self._app, self._registry, home)
                     self._http.announce(self._announce)
+                self._manager.report_ready(self._place())
                 code = await self._ending()
                 await self._stop_serving()
                 if self._app.turn_tasks.has_turns:
@@ -188,19 +199,32 @@ class ResidentProcess:
                 await self._app.aclose()
             self._release_lock()
 
-    async def _listener(self) -> SocketListener:
-        """Listen on the socket; tell the person who started a process that serves nobody else."""
+    async def _listener(self) -> SocketListener | None:
+        """Listen on the socket; tell the person who started a process that serves nobody else.
+
+        Where no socket can be created, return None if there are remote clients, else raise StorageError.
+        """
         home = str(self._environment.home)
         folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             address = socket_address(home, folder, NEW_SOCKET)
             listener = await anyio.create_unix_listener(address, mode=0o600)
             os.replace(NEW_SOCKET, SOCKET, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError as error:
+            if self._http is None:
+                raise storage_error(daemon.CREATING_SOCKET, Path(socket_path(home)), error) from error
+            return None
         finally:
             os.close(folder)
         if self._http is None:
-            self._announce(daemon.listening(socket_path(home)))
+            self._announce(self._place())
         return listener
+
+    def _place(self) -> str:
+        """Return where clients reach this process, in a sentence."""
+        if self._http:
+            return daemon.serving_at(self._http.address)
+        return daemon.listening(socket_path(str(self._environment.home)))
 
     async def _stop_serving(self) -> None:
         async with anyio.create_task_group() as tasks:
@@ -210,26 +234,26 @@ class ResidentProcess:
                 await self._clients.stop()
 
     async def _note_left_over(self, unfinished: UnfinishedTurns) -> None:
-        """Note what an earlier process did not finish and, from now on, what this one does not."""
+        """Collect the turns that an earlier process did not finish, and start recording those of this one."""
         self._app.sessions.continued = await unfinished.left_over()
         self._app.turn_tasks.unfinished = unfinished
 
     async def _drive_runs(self) -> None:
-        """Drive runs; a home folder that cannot be written stops them, but not the process."""
+        """Drive runs; an unwritable home folder stops this, but not the process."""
         while True:
             with suppress(StorageError):
                 await self._app.run_service.work()
             await anyio.sleep(RUNS_RETRY_S)
 
     async def _ask_for_runs(self) -> None:
-        """Put questions of runs to clients; a home folder that cannot be read stops that, but not the process."""
+        """Show the questions of runs to clients; an unreadable home folder stops this, but not the process."""
         while True:
             with suppress(StorageError):
                 await self._questions.keep()
             await anyio.sleep(RUNS_RETRY_S)
 
     async def _prune_runs(self) -> None:
-        """Forget old runs, once a day; settings or files that cannot be used stop that, but not the process."""
+        """Delete old runs, once a day; unusable settings or files stop this, but not the process."""
         while True:
             with suppress(HermesError):
                 settings = await anyio.to_thread.run_sync(load_settings, self._environment)
@@ -238,7 +262,7 @@ class ResidentProcess:
             await anyio.sleep(DAY_S)
 
     async def _report_runs(self) -> None:
-        """Notify people of runs; settings or files that cannot be used stop that, but not the process."""
+        """Send notifications about runs; unusable settings or files stop this, but not the process."""
         from hermes_acp.runs.run_notifications import RunNotifications
 
         reports = RunNotifications(self._app.run_service, self._notifications)
@@ -266,8 +290,8 @@ class ResidentProcess:
         if not session.record.can_resume:
             await self._app.departures.close_if_unattended(session)
             return
-        if self._app.turn_tasks.unfinished and session.record.calls.resting():
-            self._app.turn_tasks.unfinished.forgive(session_id)
+        if self._app.turn_tasks.unfinished and session.record.calls.suspended():
+            self._app.turn_tasks.unfinished.reset_starts(session_id)
 
         async def go_on() -> None:
             await session.go_on(session.clients)
@@ -283,12 +307,15 @@ class ResidentProcess:
             self._ask_for_runs,
             self._end_when_idle,
             self._app.board_coordinator().keep,
+            GatewayChild(self._environment, self._announce).keep,
         ):
             number = await self._guard.stopped()
         code = code_after(number)
         if self._is_replaced is None:  # service managers end it to start it again
             self._is_replaced = number == signal.SIGTERM
-        if number != signal.SIGTERM:
+        is_draining = number == signal.SIGTERM
+        self._manager.report_stopping(daemon.DRAINING, self._options.drain_s if is_draining else 0.0)
+        if not is_draining:
             return code
         if self._http:
             self._http.refuse_clients()
@@ -307,7 +334,9 @@ class ResidentProcess:
         return code
 
     async def _cut_off(self, code: int) -> None:
-        """End the process with turns under way: close what is idle, leave the rest as a killed process would."""
+        """End the process while turns are running: close idle sessions, and leave the others as a killed process
+        would.
+        """
         with anyio.move_on_after(CLOSING_S):
             for session in self._app.sessions.opened:
                 if session.has_work:

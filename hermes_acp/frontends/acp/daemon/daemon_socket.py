@@ -1,4 +1,4 @@
-"""Where the resident process of a home folder is reached, and what is said there first.
+"""The socket of a home folder's resident process, and the first messages on it.
 
 A client sends one line, `Hello`, and gets one line, `Answer` (`daemon_messages.py`). If its descriptors are accepted,
 it sends these with one byte, and waits for a byte with an exit code. This module is read by every process that an

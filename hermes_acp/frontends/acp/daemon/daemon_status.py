@@ -1,4 +1,4 @@
-"""What the resident process says about itself."""
+"""The status report of the resident process."""
 
 import os
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Which processes' clients a resident process may serve: those that would do the same in its place."""
+"""Decide whether the resident process may serve another process's client: only if both would behave the same."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -18,7 +18,7 @@ switches."""
 
 
 def refusal(hello: Hello, own: Environment) -> str:
-    """Return why a client is better served by its own process, or an empty string."""
+    """Return why a client must be served by its own process, or an empty string."""
     if hello.version != __version__:
         return daemon.other_version(__version__, hello.version)
     if hello.allows_bypass != own.allows_bypass:

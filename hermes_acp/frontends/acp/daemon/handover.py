@@ -1,8 +1,8 @@
 """Hand an editor's connection over to the resident process, if there is one.
 
-The process that the editor started then only waits for the end. Without a resident process, or with one that does not
-fit, nothing happens and the agent runs here. Imports little: every start comes through here, and what is imported stays
-in memory for as long as the editor runs.
+The process that the editor started then only waits for the end. Without a suitable resident process, nothing
+happens and the agent runs here. Imports little: every start comes through here, and what is imported stays in
+memory for as long as the editor runs.
 """
 
 import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def hand_over(in_fd: int, out_fd: int, *, allows_bypass: bool) -> int | None:
-    """Let the resident process serve a client; return its exit code, or None if the client is to be served here."""
+    """Let the resident process serve a client; return its exit code, or None if the client must be served here."""
     variables = process_variables()
     try:
         home, _, _ = home_of(variables)

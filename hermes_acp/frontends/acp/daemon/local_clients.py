@@ -1,6 +1,6 @@
 """The socket of the resident process: serve the clients that other processes of the same user hand over.
 
-Only processes of this user are heard: the kernel says who is on the other side.
+Only processes of this user are served: the kernel identifies the peer.
 """
 
 import os
@@ -29,7 +29,7 @@ GREETING_S: Final = 5.0
 
 
 class Controls(Struct, frozen=True):
-    """What clients of the socket may ask besides being served: the status as JSON, and the end of the process."""
+    """The other requests that clients of the socket may send: for the status as JSON, and to end the process."""
 
     status: Callable[[], Awaitable[bytes]]
     stop: Callable[[bool, bool], None]

@@ -1,4 +1,4 @@
-"""What a resident process says to the person who started it, or to its log."""
+"""Messages from a resident process to the person who started it, or to its log."""
 
 import os
 import stat
@@ -8,7 +8,9 @@ from datetime import datetime
 
 
 def say(line: str) -> None:
-    """Write a message to standard error; with its time, if that is a file: terminals and service managers show it."""
+    """Write a message to standard error; with the time if that is a file, since terminals and service managers show
+    it.
+    """
     when = f"{datetime.now().astimezone().isoformat(' ', 'seconds')}  " if _is_file() else ""
     sys.stderr.write(f"{when}{line}\n")
     sys.stderr.flush()

@@ -87,7 +87,7 @@ def _settings(options: argparse.Namespace, environment: Environment) -> ServeSet
 
 
 def add_serve_flags(parser: CommandParser, default: str | None) -> None:
-    """Add the flags for clients that come over a network."""
+    """Add the flags for network clients."""
     parser.add_argument(
         "--listen", metavar="HOST:PORT", default=default, help=serving.listen_help(DEFAULT_LISTEN)
     )

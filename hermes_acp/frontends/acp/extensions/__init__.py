@@ -1,1 +1,1 @@
-"""What this agent offers beyond the protocol to clients that announce it, in every version."""
+"""Extensions of the protocol, in every version, for clients that announce support."""

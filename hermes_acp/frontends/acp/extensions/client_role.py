@@ -12,7 +12,7 @@ def role_in(meta: object) -> Role:
 
 
 def checked_role(asked: object) -> Role:
-    """Return a role as such. Raise BadRequest for an unknown one."""
+    """Return a valid role. Raise BadRequest for an unknown one."""
     match asked:
         case "controller":
             return "controller"

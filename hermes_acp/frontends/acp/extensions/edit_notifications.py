@@ -7,7 +7,8 @@ from typing import Final
 
 from msgspec import UNSET
 
-from hermes_acp.core.events import EditDrafted, EditsJudged, Event
+from hermes_acp.core.event_types import EditsJudged
+from hermes_acp.core.events import EditDrafted, Event
 from hermes_acp.core.record.edit_reviews import Reviews
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.extensions.meta_extensions import takes

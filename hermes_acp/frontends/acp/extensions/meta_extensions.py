@@ -1,7 +1,7 @@
 """Announce this agent's extensions to clients that announce any of their own.
 
 Knows: the names under `_meta.hermes` (`protocol/schema/hermes.json`). Does not know: who serves them.
-Other clients could make no use of them.
+Other clients could not use them.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""What clients that used `session/attach` are told of each other: prompts, answers, ends of turns, departures.
+"""Updates that tell clients attached with `session/attach` about each other: prompts, answers, ends of turns,
+departures.
 
 The updates are those of the RFD. Other clients are not told: they would not know these updates.
 """
@@ -41,7 +42,7 @@ class PromptReceived(Struct, rename="camel", kw_only=True, tag_field="type", tag
 
 
 class TurnComplete(Struct, rename="camel", kw_only=True, tag_field="type", tag="turn_complete"):
-    """A turn has ended that the client did not ask for."""
+    """A turn that the client did not start has ended."""
 
     stop_reason: str
 
@@ -73,7 +74,7 @@ def peer_of(connection: object) -> Peer:
 
 
 def peer_id_of(client: ClientConnection) -> str:
-    """Return the ID that others know a client by, a new one if it chose none."""
+    """Return the ID by which others know a client; a new one if it chose none."""
     client.peer_id = client.peer_id or client.app.ids.fresh("client")
     return client.peer_id
 
@@ -84,7 +85,7 @@ class PeerUpdates:
     def __init__(
         self, client: ClientConnection, session: Session, stop_reason: Callable[[TurnEnded], str]
     ) -> None:
-        """Note which turn runs already: its end is told even if it comes during the replay."""
+        """Record which turn is already running: its end is reported even if it comes during the replay."""
         self._stop_reason = stop_reason
         self._client = client
         self._session = session
@@ -95,7 +96,7 @@ class PeerUpdates:
         return self._session.clients.author_of(event) is not self._client
 
     def show(self, event: Event) -> None:
-        """Tell of an answer of another client, and of the end of a turn that another one asked for."""
+        """Report an answer from another client, and the end of a turn started by another client."""
         match event:
             case PermissionAnswered(by=by) if by and by != self._own_name():
                 named = next((each for each in self._session.clients.attached if each.name == by), None)
@@ -105,26 +106,26 @@ class PeerUpdates:
                 )
                 self._notify(resolved)
             case TurnEnded() if not self._session.clients.is_prompting(self._client):
-                self._tell_of_end(event)
+                self._report_end(event)
             case _:
                 pass
 
     def show_past(self, event: Event) -> None:
-        """Tell of the end of a turn that ran when the client began to attach."""
+        """Report the end of a turn that was running when the client started to attach."""
         if isinstance(event, TurnEnded) and event.turn_id == self._awaited_turn:
-            self._tell_of_end(event)
+            self._report_end(event)
 
-    def tell_of_prompt(self, event: UserSaid, blocks: list[Any]) -> None:
-        """Tell of a prompt of another client."""
+    def report_prompt(self, event: UserSaid, blocks: list[Any]) -> None:
+        """Report a prompt from another client."""
         author = self._session.clients.author_of(event)
         sent_by = UNSET if author is None else peer_of(author)
         self._notify(PromptReceived(message_id=event.message_id, prompt=blocks, sent_by=sent_by))
 
-    def tell_of_departure(self, connection: object) -> None:
-        """Tell that a client has left."""
+    def report_departure(self, connection: object) -> None:
+        """Report that a client has left."""
         self._notify(ClientDisconnected(client=peer_of(connection)))
 
-    def _tell_of_end(self, event: TurnEnded) -> None:
+    def _report_end(self, event: TurnEnded) -> None:
         self._awaited_turn = None
         self._notify(TurnComplete(stop_reason=self._stop_reason(event)))
 

@@ -1,4 +1,4 @@
-"""Attach to a session that is open already: `session/attach` and `session/detach` of an open RFD, in every version.
+"""Attach to an open session: `session/attach` and `session/detach` of an open RFD, in every version.
 
 The RFD: Multi-Client Session Attach, pull request 533 of the Agent Client Protocol, as of March 2026.
 """
@@ -47,7 +47,7 @@ class AttachRequest(Struct, rename="camel", kw_only=True):
 
 
 class HistoryItem(Struct, rename="camel", kw_only=True):
-    """One item of the history, for information: what can be answered is asked again."""
+    """One item of the history, for information only: open questions are asked again."""
 
     type: Literal["prompt", "permission_request"]
     content: str | UnsetType = UNSET
@@ -79,11 +79,11 @@ class DetachResult(Struct, rename="camel", kw_only=True):
     status: Literal["detached"] = "detached"
 
 
-class Joining(Protocol):
-    """How a version of the protocol shows a session to a client that attaches."""
+class SessionJoiner(Protocol):
+    """The parts of attaching that depend on the protocol version."""
 
     def audience(self, client: ClientConnection, session: Session) -> ReplayAudience:
-        """Return who shows the session's events to the client."""
+        """Return the audience that shows the session's events to the client."""
         ...
 
     def join(self, client: ClientConnection, session: Session, role: Role) -> None:
@@ -96,7 +96,7 @@ class Joining(Protocol):
 
 
 async def attach_to_session(
-    client: ClientConnection, params: AttachRequest, joining: Joining
+    client: ClientConnection, params: AttachRequest, joining: SessionJoiner
 ) -> AttachResult:
     """Attach a client and replay what its policy asks for. Raise PeerError unless the session is open, BadRequest."""
     role = checked_role(params.role) if params.role is not None else role_in(params.meta)
@@ -106,7 +106,7 @@ async def attach_to_session(
     others = [peer_of(each.connection) for each in session.clients.attached if each.connection is not client]
     with CatchUp(lambda found: joining.audience(client, found)) as catch_up:
         session, past = await client.app.sessions.load(
-            session.id, None, joining.workspace_opener(client), None, catch_up.join
+            session.id, None, joining.workspace_opener(client), None, catch_up.join, may_follow=True
         )
         policy, wanted = _wanted(past, policy, params.after_message_id)
         await catch_up.hear(wanted)
@@ -125,7 +125,7 @@ async def attach_to_session(
 
 
 async def detach_from_session(client: ClientConnection, params: DetachRequest) -> DetachResult:
-    """Detach a client; what runs goes on. Raise PeerError unless the client is attached."""
+    """Detach a client; running work continues. Raise PeerError unless the client is attached."""
     session = _open_session(client, params.session_id)
     if session.clients.find(client) is None:
         raise _not_found(params.session_id)

@@ -88,7 +88,7 @@ class Endpoint:
                 request, refuse(answer) if isinstance(answer, AdmissionRefusal) else answer, send
             )
             return
-        if self._webhooks.is_meant(request):
+        if self._webhooks.is_webhook(request):
             await self._take_webhook(request, send)
             return
         if file := await self._find_page_file(request):

@@ -1,6 +1,5 @@
-"""Whether this server is alive, ready for clients, and how much it does: `/healthz`, `/readyz` and `/metrics`.
-
-The first two tell nobody anything secret, so they need no token.
+"""Health and metrics: `/healthz`, `/readyz` and `/metrics`. The first two reveal nothing secret, so they need no
+token.
 """
 
 import ipaddress
@@ -81,7 +80,7 @@ class Health:
 
 
 def _can_write(home: Path) -> bool:
-    """Return whether a file can be written: permissions alone do not tell of a full or read-only disk."""
+    """Return whether a file can be written; permissions alone do not reveal a full or read-only disk."""
     try:
         with tempfile.TemporaryFile(dir=private_folder(home), buffering=0) as probe:
             probe.write(b"\n")

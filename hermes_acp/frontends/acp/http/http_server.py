@@ -72,7 +72,7 @@ class HttpServer:
 
     @property
     def observers(self) -> tuple[SessionMetrics, ...]:
-        """What counts the events of all sessions."""
+        """The observers that count the events of all sessions."""
         return (self._metrics,)
 
     def announce(self, say: Callable[[str], None]) -> None:
@@ -102,7 +102,7 @@ class HttpServer:
             tasks.cancel_scope.cancel()
 
     async def _serve(self, endpoint: Endpoint, config: Config) -> None:
-        """Run the HTTP server. It cancels by means of its own, so no scope is cancelled in its task."""
+        """Run the HTTP server. It has its own way of cancelling, so no scope is cancelled in its task."""
         http: Any = hypercorn_loop  # its types are written for one framework's stubs
         await http.serve(endpoint, config, shutdown_trigger=self._stopping.wait, mode="asgi")
         self._closed.set()

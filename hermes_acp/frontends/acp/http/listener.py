@@ -1,8 +1,9 @@
 """The listening socket, with limits on the number of connections.
 
-A connection that has not yet sent a whole request is silent. Beyond one limit the oldest silent connection is closed,
-so that half-open requests block nobody; beyond the others a new connection is refused at once. The HTTP server holds
-a connection closed by its client until the idle timeout; one that never sent whole headers is closed here instead.
+A connection that has not yet sent a complete request is called silent. Beyond one limit the oldest silent
+connection is closed, so that half-open requests block nobody; beyond the others a new connection is refused at
+once. The HTTP server holds a connection closed by its client until the idle timeout; one that never sent whole
+headers is closed here instead.
 """
 
 import socket

@@ -1,4 +1,4 @@
-"""The page of metrics: what sessions, clients and the process itself report, as text for Prometheus."""
+"""The metrics of sessions, clients and the process itself, as text for Prometheus."""
 
 import os
 import platform
@@ -79,7 +79,7 @@ class MetricsPage:
 
 
 def _process_text() -> str:
-    """Return what the system says about this process; Linux only for memory and files."""
+    """Return the metrics of this process; memory and files only on Linux."""
     times = os.times()
     text = metric_text(CPU, "counter", times.user + times.system)
     try:

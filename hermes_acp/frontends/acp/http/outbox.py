@@ -1,8 +1,7 @@
 """Messages for one stream of a client: numbered, and retained for a while after they were sent.
 
-Knows: what was sent and what was not, how a reader that lost its stream goes on where it was. Does not know: how a
-message is written on a stream, or who reads.
-Source: `Last-Event-ID` of the HTML standard, section 9.2 (server-sent events).
+Knows: what was sent, and how a reader that lost its stream resumes. Does not know: how a message is written on a
+stream, or who reads. Source: `Last-Event-ID` of the HTML standard, section 9.2 (server-sent events).
 """
 
 from collections import deque
@@ -60,7 +59,7 @@ class BufferAccount:
             await self._changed.wait()
 
     def release(self) -> None:
-        """Release everyone waiting for room: there will be no reader."""
+        """Release everyone waiting for room, because there will be no reader."""
         self.unsent_bytes = 0
         self.change(0)
 

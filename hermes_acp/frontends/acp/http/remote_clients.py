@@ -47,7 +47,7 @@ class TooManyClients(Exception):
     """No further connection is accepted: there are too many, or the server is shutting down."""
 
 
-class SocketIntake:
+class SocketReceiver:
     """The messages of a client that resumes its WebSocket: each is delivered once, although some arrive twice."""
 
     def __init__(self, transport: DetachableTransport) -> None:
@@ -58,7 +58,7 @@ class SocketIntake:
     async def take(self, data: bytes, number: int | None, is_current: Callable[[], bool]) -> bool:
         """Deliver message `number` unless it was delivered before; return False if its socket was displaced.
 
-        None is for a client that does not number its messages: all are delivered. Raise PeerGone if the connection
+        None means that the client does not number its messages: all are delivered. Raise PeerGone if the connection
         has ended.
         """
         if number is None:
@@ -90,7 +90,7 @@ class RemoteClient:
         self.transport = DetachableTransport(self.routes if kind == "http" else None)
         self.client = ClientConnection(registry)
         self.may_resume = kind == "http"
-        self.intake = SocketIntake(self.transport)
+        self.intake = SocketReceiver(self.transport)
         self._app = app
         self._server_limits = server_limits
         self._connection = Connection(
@@ -113,7 +113,7 @@ class RemoteClient:
         self.touch()
 
     def leave(self) -> None:
-        """Note that one of the client's streams is gone; if it cannot be reopened, the connection ends."""
+        """Handle the loss of one of the client's streams; if it cannot be reopened, the connection ends."""
         self._streams -= 1
         self.client.is_away = self.is_away
         self.touch()
@@ -126,7 +126,7 @@ class RemoteClient:
         moved.set()
 
     def end_soon(self) -> None:
-        """Begin to end: cancel what runs, and send what is queued if the client reads it now."""
+        """Start to end: cancel running work, and send queued messages if the client reads them now."""
         self.is_ending = True
         self._connection.close_soon()
 

@@ -71,7 +71,7 @@ class AdmissionPolicy(Struct, frozen=True):
 
 
 def _is_same(origin: str, host: str) -> bool:
-    """Return whether a page comes from the very address that it asks; the host is known to be this server's."""
+    """Return whether a page comes from the same origin; the host has already been checked."""
     scheme, _, address = origin.partition("://")
     return scheme in ("http", "https") and address.lower() == host.lower()
 

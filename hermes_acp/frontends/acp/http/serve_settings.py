@@ -1,6 +1,6 @@
 """The settings of `hermes-acp serve`.
 
-Knows: flags and the token's variable, and which of their values cannot be meant. Does not know: sockets.
+Knows: flags and the token's variable, and which of their values are invalid. Does not know: sockets.
 """
 
 import ipaddress

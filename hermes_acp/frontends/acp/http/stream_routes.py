@@ -1,4 +1,4 @@
-"""Which stream of a client a message belongs on.
+"""Choose the stream of a client for each message.
 
 Knows: the session named in parameters, which request each reply answers. Does not know: streams, or what methods mean
 beyond where the proposal wants their replies.
@@ -36,8 +36,8 @@ class _Named(Struct, rename="camel"):
 class StreamRoute(Struct, frozen=True):
     """A stream of one session or of the connection (None), and whether nothing more follows on it.
 
-    `behind` is the session whose messages so far should be read first: what a load replays precedes its reply,
-    although the two take different streams.
+    `behind` is the session whose earlier messages should be read first: the replay of a load precedes its reply,
+    although the two use different streams.
     """
 
     session_id: str | None

@@ -20,6 +20,7 @@ from hermes_acp.core.errors import HermesError
 from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal
 from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.runs.webhook_orders import MAX_BODY_BYTES, NAME, genuine_signature, wish_of_webhook
+from hermes_acp.telemetry.trace_context import valid_trace_parent
 
 FOLDER: Final = "/hooks/"
 BODY_S: Final = 10.0
@@ -38,12 +39,12 @@ class Webhooks:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    def is_meant(self, request: Request) -> bool:
-        """Return whether a request is for a webhook."""
+    def is_webhook(self, request: Request) -> bool:
+        """Return whether a request addresses a webhook."""
         return request.url.path.startswith(FOLDER)
 
     async def answer(self, request: Request) -> Response | AdmissionRefusal:
-        """Start a run, or say why not; a refusal never tells whether the webhook exists."""
+        """Start a run, or say why not; a refusal never reveals whether the webhook exists."""
         if request.method != "POST":
             return Response("", 405, {"allow": "POST"}, "text/plain")
         name = request.url.path.removeprefix(FOLDER)
@@ -63,7 +64,8 @@ class Webhooks:
             return AdmissionRefusal(401, serving.WEBHOOK_REFUSED)
         wish = await run_sync(wish_of_webhook, name, webhook, body, signature)
         is_new = await runs.engine.show(wish.id) is None
-        view = await runs.start(wish)
+        trace_parent = valid_trace_parent(request.headers.get("traceparent"))
+        view = await runs.start(wish, trace_parent=trace_parent)
         accepted = msgspec.json.encode(_Accepted(view.order.id, is_new))
         return Response(accepted, 202 if is_new else 200, media_type="application/json")
 

@@ -1,7 +1,7 @@
 """Serve one client over its WebSocket.
 
-Knows: text frames, how a client that counts its messages comes back to its connection. Does not know: what is said.
-Source: RFC 6455; the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
+Knows: text frames, and how a client that counts its messages resumes its connection. Does not know: what messages
+mean. Source: RFC 6455; the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
 """
 
 from typing import Final
@@ -112,7 +112,7 @@ async def _refuse(socket: WebSocket, refusal: AdmissionRefusal, *, is_page: bool
 async def _read(
     remote_client: RemoteClient, reader: OutboxReader, socket: WebSocket, number: int | None
 ) -> None:
-    """Deliver what a socket brings, as the client's messages from `number` on if it counts them."""
+    """Deliver a socket's messages, numbered from `number` on if the client counts them."""
     while True:
         message: Message = await socket.receive()
         if message["type"] == "websocket.disconnect":

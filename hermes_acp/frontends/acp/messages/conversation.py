@@ -41,12 +41,12 @@ def reject_in_session(what: str) -> str:
 
 
 def text_in_diff(characters: int) -> str:
-    """Stand for a long argument that the call's diff contains."""
+    """Return the placeholder for a long argument that the call's diff contains."""
     return f"[{characters:,} characters, as in the diff]"
 
 
 def asked_because(reasons: Sequence[str]) -> str:
-    """Say why a call needs permission."""
+    """Return the sentence that says why a call needs permission."""
     return f"Asked because {'; '.join(reasons)}."
 
 

@@ -1,4 +1,4 @@
-"""What the resident process and the commands around it say."""
+"""Texts of the resident process and its commands."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -33,7 +33,12 @@ ON_DEMAND: Final = (
 )
 NOT_USED: Final = "It is not used, and ends."
 
+# For the service manager
+DRAINING: Final = "Stopping; running turns get time to end."
+
 OPENING_LOCK: Final = "open the lock"
+CREATING_SOCKET: Final = "create the socket"
+REMOVING_SOCKET: Final = "remove the old socket"
 
 # For a client's own process
 STOPPING: Final = "The resident process is stopping."
@@ -59,7 +64,7 @@ def other_flags(pid: int, flags: str) -> str:
 
 
 def restart_hint(flags: str) -> str:
-    """Say how it is started with other flags."""
+    """Say how to restart the resident process with other flags."""
     return f"`hermes-acp daemon restart {flags}` restarts it that way."
 
 
@@ -74,8 +79,8 @@ def log_hint(path: str) -> str:
 
 
 def listening(path: str) -> str:
-    """Name the socket."""
-    return f"hermes-acp is resident: {path}"
+    """Say that the resident process is ready, naming its socket."""
+    return f"The resident process is ready: {path}"
 
 
 def not_continued(session_id: str, why: str) -> str:
@@ -84,7 +89,7 @@ def not_continued(session_id: str, why: str) -> str:
 
 
 def running(pid: int, version: str, since: str) -> str:
-    """Say that it runs."""
+    """Say that the resident process is running."""
     return f"The agent runs in the background: process {pid}, version {version}, since {since}."
 
 
@@ -114,7 +119,7 @@ def works_alone(reason: str) -> str:
 
 
 def other_version(own: str, other: str) -> str:
-    """Compare versions."""
+    """Say that the versions differ."""
     return (
         f"The resident process has version {own}, this one {other}: `hermes-acp daemon restart` replaces it."
     )
@@ -123,3 +128,13 @@ def other_version(own: str, other: str) -> str:
 def other_variables(names: Sequence[str]) -> str:
     """Name the variables that differ, never their values."""
     return f"These variables differ from those of the resident process: {', '.join(names)}."
+
+
+def gateway_ended(code: int, wait_s: float) -> str:
+    """Tell that the gateway is started again."""
+    return f"The gateway ended with exit code {code}. It is started again in {wait_s:g} s."
+
+
+def gateway_not_started(reason: str) -> str:
+    """Tell that the gateway was not started."""
+    return f"The gateway was not started: {reason}"

@@ -1,4 +1,4 @@
-"""Failures of the editor: its files, terminals, diagnostics and MCP servers. People read them on cards, models too."""
+"""Failures of the editor: its files, terminals, diagnostics and MCP servers. Both people and models read them."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ NO_ANSWER: Final = "no answer"
 UNNAMED_SIGNAL: Final = "a signal"
 MCP_EDITOR_GONE: Final = "the editor disconnected"
 MCP_WITHDRAWN: Final = "the editor no longer offers it"
-MCP_BAD_ANSWER: Final = "its answer has the wrong shape"
+MCP_BAD_ANSWER: Final = "its answer has an invalid format"
 MCP_EMPTY_ANSWER: Final = "its answer contains neither a result nor an error"
 
 
@@ -41,7 +41,7 @@ def command_lost(reason: str) -> str:
 
 
 def no_output(reason: str) -> str:
-    """Stand in for the output of a command."""
+    """Return the placeholder for the output of a command."""
     return f"[The editor did not return the output: {reason}.]"
 
 
@@ -52,4 +52,4 @@ def no_diagnostics(reason: str) -> str:
 
 def misshapen_answer(method: str) -> str:
     """Say that an editor's answer could not be read, within a sentence."""
-    return f"its answer to {method} has the wrong shape"
+    return f"its answer to {method} has an invalid format"

@@ -72,12 +72,12 @@ def not_an_image(mime_type: str) -> str:
 
 
 def image_too_long(size_bytes: int, max_bytes: int) -> str:
-    """Refuse an image for its bytes."""
+    """Report an image that has too many bytes."""
     return f"The image has {size_bytes:,} bytes; the maximum is {max_bytes:,}."
 
 
 def image_too_large(size: str) -> str:
-    """Refuse an image for its pixels."""
+    """Report an image with dimensions that are too large."""
     return f"The image is too large: {size}."
 
 
@@ -92,7 +92,7 @@ def open_elsewhere(session_id: str) -> str:
 
 
 def unknown_role(role: str) -> str:
-    """Refuse a role that a client asks for."""
+    """Report an unknown client role."""
     return f"There is no role {role[:MAX_QUOTED]!r}."
 
 
@@ -102,27 +102,27 @@ def not_attachable(session_id: str) -> str:
 
 
 def unknown_history_policy(policy: str) -> str:
-    """Refuse an unknown way to replay the past."""
+    """Report an unknown history policy."""
     return f"There is no history policy {policy[:MAX_QUOTED]!r}."
 
 
 def bad_client_id(longest: int) -> str:
-    """Refuse what a client calls itself."""
+    """Report an invalid client ID."""
     return f"`clientId` must have 1 to {longest} printable characters."
 
 
 def bad_archived_filter(value: str) -> str:
-    """Refuse a filter of the list of sessions."""
+    """Report an invalid filter for archived sessions."""
     return f"The filter for archived sessions must be exclude, include or only, not {value[:MAX_QUOTED]!r}."
 
 
 def bad_system_prompt_mode(mode: str) -> str:
-    """Refuse a way to combine a client's system prompt with ours."""
+    """Report an unsupported system prompt mode."""
     return f"The system prompt mode {mode[:MAX_QUOTED]!r} is not supported."
 
 
 def no_option(option: str) -> str:
-    """Refuse an option."""
+    """Report an unknown option."""
     return f"There is no option {option[:MAX_QUOTED]!r}."
 
 
@@ -132,12 +132,12 @@ def options_hint(options: str) -> str:
 
 
 def not_a_switch(option: str) -> str:
-    """Refuse true and false for an option with named values."""
+    """Report a boolean for an option with named values."""
     return f"The option {option[:MAX_QUOTED]!r} does not take true or false."
 
 
 def no_option_value(option: str, value: str) -> str:
-    """Refuse a value."""
+    """Report an invalid value of an option."""
     return f"The option {option[:MAX_QUOTED]!r} has no value {value[:MAX_QUOTED]!r}."
 
 
@@ -160,7 +160,7 @@ def unknown_value_type(type_name: str) -> str:
 
 
 def no_mode(mode: str) -> str:
-    """Refuse a mode."""
+    """Report an unknown mode."""
     return f"There is no mode {mode[:MAX_QUOTED]!r}."
 
 
@@ -170,7 +170,7 @@ def modes_hint(modes: str) -> str:
 
 
 def no_auth_method(method: str) -> str:
-    """Refuse a way to sign in."""
+    """Report an unknown auth method."""
     return f"There is no auth method {method[:MAX_QUOTED]!r}."
 
 
@@ -190,17 +190,17 @@ def no_running_call(call_id: str) -> str:
 
 
 def no_running_terminal(terminal_id: str) -> str:
-    """Name a terminal that is not running."""
+    """Report a terminal that is not running."""
     return f"No terminal {terminal_id[:MAX_QUOTED]!r} is running in this session."
 
 
 def unusable_mcp_server(name: str, reason: str) -> str:
-    """Refuse an MCP server."""
+    """Report an MCP server that cannot be used."""
     return f"The MCP server {name[:MAX_QUOTED]!r} cannot be used: {reason}."
 
 
 def bad_parameters(method: str, reason: str) -> str:
-    """Refuse a call for its parameters."""
+    """Report a call with invalid parameters."""
     return f"the parameters of {method} are invalid: {reason}"
 
 

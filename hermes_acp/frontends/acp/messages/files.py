@@ -4,7 +4,7 @@ from typing import Final
 
 NO_PATH: Final = "The path is not valid."
 OUTSIDE_HINT: Final = "Only files in the session's folders are shown."
-PROTECTED_HINT: Final = "The agent would have to ask before it reads it. Open it on the machine itself."
+PROTECTED_HINT: Final = "The agent would need approval to read it. Open it on the machine itself."
 
 
 def outside(path: str) -> str:

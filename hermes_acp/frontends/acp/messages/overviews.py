@@ -1,4 +1,4 @@
-"""What the overviews of MCP servers, context files and trust say, and setup, and why something cannot be changed."""
+"""Texts for the overviews of MCP servers, context files and trust, and for setup and refused changes."""
 
 from typing import Final
 
@@ -28,7 +28,7 @@ def no_such_server(name: str) -> str:
 
 
 def no_sign_in(name: str) -> str:
-    """Say that a server has no sign-in."""
+    """Say that a server does not support signing in."""
     return (
         f"There is no sign-in for {name[:80]!r}: it is a local program, or config.yaml has its credentials."
     )

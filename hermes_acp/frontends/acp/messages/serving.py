@@ -100,7 +100,7 @@ def cannot_listen(host: str, port: int, reason: str) -> str:
 
 
 def bad_address(address: str) -> str:
-    """Refuse --listen."""
+    """Report an invalid address in --listen."""
     return f"{address!r} is not an address to listen on."
 
 
@@ -120,12 +120,12 @@ def bad_token(variable: str, length: int) -> str:
 
 
 def bad_origin(origin: str) -> str:
-    """Refuse --allow-origin."""
+    """Report an invalid --allow-origin."""
     return f"{origin!r} is not an origin."
 
 
 def wrong_path(path: str) -> str:
-    """Point to the endpoint."""
+    """Report a wrong path, naming the endpoint."""
     return f"The endpoint is {path}."
 
 
@@ -136,10 +136,10 @@ WEBHOOK_FAILED = "The run could not be started."
 
 
 def body_too_long(max_bytes: int) -> str:
-    """Refuse a message for its length."""
+    """Report a message that is too long."""
     return f"The message is longer than {max_bytes} bytes."
 
 
 def body_too_slow(seconds: float) -> str:
-    """Give up on a message."""
+    """Report a message that took too long to arrive."""
     return f"The request body took longer than {seconds:g} s."

@@ -1,4 +1,4 @@
-"""_hermes/board/list: the cards of a board that have changed, or all."""
+"""_hermes/board/list: the cards of a board, all or those changed after a cursor."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -7,7 +7,7 @@ from hermes_protocol import own
 
 
 async def list_board(client: ClientConnection, params: own.BoardListParams) -> own.BoardListResult:
-    """List what has changed after a cursor. Raise BadRequest, StorageError."""
+    """List the changes after a cursor. Raise BadRequest, StorageError."""
     service = client.app.board_service
     changes = await service.changes(params.board, params.after)
     board = changes.board

@@ -1,4 +1,4 @@
-"""_hermes/board/remove: take a card off a board, or put it back."""
+"""_hermes/board/remove: remove a card from a board, or restore it."""
 
 from hermes_acp.core.ports.boards.card_actions import RemoveCard, RestoreCard
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection

@@ -1,4 +1,4 @@
-"""_hermes/board/send_back: have a card worked on again."""
+"""_hermes/board/send_back: send a card back to work."""
 
 from hermes_acp.core.ports.boards.card_actions import SendBackCard
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -10,7 +10,7 @@ from hermes_protocol import own
 async def send_back_card(
     client: ClientConnection, params: own.BoardSendBackParams
 ) -> own.BoardSendBackResult:
-    """Have a card worked on again. Raise BadRequest, StorageError."""
+    """Send a card back to work. Raise BadRequest, StorageError."""
     action = SendBackCard(params.id, params.words)
     return own.BoardSendBackResult(cursor=await act_as_person(client, params.board, action))
 

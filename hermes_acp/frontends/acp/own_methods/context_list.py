@@ -45,7 +45,9 @@ async def list_context(client: ClientConnection, params: own.ContextListParams) 
 
 
 async def _unread(client: ClientConnection, cwd: str) -> "tuple[DeniedPath, ...]":
-    """Return what rules make unreadable; without a model, no rules are loaded and no session can read anything."""
+    """Return the paths that rules forbid to read; without a model, no rules are loaded and no session can read
+    anything.
+    """
     try:
         return (await client.app.configuration.deps()).policy.unread(cwd)
     except (AuthRequired, ModelError):

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from hermes_acp.core.event_types import Diff
-from hermes_acp.core.events import EditsJudged
+from hermes_acp.core.event_types import Diff, EditsJudged
 from hermes_acp.core.hunks import Hunk
 from hermes_acp.core.record.edit_reviews import Review, Reviews
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection

@@ -1,4 +1,4 @@
-"""_hermes/files/find: files of a session's folder whose names fit what somebody has typed."""
+"""_hermes/files/find: files in a session's folder whose names match what the user has typed."""
 
 import os
 from typing import Final

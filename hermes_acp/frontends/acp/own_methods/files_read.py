@@ -1,4 +1,4 @@
-"""_hermes/files/read: a file of a session's folders, as a person reads it who cannot open it otherwise.
+"""_hermes/files/read: a file in a session's folders, for people who cannot open it otherwise.
 
 Nobody can be asked here, so a file that the agent would have to ask about is refused.
 """
@@ -64,7 +64,7 @@ async def _shown(
 
 
 async def _check(client: ClientConnection, session_id: str, effect: Reads, named: str, name: str) -> None:
-    """Raise BadRequest if a rule or the file's kind keeps the agent from reading it without asking."""
+    """Raise BadRequest if the agent may not read the file without asking."""
     from hermes_acp.policy.sensitive_names import is_sensitive
 
     session = client.session(session_id)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 async def change_server(client: ClientConnection, params: own.McpChangeParams) -> own.McpChangeResult:
-    """Do what was asked. Raise BadRequest for an unknown server, SessionNotFound, ConfigError, StorageError."""
+    """Carry out the requested change. Raise BadRequest for an unknown server, SessionNotFound, ConfigError,
+    StorageError.
+    """
     if params.action in ("enable", "disable"):
         return await _switch(client, params.name, is_enabled=params.action == "enable")
     pool, state = _find(client, params)
@@ -45,7 +47,7 @@ def _find(client: ClientConnection, params: own.McpChangeParams) -> "tuple[McpSe
 
 
 async def _sign_in(client: ClientConnection, login: "ServerLogin") -> own.McpChangeResult:
-    """Start signing in, which goes on after the answer, and return the page for the user."""
+    """Start signing in, which continues after the answer, and return the page for the user."""
     flow = login.flow()
     client.run_beyond_answer(flow.run)
     link = await flow.wait_for_link()

@@ -1,4 +1,4 @@
-"""_hermes/runs/show: the open questions of a run, each with the whole of what would happen."""
+"""_hermes/runs/show: the open questions of a run, each with everything that would happen."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -7,7 +7,7 @@ from hermes_protocol import own
 
 
 async def show_run(client: ClientConnection, params: own.RunsShowParams) -> own.RunsShowResult:
-    """Return what a run waits for. Raise BadRequest, StorageError."""
+    """Return a run with its open questions. Raise BadRequest, StorageError."""
     service = client.app.run_service
     view = await service.known(params.id)
     return own.RunsShowResult(

@@ -1,4 +1,4 @@
-"""_hermes/schedules/add: have the clock start runs, or only say when it would."""
+"""_hermes/schedules/add: add a schedule, or only say when it would be due."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ async def add_schedule(client: ClientConnection, params: own.SchedulesAddParams)
 
 
 def _due(params: own.SchedulesAddParams, now: float) -> "tuple[Timing, str, float | None]":
-    """Return the timing, in words too, and when it is due first. Raise BadRequest."""
+    """Return the timing, its description in words, and the first due time. Raise BadRequest."""
     from hermes_acp.runs.agent_schedules import read_timing
     from hermes_acp.runs.schedule_times import next_due
 

@@ -8,7 +8,7 @@ from hermes_protocol import own
 async def change_schedule(
     client: ClientConnection, params: own.SchedulesChangeParams
 ) -> own.SchedulesChangeResult:
-    """Do one thing with a schedule. Raise BadRequest, StorageError."""
+    """Carry out one change of a schedule. Raise BadRequest, StorageError."""
     schedules = client.app.run_service.engine.schedules
     match params.action:
         case "pause":

@@ -1,4 +1,4 @@
-"""_hermes/schedules/history: what became of the due times of a schedule, those without a run included."""
+"""_hermes/schedules/history: the outcomes of a schedule's due times, including those without a run."""
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.schedule_ports import Occurrence

@@ -1,4 +1,4 @@
-"""_hermes/schedules/list: what the clock starts, with the whole prompt of each."""
+"""_hermes/schedules/list: the schedules, each with its whole prompt."""
 
 from anyio.to_thread import run_sync
 
@@ -13,7 +13,7 @@ from hermes_protocol import own
 async def list_schedules(
     client: ClientConnection, params: own.SchedulesListParams
 ) -> own.SchedulesListResult:
-    """List schedules, and whether anybody would start them. Raise StorageError."""
+    """List schedules, and whether a process would start their runs. Raise StorageError."""
     from hermes_acp.runs.schedule_times import local_zone
 
     engine = client.app.run_service.engine

@@ -1,4 +1,4 @@
-"""_hermes/settings/change: change a setting that widens nothing, from the next turn on."""
+"""_hermes/settings/change: change a setting that is safe for clients to change, from the next turn on."""
 
 from anyio.to_thread import run_sync
 

@@ -1,4 +1,4 @@
-"""_hermes/usage/list: what sessions have used, in all and by day."""
+"""_hermes/usage/list: the usage of sessions, in total and by day."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""_hermes/waiting/list: the questions that wait for the user and that nobody shows."""
+"""_hermes/waiting/list: the open questions that no client shows."""
 
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.ports.run_ports import RunFilter, RunView

@@ -1,7 +1,8 @@
 """Edits and comments that accompany a permission answer, in `_meta.hermes`.
 
-Knows: `edits`, `comment`, `isUnattended` and `rejected` of `_meta.hermes` (`protocol/schema/hermes.json`), how much of
-them is taken. Does not know: how a question is sent, what happens to the answer. Values of any other shape are ignored.
+Knows: `edits`, `comment`, `isUnattended` and `rejected` of `_meta.hermes` (`protocol/schema/hermes.json`), how much
+of them is accepted. Does not know: how a question is sent, what happens to the answer. Values of any other shape
+are ignored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +68,7 @@ def full_answer(
 
 
 def rejected(comment: str) -> dict[str, Any]:
-    """Return the `_meta` of a rejected call's card, whose own text is written for the model."""
+    """Return the `_meta` for the card of a rejected call; the card's own text is written for the model."""
     return {"hermes": {"rejected": {"comment": comment}}}
 
 

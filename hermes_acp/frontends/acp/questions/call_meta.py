@@ -11,7 +11,7 @@ from hermes_acp.tools.approval_text import approval_text
 
 
 def call_meta(call: CallProposed, *, is_asked: bool = False) -> dict[str, Any] | UnsetType:
-    """Return the `_meta` of a call's card: its call, its text, and the reason why it `is_asked` about."""
+    """Return the `_meta` of a call's card: its call, its text and, if it `is_asked` about, the reason."""
     said: dict[str, Any] = {"within": call.within} if call.within else {}
     if (is_asked or call.kind == "execute") and (text := approval_text(call)):
         said["approvalText"] = text

@@ -127,7 +127,7 @@ class EditorGate:
         return {"session_id": self._session_id, "tool_call_id": call_id or UNSET}
 
     async def _elicit(self, request: object) -> Reply | None:
-        """Send one elicitation; if the turn is stopped meanwhile, it reports its own end."""
+        """Send one elicitation; if the turn is stopped in the meantime, it reports its own end."""
         self._show_waiting(True)
         types = self._types.elicitation_response, _ElicitationResponse
         response = await self._request("elicitation/create", request, *types)

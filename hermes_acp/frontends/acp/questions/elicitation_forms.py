@@ -54,7 +54,7 @@ def form_of(question: Question) -> Form:
 
 
 def json_schema(form: Form) -> bytes:
-    """Return a form as a flat JSON Schema, which every version's schema type takes."""
+    """Return a form as a flat JSON Schema, which every version's schema type accepts."""
     if form.foreign is not None:
         return msgspec.json.encode(form.foreign)
     properties = {

@@ -1,1 +1,1 @@
-"""What a client lists, opens and configures sessions with, in every version."""
+"""List, open and configure sessions for a client, in every version."""

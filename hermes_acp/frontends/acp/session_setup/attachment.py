@@ -1,4 +1,4 @@
-"""Attach a client to a session, in every version: it is shown what happens, and may be asked."""
+"""Attach a client to a session, in every version: it gets the session's updates and questions."""
 
 from collections.abc import Callable
 

@@ -182,7 +182,7 @@ def refused_mode(mode_id: str, *, allows_bypass: bool) -> BadRequest:
 
 
 async def learn_model(configuration: "Configuration", session: "Session", value: str | bool) -> None:
-    """Wait until the models are known, if the one named is not among those known so far.
+    """If a model is not known yet, wait until all models are.
 
     Raise AuthRequired, ConfigError.
     """

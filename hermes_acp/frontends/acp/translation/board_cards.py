@@ -1,4 +1,4 @@
-"""Cards of boards on the wire, and what clients do with them."""
+"""Convert boards' cards to the wire format, and clients' actions from it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +24,13 @@ TEXTS = ("text", "result", "reason", "answer", "words", "branch", "title")
 
 
 async def act_as_person(client: "ClientConnection", board: str, action: "CardAction") -> int:
-    """Carry out what the client's user wants and return the new cursor. Raise BadRequest, StorageError."""
+    """Carry out an action for the client's user and return the new cursor. Raise BadRequest, StorageError."""
     changes = await client.app.board_service.act(board, action, Actor("person", client.name))
     return changes.board.cursor
 
 
 def name_of(by: Actor) -> str:
-    """Return who did something, in words."""
+    """Return the name of an actor."""
     return by.name or by.kind if by.kind == "person" else f"{by.kind} {by.name}".strip()
 
 
@@ -55,7 +55,7 @@ def card_entry(view: "CardView") -> own.BoardListCard:
 
 
 def details_entry(details: "CardDetails", cards: "Mapping[str, Card]") -> own.BoardShowResult:
-    """Return a card in full; `cards` are all of its board."""
+    """Return a card in full; `cards` are all cards of its board."""
     card, run = details.view.card, details.run
     attempt = card.attempt
     questions = [question_entry(each) for each in details.questions]
@@ -93,7 +93,7 @@ def _work_of(work: CardWork) -> "dict[str, Any]":
 
 
 def changed_work(work: CardWork, params: own.BoardAddParams | own.BoardEditParams) -> CardWork:
-    """Return how a card is worked on, with what a client wants to be different."""
+    """Return a card's work settings with a client's changes."""
     changes: dict[str, Any] = {
         name: value
         for name in ("folder", "worktree", "priority", "model", "place")

@@ -1,4 +1,4 @@
-"""The questions of runs on the wire, each with the whole of what would happen."""
+"""The questions of runs on the wire, each with everything that would happen."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 """The editor's own files and terminals.
 
-Knows: fs/* and terminal/*, and what to make of editors that answer them badly. Does not know: the local disk, which
+Knows: fs/* and terminal/*, and how to handle editors that answer incorrectly. Does not know: the local disk, which
 the workspace falls back on.
 """
 

@@ -90,33 +90,35 @@ class EditorAudience:
             answered = v1.SessionUpdateToolCallUpdate(tool_call_id=event.call_id, meta=meta)
             notify(self._client, self._session.id, answered)
         if is_from_elsewhere or isinstance(event, TurnStarted):
-            self._tell_of_start(event)
+            self._report_start(event)
         elif isinstance(event, TurnEnded):
-            self._tell_of_end(event)
+            self._report_end(event)
         if isinstance(event, ModeChanged | OptionsChanged):
             options = config_options(record, self._session.offers, self._client.capabilities)
             notify(self._client, self._session.id, v1.ConfigOptionUpdate(config_options=options))
         elif isinstance(event, CommandsChanged):
             notify(self._client, self._session.id, commands_update(self._session))
 
-    def tell_of_turn(self) -> None:
-        """Tell the client that a turn runs whose end it will not learn from the answer to a prompt of its own."""
+    def report_running_turn(self) -> None:
+        """Tell the client about a running turn that it did not start itself, so no answer to a prompt will report
+        its end.
+        """
         turn_id = self._session.record.open_turn
         if turn_id and takes(self._client.capabilities, "turnStates"):
             self._client.turns_of_others[self._session.id] = turn_id
             began = v1.SessionInfoUpdate(meta={"hermes": {"turnBegan": {"turnId": turn_id}}})
             notify(self._client, self._session.id, began)
 
-    def _tell_of_start(self, event: Event) -> None:
-        """Tell of a turn that another client's prompt began, or that is continued without a prompt of this client."""
+    def _report_start(self, event: Event) -> None:
+        """Report a turn that another client started, or that continues without a prompt."""
         is_prompt = isinstance(event, UserSaid)
         is_continued = isinstance(event, TurnStarted) and event.goes_on
         is_own = is_continued and self._session.clients.is_prompting(self._client)
         is_told = self._client.turns_of_others.get(self._session.id) == self._session.record.open_turn
         if (is_prompt or is_continued) and not (is_own or is_told):
-            self.tell_of_turn()
+            self.report_running_turn()
 
-    def _tell_of_end(self, event: TurnEnded) -> None:
+    def _report_end(self, event: TurnEnded) -> None:
         if self._client.turns_of_others.get(self._session.id) == event.turn_id:
             del self._client.turns_of_others[self._session.id]
             notify(self._client, self._session.id, turn_end(event))

@@ -1,7 +1,7 @@
 """A client's own system instructions.
 
-Knows: which of them can be taken. Does not know: where they end up. They are the client's, as its settings are, and are
-not searched for injections.
+Knows: which of them are supported. Does not know: how they are used. They are trusted like the client's settings,
+so they are not scanned for injections.
 """
 
 from typing import TYPE_CHECKING

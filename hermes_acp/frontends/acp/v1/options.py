@@ -12,7 +12,7 @@ from hermes_protocol import v1
 def config_options(
     record: Record, offers: AvailableOptions, capabilities: v1.ClientCapabilities
 ) -> list[v1.SessionConfigOption]:
-    """List every option with its present value, as a client of these capabilities can show them."""
+    """List every option with its current value, as a client with these capabilities can show it."""
     options = options_of(record, offers)
     takes_booleans = _takes_booleans(capabilities)
     return [_shown(option) for option in options if takes_booleans or not isinstance(option, Switch)]

@@ -1,6 +1,5 @@
-"""What opening a session means for an editor, however it was opened.
-
-This covers the announced commands, and the workspace made of an editor's own files and terminals.
+"""The steps shared by all methods that open a session: announce its commands, and open a workspace with the
+editor's files and terminals.
 """
 
 from hermes_acp.core.errors import BadRequest
@@ -36,7 +35,8 @@ async def open_stored(
 ) -> tuple[Session, SessionHistory]:
     """Open a stored session with the client's own instructions; close it again if these are invalid.
 
-    `begin_to_watch` is called where the past ends. Raise SessionNotFound, Busy, BadRequest, StorageError.
+    `begin_to_watch` is called at the end of the replayed history. Raise SessionNotFound, Busy, BadRequest,
+    StorageError.
     """
     sessions = client.app.sessions
     session_id, role = params.session_id, role_in(params.meta)
@@ -50,6 +50,7 @@ async def open_stored(
         more_roots,
         begin_to_watch,
         keeps_questions=_can_be_asked_again(client, role),
+        may_follow=True,
     )
     try:
         session.instruct(instructions)
@@ -89,17 +90,17 @@ def join(
     audience = EditorAudience(client, session)
     attach(client, session, audience, editor_gate(client, session.id), role)
     if not session.clients.is_prompting(client):
-        audience.tell_of_turn()
+        audience.report_running_turn()
 
 
 def ask_again(client: ClientConnection, session: Session, role: Role) -> None:
-    """Have a question asked again that nobody answered before the last process ended, right after the answer."""
+    """Ask a question again, right after the answer, that was open when the last process ended."""
     if _can_be_asked_again(client, role):
         client.after_answer(lambda: client.app.turn_tasks.ask_again(session))
 
 
 def _can_be_asked_again(client: ClientConnection, role: Role) -> bool:
-    """Return whether a client expects turns that it did not begin."""
+    """Return whether a client expects turns that it did not start."""
     return role == "controller" and takes(client.capabilities, "turnStates")
 
 

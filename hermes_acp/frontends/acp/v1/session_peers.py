@@ -1,4 +1,4 @@
-"""How a client of version 1 takes part in a session that it attached to with `session/attach`."""
+"""The part of `session/attach` that is specific to version 1."""
 
 from hermes_acp.core.events import Event, UserSaid
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -17,7 +17,7 @@ from hermes_acp.sessions.session_manager import OpenWorkspace
 class PeerAudience(EditorAudience):
     """A session's updates on one connection, with those about its other clients.
 
-    A prompt of another client is shown once, as the RFD has it.
+    A prompt from another client is shown once, in the form of the RFD.
     """
 
     def __init__(self, client: ClientConnection, session: Session) -> None:
@@ -27,8 +27,8 @@ class PeerAudience(EditorAudience):
     def show(self, event: Event) -> None:
         """Queue the event's updates."""
         if isinstance(event, UserSaid) and self.peers.sent_by_another(event):
-            self.peers.tell_of_prompt(event, prompt_blocks(event))
-            self.tell_of_turn()
+            self.peers.report_prompt(event, prompt_blocks(event))
+            self.report_running_turn()
             return
         super().show(event)
         self.peers.show(event)
@@ -39,19 +39,19 @@ class PeerAudience(EditorAudience):
         self.peers.show_past(event)
 
 
-class Joining:
+class SessionJoiner:
     """Joins a session in version 1."""
 
     def audience(self, client: ClientConnection, session: Session) -> PeerAudience:
-        """Return who shows the session's events to the client."""
+        """Return the audience that shows the session's events to the client."""
         return PeerAudience(client, session)
 
     def join(self, client: ClientConnection, session: Session, role: Role) -> None:
         """Attach the client; open questions reach it after the answer."""
         audience = self.audience(client, session)
-        departures = audience.peers.tell_of_departure
+        departures = audience.peers.report_departure
         attach(client, session, audience, editor_gate(client, session.id), role, departures)
-        audience.tell_of_turn()
+        audience.report_running_turn()
 
     def workspace_opener(self, client: ClientConnection) -> OpenWorkspace:
         """Return a function that opens a workspace with this editor's files and terminals."""

@@ -1,6 +1,6 @@
 """Child agents as separate sessions, for clients that support them.
 
-Knows: how one is announced, how its state is told, what it is shown to have been told. Does not know: what else
+Knows: how one is announced, how its state is reported, and how its task is shown. Does not know: what else
 happens in its session, which is shown like in any other.
 """
 

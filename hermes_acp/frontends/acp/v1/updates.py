@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
-from hermes_acp.core.event_types import Diff, Location
+from hermes_acp.core.event_types import Diff, Location, PlanChanged
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -22,7 +22,6 @@ from hermes_acp.core.events import (
     HistoryCompacted,
     ModeChanged,
     Noticed,
-    PlanChanged,
     StepEnded,
     StepFailed,
     SummarySaid,
@@ -134,7 +133,7 @@ def turn_end(event: TurnEnded) -> v1.SessionUpdate:
 
 
 def _prompt_mark(event: UserSaid, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Tell the ID under which a prompt was recorded: `session/fork` can start before it."""
+    """Return the update with the ID under which a prompt was recorded, so that `session/fork` can start before it."""
     if not view.takes_turn_marks:
         return ()
     return (v1.SessionInfoUpdate(meta={"hermes": {"promptRecorded": {"messageId": event.message_id}}}),)

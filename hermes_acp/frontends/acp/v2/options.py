@@ -9,7 +9,7 @@ from hermes_protocol import v2
 
 
 def config_options(session: Session) -> list[v2.SessionConfigOption]:
-    """List every option with its present value."""
+    """List every option with its current value."""
     return [_shown(option) for option in options_of(session.record, session.offers)]
 
 

@@ -1,10 +1,11 @@
 """One prompt, from its arrival to the end of its turn.
 
-Knows: when its words became part of the conversation, and under which id. Does not know: who waits for that.
+Knows: when the prompt became part of the conversation, and under which ID. Does not know: who waits for that.
 """
 
 import anyio
 
+from hermes_acp.agent.turn.commissions import Commission
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.events import CommandAnswered, Event, TurnEnded, UserSaid
 from hermes_acp.core.messages import Part
@@ -21,13 +22,14 @@ class PromptWatcher:
     it ended otherwise.
     """
 
-    def __init__(self, session: Session, parts: tuple[Part, ...]) -> None:
+    def __init__(self, session: Session, parts: tuple[Part, ...], trace_parent: str = "") -> None:
         self.message_id = ""
         self.error: HermesError | None = None
         self.end: TurnEnded | None = None
         self.settled = anyio.Event()
         self._session = session
         self._parts = parts
+        self._commission = Commission(trace_parent=trace_parent)
         self._answered = ""
         self._place = session.enqueue()
 
@@ -35,7 +37,7 @@ class PromptWatcher:
         """Send the prompt and watch until the end."""
         self._session.ledger.admit(self)
         try:
-            self.end = await self._session.prompt(self._parts, gate, self._place)
+            self.end = await self._session.prompt(self._parts, gate, self._place, commission=self._commission)
             self.message_id = self.message_id or self._answered
         except HermesError as error:
             self.error = error

@@ -1,4 +1,4 @@
-"""What opening a session means for an editor, however it was opened.
+"""The steps shared by all methods that open a session.
 
 The workspace is always on this machine.
 """

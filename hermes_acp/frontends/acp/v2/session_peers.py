@@ -1,4 +1,4 @@
-"""How a client of version 2 takes part in a session that it attached to with `session/attach`.
+"""The part of `session/attach` that is specific to version 2.
 
 This version shows every client the prompts of all and the state of the session, so the RFD's echo is left out.
 """
@@ -35,17 +35,17 @@ class PeerAudience(EditorAudience):
         self.peers.show_past(event)
 
 
-class Joining:
+class SessionJoiner:
     """Joins a session in version 2."""
 
     def audience(self, client: ClientConnection, session: Session) -> PeerAudience:
-        """Return who shows the session's events to the client."""
+        """Return the audience that shows the session's events to the client."""
         return PeerAudience(client, session)
 
     def join(self, client: ClientConnection, session: Session, role: Role) -> None:
         """Attach the client; open questions reach it after the answer."""
         audience = self.audience(client, session)
-        departures = audience.peers.tell_of_departure
+        departures = audience.peers.report_departure
         attach(client, session, audience, editor_gate(client, session.id), role, departures)
         is_running = bool(session.record.open_turn)
         state = v2.SessionUpdateRunningStateUpdate() if is_running else v2.SessionUpdateIdleStateUpdate()

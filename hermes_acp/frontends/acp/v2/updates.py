@@ -1,8 +1,8 @@
 """Convert events to session updates.
 
-Knows: what each event looks like to an editor, and what it was told before as far as the next update depends on it.
-Does not know: where events come from. Live and replay go through the same function; what only holds at its moment
-(states of a turn) is not replayed. A command's output is shown in a terminal of its own, named like its call.
+Knows: how each event is shown to an editor, and what was sent before if the next update depends on it.
+Does not know: where events come from. Live and replay go through the same function; transient information (the
+states of a turn) is not replayed. A command's output is shown in a terminal of its own, named like its call.
 """
 
 import base64
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET, structs
 
-from hermes_acp.core.event_types import Diff, Location
+from hermes_acp.core.event_types import Diff, Location, PlanChanged
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -25,7 +25,6 @@ from hermes_acp.core.events import (
     Noticed,
     PermissionAnswered,
     PermissionAsked,
-    PlanChanged,
     StepFailed,
     SummarySaid,
     TextSaid,

@@ -80,7 +80,7 @@ class AgentLink:
 
     @property
     def prompt_capabilities(self) -> v1.PromptCapabilities:
-        """Which content a prompt may have, besides text and links."""
+        """The kinds of content that a prompt may have, besides text and links."""
         offered = self._agent.greeting.agent_capabilities if self._agent else None
         takes = offered.prompt_capabilities if offered else None
         return takes if isinstance(takes, v1.PromptCapabilities) else v1.PromptCapabilities()
@@ -105,7 +105,7 @@ class AgentLink:
             self._wake()
 
     def take(self, session_id: str, update: v1.SessionUpdate) -> None:
-        """Queue an update of the open session; drop one of a session that was closed meanwhile."""
+        """Queue an update of the open session; drop one of a session that has been closed since."""
         if self._session is None or session_id == self._session.id:
             self._events.put(UpdateReceived(update, self._is_replaying))
 
@@ -148,7 +148,7 @@ class AgentLink:
         await agent.close_session(before.id)
 
     def settle(self) -> None:
-        """Reset the count of restarts, because the agent completed a prompt."""
+        """Reset the count of restarts, because the agent has completed a prompt."""
         self._restarts = 0
 
     async def _run_agent(self, request: SessionRequest, user: User) -> None:
@@ -190,7 +190,7 @@ class AgentLink:
                 return await agent.load_session(picked, self._cwd)
 
     async def _forked(self, agent: Agent, request: SessionRequest) -> Session:
-        """Open a copy and load it, because a fork alone does not replay its past."""
+        """Open a copy and load it, because a fork alone does not replay its history."""
         copy = await agent.fork_session(request.session_id, self._cwd, before=request.before)
         await agent.close_session(copy.id)
         return await agent.load_session(copy.id, self._cwd)
@@ -208,6 +208,6 @@ class AgentLink:
 
 
 def _newest_used(listed: list[v1.SessionInfo]) -> v1.SessionInfo | None:
-    """Return the latest session that something was said in: only those have a title."""
+    """Return the latest session with a prompt: only those have a title."""
     titled = (info for info in listed if isinstance(info.title, str) and info.title)
     return next(titled, listed[0] if listed else None)

@@ -10,18 +10,18 @@ from hermes_protocol import v1
 
 
 class UpdateReceived(Struct, frozen=True):
-    """The agent sent an update; `is_replay` marks the past of a session that was open here before."""
+    """The agent sent an update; `is_replay` marks the history of a session that was open here before."""
 
     update: v1.SessionUpdate
     is_replay: bool = False
 
 
 class SessionLeft(Struct, frozen=True):
-    """Another session is about to be opened; what follows belongs to that one."""
+    """Another session is about to be opened; the following events belong to it."""
 
 
 class SessionOpened(Struct, frozen=True):
-    """A session is open, and its past was replayed."""
+    """A session is open, and its history was replayed."""
 
     session_id: str
     has_past: bool = False
@@ -29,14 +29,14 @@ class SessionOpened(Struct, frozen=True):
 
 
 class PromptSent(Struct, frozen=True):
-    """A prompt is being sent; one that `steers` joins the turn that runs."""
+    """A prompt is being sent; one that `steers` joins the running turn."""
 
     prompt: str
     steers: bool = False
 
 
 class TurnFinished(Struct, frozen=True):
-    """A prompt has its answer. With neither a stop reason nor an error, the agent was restarted meanwhile.
+    """A prompt has its answer. With neither a stop reason nor an error, the agent was restarted in the meantime.
 
     With `was_withheld`, the person stopped it before the agent got it. The agent records no prompt that `is_command`.
     """
@@ -75,7 +75,7 @@ class EventQueue:
         self._send.send_nowait(event)
 
     async def take(self) -> list[ChatEvent]:
-        """Wait for an event; return all there are."""
+        """Wait for an event; return all queued events."""
         found = [await self._receive.receive()]
         while self._receive.statistics().current_buffer_used:
             found.append(self._receive.receive_nowait())

@@ -22,7 +22,7 @@ class OptionValue(Struct, frozen=True):
 
 
 class SessionStatus:
-    """What the status line and completion need of the open session."""
+    """The state of the open session that the status line and completion need."""
 
     def __init__(self) -> None:
         self.options: tuple[v1.SessionConfigOption, ...] = ()
@@ -48,7 +48,7 @@ class SessionStatus:
         return self.commands
 
     def begin(self) -> None:
-        """Forget the title and the usage of the session before; the options are those of the new one already."""
+        """Reset the title and the usage; the options are already those of the new session."""
         self.title, self._used, self._size, self._cost = "", 0, 0, None
 
     def take(self, update: v1.SessionUpdate) -> None:
@@ -81,7 +81,7 @@ class SessionStatus:
         return ("on" if value else "off") if isinstance(value, bool) else sanitize_line(value)
 
     def line(self, width: int) -> str:
-        """Return the status line: model, mode, context, cost and title, as much as fits."""
+        """Return the status line: model, mode, context, cost and title, as many as fit."""
         effort = self.current("effort")
         parts = [
             self.current("model"),

@@ -9,7 +9,7 @@ from hermes_protocol import v1
 
 
 class RecordedPrompt(Struct, frozen=True):
-    """A prompt to which the session can go back."""
+    """A prompt that the session can return to."""
 
     message_id: str
     text: str
@@ -39,7 +39,7 @@ class PromptMarks:
         return False
 
     def take(self, update: v1.SessionUpdate) -> str:
-        """Note a prompt that the agent recorded now, or replays; return the text of one recorded now."""
+        """Record a prompt that the agent has just recorded or replays; return the text if it was just recorded."""
         match update:
             case v1.UserMessageChunk(message_id=str(message_id), content=v1.TextContent(text=text)):
                 self._add(message_id, text)

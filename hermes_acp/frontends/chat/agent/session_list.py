@@ -1,4 +1,4 @@
-"""The latest sessions, as a person picks from them."""
+"""The latest sessions, for a person to choose from."""
 
 from hermes_acp_client.agent import Agent
 from msgspec import UNSET

@@ -1,4 +1,6 @@
-"""Turns in the open session that this chat did not begin: another client did, or this one before it was lost."""
+"""Turns in the open session that this chat did not start: another client did, or this one before it lost its
+connection.
+"""
 
 from typing import Any
 
@@ -7,8 +9,8 @@ import msgspec
 from hermes_protocol import v1
 
 
-def turn_begun(update: v1.SessionUpdate) -> str:
-    """Return the ID of a turn that others began, or an empty string."""
+def turn_started(update: v1.SessionUpdate) -> str:
+    """Return the ID of a turn that others started, or an empty string."""
     return _turn_in(update, "turnBegan")
 
 

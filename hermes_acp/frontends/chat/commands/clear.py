@@ -9,4 +9,4 @@ async def begin(context: CommandContext, words: str) -> None:
     await context.begin_session()
 
 
-COMMAND = ChatCommand(messages.DESCRIPTIONS["clear"], begin, needs_rest=True)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["clear"], begin, needs_idle=True)

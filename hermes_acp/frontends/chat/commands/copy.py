@@ -5,7 +5,7 @@ from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
 async def copy(context: CommandContext, words: str) -> None:
-    """Copy the source of the answer, which the terminal puts into its clipboard."""
+    """Copy the Markdown source of the answer to the terminal's clipboard."""
     answer = context.session_renderer.last_answer
     if not answer:
         await context.tell(messages.NO_ANSWER, "yellow")

@@ -10,4 +10,4 @@ async def fork(context: CommandContext, words: str) -> None:
     await context.switch(SessionRequest("fork", (await context.link.session()).id))
 
 
-COMMAND = ChatCommand(messages.DESCRIPTIONS["fork"], fork, needs_rest=True)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["fork"], fork, needs_idle=True)

@@ -33,4 +33,4 @@ async def _picked(context: CommandContext) -> str:
     return (await pick_session(context, messages.PICK_TO_RESUME))[1]
 
 
-COMMAND = ChatCommand(messages.DESCRIPTIONS["resume"], resume, hint=messages.HINT_SESSION, needs_rest=True)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["resume"], resume, hint=messages.HINT_SESSION, needs_idle=True)

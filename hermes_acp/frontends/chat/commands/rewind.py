@@ -1,4 +1,4 @@
-"""/rewind: go back to before one of the prompts, in a copy of the session."""
+"""/rewind: go back to an earlier prompt, in a copy of the session."""
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
@@ -11,7 +11,7 @@ MAX_PROMPT_LENGTH = 70
 
 
 async def rewind(context: CommandContext, words: str) -> None:
-    """List the prompts, the latest first; go back to before the chosen one, which returns to the input line."""
+    """List the prompts, latest first; open a copy that ends before the chosen one, which returns to the input line."""
     prompts = list(reversed(context.link.marks.recorded))[:MAX_SHOWN]
     if not prompts:
         await context.tell(messages.NOTHING_TO_REWIND)
@@ -38,4 +38,4 @@ async def rewind(context: CommandContext, words: str) -> None:
         await context.tell(messages.REWOUND)
 
 
-COMMAND = ChatCommand(messages.DESCRIPTIONS["rewind"], rewind, hint=messages.HINT_PROMPT, needs_rest=True)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["rewind"], rewind, hint=messages.HINT_PROMPT, needs_idle=True)

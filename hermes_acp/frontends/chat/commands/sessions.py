@@ -25,4 +25,4 @@ async def choose(context: CommandContext, words: str) -> None:
         await context.switch(SessionRequest("fork" if prefix else "stored", session_id))
 
 
-COMMAND = ChatCommand(messages.DESCRIPTIONS["sessions"], choose, hint=messages.HINT_ALL, needs_rest=True)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["sessions"], choose, hint=messages.HINT_ALL, needs_idle=True)

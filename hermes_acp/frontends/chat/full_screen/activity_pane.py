@@ -1,4 +1,4 @@
-"""The pane of what runs now: the question that waits, calls, child agents, and prompts in the queue."""
+"""The pane of current activity: the open question, calls, child agents, and queued prompts."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -20,7 +20,7 @@ WIDTH: Final = 100
 
 
 class Activity(Struct, frozen=True):
-    """What runs at one moment."""
+    """The activity at one moment."""
 
     is_busy: bool
     asks: bool
@@ -29,7 +29,7 @@ class Activity(Struct, frozen=True):
 
 
 class ActivityPane(Vertical):
-    """Lists it; drawn again whenever something changes."""
+    """Lists the activity; drawn again whenever something changes."""
 
     def __init__(
         self,
@@ -46,12 +46,12 @@ class ActivityPane(Vertical):
         self.view = EntryView(style, widget_id="activity-view")
 
     def compose(self) -> ComposeResult:
-        """Create the parts."""
+        """Create the child widgets."""
         yield self._head
         yield self.view
 
     async def activate(self) -> None:
-        """Show what runs now."""
+        """Show the current activity."""
         self.draw()
 
     def focus_view(self) -> None:
@@ -59,7 +59,7 @@ class ActivityPane(Vertical):
         self.screen.set_focus(self.view)
 
     def draw(self) -> None:
-        """Draw what runs now."""
+        """Draw the current activity."""
         now = self._look()
         self._head.update(Text(messages.ACTIVITY_TITLE, style="bold"))
         rows = [Text(f"? {messages.WAITING_QUESTION}", style="bold yellow")] if now.asks else []

@@ -41,7 +41,9 @@ MARKS: Final[Mapping[Mark, tuple[str, str]]] = MappingProxyType(
 
 
 class ShownHunk(Struct):
-    """One hunk in the pane: of a proposal, or with its `file` and its number there of an edit that was made."""
+    """One hunk in the pane: of a proposal or, with its `file` and its number in that file, of an edit that was
+    made.
+    """
 
     diff: v1.Diff
     hunk: Hunk
@@ -51,7 +53,7 @@ class ShownHunk(Struct):
 
     @property
     def key(self) -> str:
-        """What the cursor stays on when the list changes."""
+        """The key by which the cursor stays on the hunk when the list changes."""
         return f"{'made' if self.file else 'asked'} {self.diff.path} {self.number}"
 
 
@@ -84,12 +86,12 @@ class ChangesPane(Vertical):
         """Sent when the person wants to edit the hunk under the cursor."""
 
     def compose(self) -> ComposeResult:
-        """Create the parts."""
+        """Create the child widgets."""
         yield self._head
         yield self.view
 
     async def activate(self) -> None:
-        """Show what there is now."""
+        """Show the current changes."""
         self._note = await self._load()
         self._draw()
 
@@ -133,7 +135,7 @@ class ChangesPane(Vertical):
     async def edit_chosen(
         self, editor: ExternalEditor, released: Callable[[], AbstractAsyncContextManager[None]]
     ) -> None:
-        """Let the person edit the new lines of the hunk under the cursor; what they write counts as accepted."""
+        """Let the person edit the new lines of the hunk under the cursor; the result counts as accepted."""
         shown = self._chosen()
         if shown is None or shown.file is not None:
             return

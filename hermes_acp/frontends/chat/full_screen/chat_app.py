@@ -44,7 +44,7 @@ class Background(Struct, frozen=True):
 
 
 class ChatWidgets(Struct, frozen=True):
-    """The widgets of the screen, made by whoever connects them to the chat."""
+    """The widgets of the screen, created by the code that connects them to the chat."""
 
     conversation: EntryView
     question: QuestionPanel
@@ -95,7 +95,7 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         self.is_ready = anyio.Event()
 
     def compose(self) -> ComposeResult:
-        """Create the parts."""
+        """Create the child widgets."""
         each = self._widgets
         yield Horizontal(each.conversation, each.side, id="main")
         yield each.question
@@ -104,14 +104,14 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         yield self._status
 
     def on_mount(self) -> None:
-        """Begin to draw."""
+        """Start drawing."""
         self.theme = "ansi-dark"
         self.set_interval(FRAME_S, self._draw)
         self.screen.set_focus(self._widgets.prompt)
         self.is_ready.set()
 
     async def on_event(self, event: Event) -> None:
-        """Withdraw notes at the next key; Ctrl+C is counted by what it does."""
+        """Clear notes at the next key; Ctrl+C is counted by its own action."""
         if isinstance(event, Key) and event.key != "ctrl+c":
             self._note = ""
             self._drawn.actions().key_pressed()
@@ -181,7 +181,7 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         self._widgets.conversation.toggle()
 
     async def action_pane(self, name: PaneName) -> None:
-        """Show a pane, or close it if it is shown; for changes, show those that wait for approval."""
+        """Show a pane, or close it if it is shown; the changes pane starts with those that wait for approval."""
         if name == "changes" and self._widgets.question.review_hunks():
             return
         if self._widgets.side.current == name:
@@ -243,7 +243,7 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         self.screen.set_focus(self._widgets.prompt)
 
     def _draw(self) -> None:
-        """Draw a frame if anything has changed, or if something turns."""
+        """Draw a frame if anything has changed or is animated."""
         self._frames += 1
         is_turning = self._background.is_busy() and self._frames % FRAMES_PER_SPIN == 0
         if not (self._is_changed or is_turning):
@@ -266,7 +266,7 @@ class ChatApp(TerminalApp, inherit_bindings=False):
 
 
 def _line(status: str, room: int, key: Text) -> Text:
-    """Return the status line: what fits into the room, and the key at the right edge."""
+    """Return the status line: the facts that fit, and the key at the right edge."""
     text = Text(clip(status, max(1, room)), style="dim", no_wrap=True)
     text.pad_right(max(1, room + 2 - text.cell_len))
     return text.append_text(key)

@@ -70,7 +70,7 @@ class EntryView(ScrollView, can_focus=True):
         self._waiting.append(entry)
 
     def flush(self, live: Sequence[RenderableType] = ()) -> None:
-        """Show what was appended, and below it what moves."""
+        """Show the appended entries, and the live part below them."""
         if not (self._waiting or live or self._has_live) or not self.size.width:
             return
         if self._has_live:
@@ -102,7 +102,7 @@ class EntryView(ScrollView, can_focus=True):
         self._measure()
 
     def toggle(self) -> None:
-        """Fold or unfold the entry under the cursor; without focus, the last one that can be."""
+        """Fold or unfold the entry under the cursor; without focus, the last foldable one."""
         index = self._cursor
         if not self.has_focus:
             numbers = reversed(range(len(self._lines)))
@@ -173,7 +173,7 @@ class EntryView(ScrollView, can_focus=True):
         self._measure()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Notice whether the end is in view."""
+        """Track whether the end is in view."""
         super().watch_scroll_y(old_value, new_value)
         self._is_at_end = round(new_value) >= self.max_scroll_y - 1
 
@@ -200,7 +200,7 @@ class EntryView(ScrollView, can_focus=True):
         return is_outside
 
     def _follow(self, index: int) -> None:
-        """Scroll so that an entry is in view, its first line above all."""
+        """Scroll so that an entry is in view, its first line with priority."""
         top, end = self._lines.span(index)
         first, height = self.scroll_offset.y, self.size.height
         if top < first or end - top >= height:

@@ -74,7 +74,7 @@ class FullChat:
         return self._reads.kind in ("key", "line", "hunks")
 
     async def hold(self, request: SessionRequest) -> int:
-        """Run the chat in the application, which runs already; end the application; return the exit code."""
+        """Run the chat in the running application; end the application; return the exit code."""
         code = 1
         try:
             async with anyio.create_task_group() as self._group:
@@ -104,7 +104,7 @@ class FullChat:
         return codes[0] if codes else 1
 
     async def _leave_with_terminal(self, chat: anyio.CancelScope) -> None:
-        """End the chat if its terminal goes away without a signal; Textual would read its end forever."""
+        """End the chat if its terminal disappears without a signal; Textual would keep reading end-of-file forever."""
         terminal = select.poll()
         terminal.register(sys.stdin, 0)  # only errors and the end
         while not terminal.poll(0):
@@ -158,7 +158,7 @@ class FullChat:
         self.app.close_side()
 
     def _spawn(self, act: Callable[[], Awaitable[object]]) -> None:
-        """Run something that talks to the agent; a lost agent is reported by the chat itself."""
+        """Run a task that talks to the agent; a lost agent is reported by the chat itself."""
 
         async def run() -> None:
             try:

@@ -12,7 +12,7 @@ from hermes_acp.frontends.chat.screens.screen import CALLED_AWAY, Asking, Choice
 
 
 class FullScreen:
-    """Reads from the input area and from the question panel; `changed` is called when something is to be redrawn."""
+    """Reads from the input area and from the question panel; `changed` is called when something must be redrawn."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class FullScreen:
         self._changed()
 
     def refresh(self) -> None:
-        """Have the moving parts drawn again."""
+        """Redraw the live parts."""
         self._changed()
 
     async def read_prompt(self) -> str | Gesture:
@@ -76,7 +76,7 @@ class FullScreen:
             self._changed()
 
     def put_back(self, text: str) -> None:
-        """Put text that was not used into the input area, before what is there."""
+        """Put unused text back into the input area, before its current text."""
         self._prompt.put_back(text)
 
     def without_pasted(self, text: str) -> str:
@@ -94,7 +94,7 @@ class FullScreen:
         return self._editor is not None
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Let the person edit a text; the screen is theirs meanwhile."""
+        """Let the person edit a text in their editor, which uses the screen until it exits."""
         if self._editor is None:
             return None
         async with self._app.released():

@@ -1,4 +1,4 @@
-"""What the full-screen chat says besides what every chat says.
+"""The texts of the full-screen chat that the plain chat does not have.
 
 `tests/golden/messages/chat.full_screen.txt` lists it.
 """
@@ -26,7 +26,7 @@ LINE_HINT: Final = "Enter sends · Esc goes back"
 
 
 def key_choices(keys: Sequence[str]) -> str:
-    """List the keys that answer, and how to get to them."""
+    """List the keys that answer a question, and how to reach it."""
     return f"F2, then {' '.join(keys)} · Esc returns to the input"
 
 
@@ -57,7 +57,7 @@ def verdict_given(count: int, verdict: Literal["accepted", "rejected"]) -> str:
 
 SESSIONS_TITLE: Final = "Sessions"
 SESSIONS_KEYS: Final = "Enter open · n new · f copy · r rename · / search · Esc close"
-SEARCH_FIELD: Final = "Words said in a session"
+SEARCH_FIELD: Final = "Search the text of all sessions"
 RENAME_FIELD: Final = "New title"
 NO_SESSIONS: Final = "No sessions."
 NO_TITLE: Final = "(untitled)"
@@ -79,7 +79,7 @@ KEYS: Final = """| key | what it does |
 | Enter | send the prompt |
 | Shift+Enter, Alt+Enter, Ctrl+J | start a new line |
 | Ctrl+G | write the prompt in your editor |
-| `/`, `@`, Tab | commands, files, insert the marked one |
+| `/`, `@`, Tab | complete commands and files |
 | Up, Down | earlier prompts |
 | PgUp, PgDn | scroll the conversation |
 | F2 | go to the question; then its keys answer it |

@@ -16,7 +16,7 @@ from hermes_protocol import v1
 
 
 class PanelQuestions:
-    """Puts questions in the panel, with the whole text that is to be approved."""
+    """Shows questions in the panel, with the whole text to be approved."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What the chat waits for from the person; one thing at a time."""
+"""The input that the chat is waiting for; one at a time."""
 
 from typing import Literal
 
@@ -18,14 +18,14 @@ class _Read(Struct):
 
 
 class PendingRead:
-    """The wait of the one task that reads the screen."""
+    """The pending read of the only task that reads the screen."""
 
     def __init__(self) -> None:
         self._read: _Read | None = None
 
     @property
     def kind(self) -> ReadKind | None:
-        """What is waited for, or None."""
+        """The kind of input that is waited for, or None."""
         return self._read.kind if self._read else None
 
     async def wait(self, kind: ReadKind) -> Answer:
@@ -38,7 +38,7 @@ class PendingRead:
         return read.answer
 
     def settle(self, kind: ReadKind, answer: Answer) -> bool:
-        """Answer, if exactly this is waited for and has no answer yet; return whether it was."""
+        """Provide the input if this kind is waited for; return whether it was."""
         if self._read is None or self._read.kind != kind or self._read.is_settled.is_set():
             return False
         self._read.answer = answer

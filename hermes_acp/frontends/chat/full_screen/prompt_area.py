@@ -1,4 +1,4 @@
-"""The input area: several lines, completion, and the prompts typed before."""
+"""The input area: several lines, completion, and earlier prompts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -72,14 +72,14 @@ class PromptArea(TextArea):
     ]
 
     class Sent(Message):
-        """A prompt is to be sent."""
+        """Sent when a prompt was entered."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class Scrolled(Message):
-        """The conversation is to be scrolled by a page."""
+        """Sent when the conversation should scroll by a page."""
 
         def __init__(self, pages: int) -> None:
             super().__init__()
@@ -108,7 +108,7 @@ class PromptArea(TextArea):
         return text
 
     def put_back(self, text: str) -> None:
-        """Insert text that was not used before what is there."""
+        """Insert unused text before the current text."""
         self.load_text(f"{text}\n{self.text}" if self.text else text)
         self.move_cursor(self.document.end)
 

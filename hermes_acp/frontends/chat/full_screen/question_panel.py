@@ -60,24 +60,24 @@ class QuestionPanel(Vertical):
 
     @property
     def entries(self) -> Sequence[ViewEntry]:
-        """What the open question shows."""
+        """The entries that the open question shows."""
         return self._entries
 
     def compose(self) -> ComposeResult:
-        """Create the parts."""
+        """Create the child widgets."""
         yield self.body
         yield self._choices
         yield self._asked
         yield self._field
 
     def begin(self, *, is_warning: bool = False) -> None:
-        """Begin a question of the agent: nobody has turned to it yet."""
+        """Start a question from the agent, without focus."""
         self._is_agents = True
         self.set_class(is_warning, "-warning")
         self._forget()
 
     def keep(self, entry: ViewEntry) -> None:
-        """Show a part of the question; choices stay in view below the rest."""
+        """Add a part of the question; choices stay in view below the rest."""
         if entry.kind == CHOICES:
             self.choice_rows = [row for part in entry.parts for row in str(part).split("\n")]
             self._choices.update(Group(*entry.parts))
@@ -87,14 +87,14 @@ class QuestionPanel(Vertical):
         self.body.show([*self._entries])
 
     def end(self) -> None:
-        """End a question of the agent."""
+        """End a question from the agent."""
         self._is_agents = False
         self._forget()
         self.set_class(False, "-warning")
         self.close()
 
     def _forget(self) -> None:
-        """Empty the panel of the question that it showed."""
+        """Clear the panel."""
         self._entries = []
         self.choice_rows = []
         self._choices.display = False
@@ -117,7 +117,7 @@ class QuestionPanel(Vertical):
         self._take_focus(self._field)
 
     def close(self) -> None:
-        """Hide the panel; a question of the agent may go on, and then takes the focus again."""
+        """Hide the panel; a question from the agent may continue, and then takes the focus again."""
         self._had_focus = self._had_focus or self.has_focus_within
         self.display = False
         if self._had_focus and not self._is_agents:
@@ -125,7 +125,7 @@ class QuestionPanel(Vertical):
             self.screen.set_focus(self._after)
 
     def focus_answer(self) -> None:
-        """Focus what answers the question."""
+        """Focus the widget that answers the question."""
         self.screen.set_focus(self._target)
 
     def _on_input_submitted(self, event: Input.Submitted) -> None:
@@ -143,7 +143,7 @@ class QuestionPanel(Vertical):
             self._reads.settle("key", key)
 
     def review_hunks(self) -> bool:
-        """Have the hunks of the proposal shown, if the question is about one; return whether it is."""
+        """Show the proposal's hunks if the question is about an edit; return whether it is."""
         return HUNKS in self._keys and self._reads.settle("key", HUNKS)
 
     def go_back(self) -> bool:
@@ -151,7 +151,7 @@ class QuestionPanel(Vertical):
         return self._reads.settle("line", INTERRUPTED)
 
     def fit(self, columns: int, rows: int) -> None:
-        """Fit the text into what the choices leave of at most `rows`."""
+        """Fit the text into the rows that the choices leave, at most `rows` in total."""
         width = max(1, columns - MARGIN)
         below = sum(1 + max(0, cell_len(row) - 1) // width for row in self.choice_rows)
         self.body.styles.height = max(1, min(self.body.virtual_size.height, rows - below - FRAME_ROWS))
@@ -167,7 +167,7 @@ class QuestionPanel(Vertical):
         self.display = True
 
     def _take_focus(self, target: EntryView | Input) -> None:
-        """Take the focus, unless the agent asks and the person is somewhere else."""
+        """Take the focus, unless the agent asks and another widget has it."""
         if not self._is_agents or self.has_focus_within or self._had_focus:
             self.screen.set_focus(target)
         self._had_focus = False

@@ -40,7 +40,7 @@ class RetainedLayout(TranscriptLayout):
         return ""
 
     def change_session(self, *, is_undone: bool = False) -> str:
-        """Begin an empty view, or show the one from before again."""
+        """Start an empty view, or show the previous one again."""
         self._keep(ViewEntry(RETURN if is_undone else LEAVE, ()))
         return ""
 

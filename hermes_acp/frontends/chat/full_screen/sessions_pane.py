@@ -61,7 +61,7 @@ class SessionsPane(Vertical):
         self._note = ""
 
     def compose(self) -> ComposeResult:
-        """Create the parts."""
+        """Create the child widgets."""
         yield self._head
         yield self._field
         yield self.view
@@ -141,7 +141,7 @@ class SessionsPane(Vertical):
         self._draw()
 
     async def _try(self, act: Callable[[Agent], Awaitable[None]]) -> None:
-        """Talk to the agent; note a failure."""
+        """Send a request to the agent; show a failure as a note."""
         if self._link.current is None:
             self._note = messages.NO_SESSION
             return

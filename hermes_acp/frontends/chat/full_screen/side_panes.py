@@ -24,7 +24,7 @@ class Pane(Protocol):
     """One pane."""
 
     async def activate(self) -> None:
-        """Show what there is now."""
+        """Show the current content."""
         ...
 
     def focus_view(self) -> None:

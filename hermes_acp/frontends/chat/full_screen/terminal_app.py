@@ -1,4 +1,4 @@
-"""What the full-screen chat needs of its terminal beyond what textual does."""
+"""Terminal functions that the full-screen chat needs and textual does not have."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -22,13 +22,13 @@ class TerminalApp(App[None]):
         self._is_changed = True
 
     def changed(self, note: str = "") -> None:
-        """Have the next frame drawn, with a note in the status line. May be called by any task."""
+        """Request a redraw, with a note in the status line. May be called by any task."""
         self._is_changed = True
         self._note = note or self._note
 
     @asynccontextmanager
     async def released(self) -> AsyncGenerator[None]:
-        """Leave the terminal to another program. Nothing is drawn meanwhile: what is written would have no reader."""
+        """Leave the terminal to another program. Nothing is drawn in the meantime, because nobody would read it."""
         with self.batch_update():
             with self.suspend():
                 yield
@@ -45,7 +45,7 @@ class TerminalApp(App[None]):
         self.changed(messages.MOUSE_ON if self._has_mouse else messages.MOUSE_OFF)
 
     def _fatal_error(self) -> None:
-        """Report a defect without the values of variables, which may be secret."""
+        """Report a bug without the values of variables, which may be secret."""
         self.bell()
         self._exit_renderables.append(Traceback(show_locals=False))
         self._close_messages_no_wait()

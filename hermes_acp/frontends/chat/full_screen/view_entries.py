@@ -20,7 +20,7 @@ LEAVE, RETURN = "leave", "return"
 
 
 class ViewEntry(Struct):
-    """One entry; `whole` is its longer form, shown while it `is_open`, and `key` says what it stands for."""
+    """One entry; `whole` is its longer form, shown while it `is_open`, and `key` identifies its subject."""
 
     kind: str
     parts: tuple[RenderableType, ...]
@@ -113,7 +113,7 @@ class EntryLines:
         self._tops.append(self._placed[-1].top)
 
     def _move(self) -> None:
-        """Compute the first lines again."""
+        """Recompute the first lines."""
         placed, self._placed, self._tops = self._placed, [], []
         for each in placed:
             self._place(each.entry, each.strips)

@@ -1,1 +1,1 @@
-"""What helps a person type: completion, file mentions, history."""
+"""Input aids: completion, file mentions, history."""

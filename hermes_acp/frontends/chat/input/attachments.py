@@ -1,4 +1,4 @@
-"""What a prompt with mentions carries: the content of files, pictures, and links to what is too large."""
+"""The attachments of a prompt: the content of mentioned files, pictures, and links to files that are too large."""
 
 import base64
 import mimetypes
@@ -20,7 +20,7 @@ IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/w
 
 
 class Attachments(Struct, frozen=True):
-    """Blocks that follow a prompt's text, and remarks on what could not be attached as such."""
+    """Blocks that follow a prompt's text, and remarks on files that could not be attached."""
 
     blocks: Sequence[v1.ContentBlock] = ()
     remarks: Sequence[str] = ()
@@ -32,9 +32,8 @@ def attachments_of(
     capabilities: v1.PromptCapabilities,
     is_foreign: Callable[[str], bool] = lambda _: False,
 ) -> Attachments:
-    """Read the files that a prompt mentions, as far as the agent takes their kind and they are small enough. Blocks.
-
-    What `is_foreign` says of a path keeps it out: it belongs to another profile.
+    """Read the mentioned files that the agent accepts and that are small enough. Blocks. Paths for which
+    `is_foreign` returns true belong to another profile and are left out.
     """
     blocks: list[v1.ContentBlock] = []
     remarks: list[str] = []

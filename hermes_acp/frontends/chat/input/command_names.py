@@ -1,4 +1,4 @@
-"""Which lines are slash commands, and which names of commands there are."""
+"""Recognise slash commands, and list their names."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What can be completed: the commands of the chat and the agent, and the values of options."""
+"""The source of completions: the commands of the chat and the agent, and the values of options."""
 
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus, values_of
@@ -9,7 +9,7 @@ from hermes_protocol import v1
 
 
 class CompletionSource:
-    """Offers what may follow a slash."""
+    """Completes commands and their values."""
 
     def __init__(self, session_status: SessionStatus, plugin_folder: PluginFolder[ChatCommand]) -> None:
         self._session_status = session_status

@@ -1,7 +1,7 @@
 """Find mentions of files that do not exist.
 
 `@word` can also be a decorator, a person, a package or a rule of a style sheet. It counts as a mention of a missing
-file only if it can be nothing else, or if a file has nearly that name.
+file only if it cannot be anything else, or if a file has a similar name.
 """
 
 import re
@@ -88,7 +88,7 @@ def _names_below(cwd: str) -> Iterator[str]:
 
 
 def _decorators(prompt: str) -> Iterator[str]:
-    """Yield what stands alone on a line above code."""
+    """Yield mentions that are alone on a line above code."""
     lines = prompt.splitlines()
     for line, after in pairwise(lines):
         if line.strip().startswith("@") and " " not in line.strip() and CODE_AFTER.match(after):

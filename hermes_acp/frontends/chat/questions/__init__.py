@@ -1,1 +1,1 @@
-"""Questions that the agent puts to the person: permissions, forms and links."""
+"""Questions from the agent to the person: permissions, forms and links."""

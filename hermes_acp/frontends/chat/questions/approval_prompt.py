@@ -50,7 +50,7 @@ def text_to_edit(hunk: Hunk) -> str:
 
 
 def edited(hunk: Hunk, text: str) -> Hunk | None:
-    """Return the hunk with the text that came out of an editor, or None if that changes nothing in the file."""
+    """Return the hunk with the text from an editor, or None if that changes nothing in the file."""
     lines = tuple(text.removesuffix("\n").split("\n")) if text else ()
     return None if lines == hunk.old_lines else structs.replace(hunk, new_lines=lines)
 
@@ -251,7 +251,7 @@ class ApprovalPrompt:
         return sanitize(str(self._meta().get("approvalText", "")))
 
     def _meta(self) -> dict[str, object]:
-        """Return what the agent adds to the protocol's own fields."""
+        """Return the agent's extensions in `_meta`."""
         meta = self._request.tool_call.meta
         said = meta.get("hermes") if isinstance(meta, dict) else None
         return cast("dict[str, object]", said) if isinstance(said, dict) else {}

@@ -77,7 +77,7 @@ class FormPrompter:
     ) -> Any:
         """Ask for a field until the value is valid; return None for a skipped one.
 
-        With `takes_words`, a line that is no choice answers the next field.
+        With `takes_words`, a line that is not a choice answers the next field.
         """
         choices = choices_of(field)
         title = sanitize_line(_title(name, field))
@@ -107,7 +107,7 @@ class FormPrompter:
 
 
 class _Words(Struct, frozen=True):
-    """A line that is none of the choices, and so the answer in one's own words."""
+    """A line that is not one of the choices, which counts as a free-text answer."""
 
     text: str
 

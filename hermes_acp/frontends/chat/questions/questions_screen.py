@@ -1,4 +1,4 @@
-"""Where the agent's questions are put to the person."""
+"""The interface through which the agent's questions reach the person."""
 
 from typing import Protocol
 

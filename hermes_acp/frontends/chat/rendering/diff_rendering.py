@@ -25,7 +25,7 @@ SIGN_COLUMNS: Final = 8
 
 
 class _SentHunk(Struct, rename="camel"):
-    """A hunk with the lines around it; lines count from 1."""
+    """A hunk with its context lines; lines count from 1."""
 
     old_start: int
     new_start: int
@@ -45,7 +45,7 @@ class _Said(Struct):
 
 
 def _sent_hunks(diff: v1.Diff) -> list[_SentHunk]:
-    """Return the hunks that came instead of whole texts, if any."""
+    """Return the hunks that were sent instead of whole texts, if any."""
     if not isinstance(diff.meta, dict):
         return []
     try:
@@ -57,7 +57,7 @@ def _sent_hunks(diff: v1.Diff) -> list[_SentHunk]:
 def old_text(diff: v1.Diff) -> str:
     """Return the text before the change; empty for a new file.
 
-    Of a diff that came as hunks, lines that are not near a hunk are empty.
+    In a diff sent as hunks, lines that are not near a hunk are empty.
     """
     if sent := _sent_hunks(diff):
         lines = [""] * max(hunk.end + len(hunk.after) for hunk in sent)
@@ -144,7 +144,7 @@ def _lines(diff: v1.Diff) -> Iterator[Text]:
 
 
 def _shift_before(hunk: Hunk) -> int:
-    """Return by how much the numbers of the lines above a hunk have grown."""
+    """Return the offset between old and new line numbers above a hunk."""
     return hunk.new_start - hunk.old_start
 
 
@@ -153,7 +153,7 @@ def _shift_after(hunk: Hunk) -> int:
 
 
 def _context(lines: Sequence[str], start: int, end: int, shift: int) -> list[Text]:
-    """Return unchanged lines, with the numbers that they have after the change."""
+    """Return unchanged lines with their new line numbers."""
     last = len(lines) - (not lines[-1])  # a final line end starts no line
     return [
         _line(number + shift + 1, " ", _shown(lines[number]), FAINT_STYLE)
@@ -162,7 +162,7 @@ def _context(lines: Sequence[str], start: int, end: int, shift: int) -> list[Tex
 
 
 def _changed(hunk: Hunk) -> list[Text]:
-    """Render the lines of a hunk; where as many lines come as go, the words that differ are marked."""
+    """Render the lines of a hunk; if equally many lines are removed and added, the words that differ are marked."""
     old, new = [_shown(line) for line in hunk.old_lines], [_shown(line) for line in hunk.new_lines]
     gone = [_line(hunk.old_start + i + 1, "-", line, REMOVED_STYLE) for i, line in enumerate(old)]
     come = [_line(hunk.new_start + i + 1, "+", line, ADDED_STYLE) for i, line in enumerate(new)]

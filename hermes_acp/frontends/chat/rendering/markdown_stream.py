@@ -1,6 +1,6 @@
 """Split Markdown that is still being written into finished blocks.
 
-A block is finished when the next one has begun. Until then it is in `tail`.
+A block is finished once the next one has started. Until then it is in `tail`.
 """
 
 import re

@@ -71,7 +71,7 @@ class SessionRenderer:
                 return ""
 
     def settle(self) -> str:
-        """Return the text and thoughts so far as finished, because something else follows."""
+        """Finish the current text and thoughts and return them, because something else follows."""
         return self._finish_thought() + self._finish_words()
 
     def end_turn(self) -> str:

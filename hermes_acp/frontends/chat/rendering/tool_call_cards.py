@@ -46,7 +46,7 @@ class ToolCallCard:
         return self.status in ("completed", "failed")
 
     def take(self, update: v1.ToolCall | v1.ToolCallUpdate, now: float) -> None:
-        """Apply an update; what it leaves out stays."""
+        """Apply an update; omitted fields stay as they are."""
         self.title = sanitize_line(update.title) if update.title else self.title
         self.kind = update.kind or self.kind
         if update.status == "in_progress" and not self._has_started:
@@ -95,7 +95,7 @@ class ToolCallCard:
         return line
 
     def _mark(self) -> tuple[str, str]:
-        """Return the sign of the call's status and its style; what the person rejected did not fail."""
+        """Return the symbol and style of the call's status; a rejected call does not count as failed."""
         return MARKS.get("rejected" if self._was_rejected else self.status, ("•", "dim"))
 
     def _take_content(self, content: list[v1.ToolCallContent]) -> None:

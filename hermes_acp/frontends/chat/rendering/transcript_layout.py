@@ -41,11 +41,11 @@ class TranscriptLayout:
         return self.entry("remark", title)
 
     def farewell(self, session_id: str) -> str:
-        """Return the last line, which tells how to resume the session."""
+        """Return the last line, which says how to resume the session."""
         return f"\n{self._renderer.render(Text(messages.how_to_resume(session_id), style='dim'))}"
 
     def prompt(self, text: str) -> str:
-        """Return what the user said; of a long text, its beginning."""
+        """Return the user's prompt; a long one is shortened to its beginning."""
         lines = sanitize(text).strip("\n").split("\n")
         shown = "\n  ".join(lines[:MAX_PROMPT_LINES])
         said = Text("❯ ", style="bold cyan").append(shown[:MAX_PROMPT_CHARACTERS], style="bold")
@@ -77,7 +77,7 @@ class TranscriptLayout:
         return self.entry(kind, summary)
 
     def change_session(self, *, is_undone: bool = False) -> str:
-        """Return what separates the sessions, or undoes that; nothing on a terminal that scrolls."""
+        """Return the separator between sessions, or undo it; empty on a scrolling terminal."""
         return ""
 
     def choices(self, *parts: RenderableType) -> str:
@@ -85,7 +85,7 @@ class TranscriptLayout:
         return self.continuation(*parts)
 
     def transient(self, *parts: RenderableType) -> str:
-        """Return something that is redrawn, without its last line ending."""
+        """Return live output, which is redrawn, without its last line ending."""
         return self._renderer.render(*parts).rstrip("\n")
 
     def markdown(self, markdown: str) -> RenderableType:

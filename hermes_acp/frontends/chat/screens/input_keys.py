@@ -1,4 +1,4 @@
-"""The keys of the input line that are not text."""
+"""The non-text keys of the input line."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -14,7 +14,7 @@ from hermes_acp.frontends.chat.screens.terminal_input import TerminalInput, is_l
 
 
 class InputKeys:
-    """Binds keys for one input line; `actions` returns what they do outside of it."""
+    """Binds keys for one input line; `actions` returns the actions outside of it."""
 
     def __init__(
         self,

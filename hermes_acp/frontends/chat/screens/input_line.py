@@ -61,11 +61,11 @@ class InputLine:
 
     @property
     def text(self) -> str:
-        """What is typed and not sent."""
+        """The text that was typed but not sent."""
         return self.session.default_buffer.text if self.session.app.is_running else self._draft.text
 
     def take_draft(self) -> Document:
-        """Return what was typed before and not sent, to go on with it."""
+        """Return the unsent text of the previous read, to continue with it."""
         draft, self._draft = self._draft, Document()
         return draft
 
@@ -74,13 +74,13 @@ class InputLine:
         self._draft = self.session.default_buffer.document
 
     def insert(self, typed: str) -> None:
-        """Insert at the cursor what was typed while the line was not read."""
+        """Insert text at the cursor that was typed while the line was not being read."""
         text, at = self._draft.text, self._draft.cursor_position
         self._draft = Document(f"{text[:at]}{typed}{text[at:]}", at + len(typed))
         self.typed_at = self._terminal.clock()
 
     def put_back(self, text: str) -> None:
-        """Put a text before what is typed."""
+        """Put a text before the current one."""
         if self.session.app.is_running:
             buffer = self.session.default_buffer
             buffer.document = _prepended(text, buffer.document)
@@ -96,7 +96,7 @@ class InputLine:
             app.exit(result=answer)
 
     def submit(self) -> None:
-        """Send the line, and remember it in the history; one with a mistake only the second time."""
+        """Send the line and add it to the history; a line with a mistake is sent only the second time."""
         buffer = self.session.default_buffer
         if buffer.text != self._warned_of and (warning := self._widgets.actions().warn_before(buffer.text)):
             self._warned_of, self._warning = buffer.text, warning

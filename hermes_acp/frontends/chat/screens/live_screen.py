@@ -129,7 +129,7 @@ class LiveScreen:
         return answer
 
     def put_back(self, text: str) -> None:
-        """Put text before what is typed."""
+        """Put text before the typed text."""
         self._line.put_back(text)
 
     def without_pasted(self, text: str) -> str:
@@ -137,7 +137,7 @@ class LiveScreen:
         return self._line.pasted.restore(text)
 
     def copy(self, text: str) -> bool:
-        """Write the code for it (OSC 52), which most terminals obey."""
+        """Write the clipboard code (OSC 52), which most terminals support."""
         content = base64.b64encode(text.encode("utf-8", "replace")).decode()
         self._output.write_raw(f"\x1b]52;c;{content}\x07")
         self._output.flush()
@@ -149,7 +149,7 @@ class LiveScreen:
         return self._editor is not None
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Let the person edit a text; output and input wait meanwhile."""
+        """Let the person edit a text; output and input wait in the meantime."""
         if self._editor is None:
             return None
         async with self._writing:
@@ -169,9 +169,8 @@ class LiveScreen:
         self._input.close()
 
     async def _attention(self) -> Gesture | None:
-        """Wait until the keys that come next are meant for a question that was just shown; return how that ended.
-
-        Until then the input line goes on. It is left when it is empty and nothing was typed for a while, or with Tab.
+        """Wait until keys are meant for a question that was just shown; return how the wait ended. Until then, keys
+        go to the input line. The wait ends once the line is empty and nothing was typed for a while, or with Tab.
         """
         shown_at = self._clock()
         self._line.question_waits = True
@@ -189,7 +188,7 @@ class LiveScreen:
             self._line.question_waits = False
 
     async def _submit(self, line: str) -> bool:
-        """Send a line; a question that is withdrawn meanwhile does not stop that."""
+        """Send a line, even if the question is withdrawn in the meantime."""
         with anyio.CancelScope(shield=True):
             self._is_left = not await self._widgets.actions().submit(line)
         return not self._is_left

@@ -42,7 +42,7 @@ class PlainScreen:
         )
 
     def refresh(self) -> None:
-        """Do nothing: a plain screen redraws nothing."""
+        """Do nothing: a plain screen is never redrawn."""
 
     async def read_prompt(self) -> str | Gesture:
         """Read one line; skip empty ones."""

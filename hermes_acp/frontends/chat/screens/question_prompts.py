@@ -38,7 +38,7 @@ Prompt = PromptSession[Answer]
 
 
 class QuestionPrompts:
-    """Makes the prompts of one terminal; `status` draws the line below them."""
+    """Creates the prompts of one terminal; `status` draws the line below them."""
 
     def __init__(self, terminal: Terminal, status: AnyFormattedText) -> None:
         self._terminal = terminal
@@ -127,7 +127,7 @@ class _LoneKeys:
         return f"▸ {self._selected.label}" if self._selected else ""
 
     def bindings(self) -> KeyBindings:
-        """Return the bindings."""
+        """Return the key bindings of the prompt."""
         bindings = KeyBindings()
         bindings.add("up", eager=True)(partial(self._select, step=-1))
         bindings.add("down", eager=True)(partial(self._select, step=1))

@@ -10,7 +10,7 @@ from msgspec import Struct
 class Gesture(Enum):
     """What happened instead of input: the person left or interrupted, or the chat cancelled the read.
 
-    READY stays within a screen: the person attends to the question that waits.
+    READY is used only inside a screen: the person is ready to answer the waiting question.
     """
 
     LEFT = "left"
@@ -41,18 +41,18 @@ class Choice(Struct, frozen=True):
 
 
 class PersonActions(Protocol):
-    """What keys do that are not text."""
+    """The actions of non-text keys."""
 
     def interrupt(self, has_text: bool) -> Reaction:
         """Handle Ctrl+C; return what happens to the line."""
         ...
 
     def key_pressed(self) -> None:
-        """Note any key but Ctrl+C."""
+        """Handle any key except Ctrl+C."""
         ...
 
     def warn_before(self, line: str) -> str:
-        """Return what is wrong with a line that is about to be sent, or an empty string."""
+        """Return a warning about a line that is about to be sent, or an empty string."""
         ...
 
     def stop_turn(self) -> None:
@@ -60,7 +60,7 @@ class PersonActions(Protocol):
         ...
 
     def miss_editor(self) -> None:
-        """Tell that no text editor is configured."""
+        """Report that no text editor is configured."""
         ...
 
     async def submit(self, line: str) -> bool:
@@ -77,7 +77,7 @@ class PersonActions(Protocol):
 
 
 class ScreenWidgets(Struct, frozen=True):
-    """What a terminal draws around the input line, computed on each redraw, and what its keys do.
+    """The widgets that a terminal draws around the input line, computed on each redraw, and the actions of its keys.
 
     `live(rows, columns)` is the part above, `status(columns)` the line below, `placeholder(columns)` the hint in
     the empty line.
@@ -106,7 +106,7 @@ class Screen(Protocol):
         ...
 
     def refresh(self) -> None:
-        """Redraw what moves."""
+        """Redraw the live parts."""
         ...
 
     async def read_prompt(self) -> str | Gesture:
@@ -122,11 +122,11 @@ class Screen(Protocol):
     async def read_line(
         self, question: str, *, is_secret: bool = False, is_expected: bool = False
     ) -> str | Gesture:
-        """Ask a question that a line answers; the line goes into no history."""
+        """Ask a question that a line answers; the line is not added to the history."""
         ...
 
     def put_back(self, text: str) -> None:
-        """Put text that was not used into the input line, before what is there."""
+        """Put unused text back into the input line, before its current text."""
         ...
 
     def without_pasted(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""A terminal as the prompts on it use it."""
+"""A terminal, as prompts use it."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -30,5 +30,5 @@ class Terminal(Struct, frozen=True):
 
 
 def set_timeouts(app: Application[Any]) -> None:
-    """Make an application notice the Escape key soon."""
+    """Make an application react quickly to the Escape key."""
     app.ttimeoutlen, app.timeoutlen = ESCAPE_TIMEOUT_S, ALT_TIMEOUT_S

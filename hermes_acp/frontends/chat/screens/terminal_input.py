@@ -90,7 +90,7 @@ class TerminalInput(Vt100Input):
         return [*before, *keys]
 
     def flush_keys(self) -> list[KeyPress]:
-        """Return the keys that were waiting for more of their code; an Escape at the end is the key itself."""
+        """Return the keys whose escape sequences were incomplete; an Escape at the end is the key itself."""
         keys = super().flush_keys()
         is_escape = self._ends_in_escape and [key.key for key in keys[-1:]] == [Keys.Escape]
         self._ends_in_escape = False

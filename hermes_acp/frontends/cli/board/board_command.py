@@ -1,4 +1,4 @@
-"""The command `hermes-acp board`: add cards, look at them, and decide about them."""
+"""The command `hermes-acp board`: add, show and change cards, and decide about their results."""
 
 import argparse
 import sys
@@ -62,7 +62,7 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
 
 
 async def _sync(service: "BoardService", files: "CardFileSync", options: argparse.Namespace) -> None:
-    """Take over what was edited in the files of cards; report what was not saved."""
+    """Apply edits of card files; report those that could not be saved."""
     name = getattr(options, "board", "")
     if name in await service.logs.names():
         for problem in await files.sync(name):
@@ -88,7 +88,7 @@ async def _show(service: "BoardService", options: argparse.Namespace, environmen
 
 
 async def _change(service: "BoardService", options: argparse.Namespace) -> None:
-    """Carry out what the flags want, and confirm it."""
+    """Carry out the requested action, and confirm it."""
     import getpass
 
     by = Actor("person", getpass.getuser())
@@ -162,7 +162,7 @@ def _text_of(options: argparse.Namespace) -> str | None:
 
 
 def _work_of(options: argparse.Namespace, before: CardWork) -> CardWork:
-    """Return how a card is worked on, with what the flags name."""
+    """Return a card's work settings with the values from the flags."""
     changes: dict[str, object] = {}
     if options.cwd is not None:
         changes["folder"] = folder_named(options.cwd) or "."

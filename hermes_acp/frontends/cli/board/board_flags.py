@@ -18,7 +18,7 @@ Actions = Callable[[str, str], argparse.ArgumentParser]
 
 
 def add_board(board: argparse.ArgumentParser) -> None:
-    """Describe the subcommands."""
+    """Add the subcommands."""
     actions = board.add_subparsers(dest="action", metavar="ACTION")
     board.set_defaults(action="list", board=DEFAULT_BOARD, state=[], all=False, json=False)
     parsers: list[argparse.ArgumentParser] = []
@@ -45,7 +45,7 @@ def add_board(board: argparse.ArgumentParser) -> None:
 
 
 def _add_views(action: Actions) -> None:
-    """Describe what shows a board."""
+    """Add the subcommands that show a board."""
     listing = action("list", messages.LIST_HELP)
     listing.add_argument("--state", action="append", choices=STATES, default=[], help=messages.STATE_HELP)
     listing.add_argument("--all", action="store_true", help=messages.ALL_HELP)
@@ -59,7 +59,7 @@ def _add_views(action: Actions) -> None:
 
 
 def _add_changes(action: Actions) -> None:
-    """Describe what changes what cards say and how they are related."""
+    """Add the subcommands that change cards and their links."""
     add = action("add", messages.ADD_HELP)
     add.add_argument("title", metavar="TITLE", help=messages.TITLE_HELP)
     add.add_argument("--cwd", default=".", metavar="DIR", help=messages.CWD_HELP)
@@ -91,7 +91,7 @@ def _add_changes(action: Actions) -> None:
 
 
 def _add_work(parser: argparse.ArgumentParser) -> None:
-    """Describe how a card is worked on."""
+    """Add the flags for a card's work settings."""
     parser.add_argument("--text", metavar="TEXT", help=messages.TEXT_HELP)
     parser.add_argument("--same-folder", action="store_true", default=None, help=messages.SAME_FOLDER_HELP)
     parser.add_argument("--check", action="append", metavar="COMMAND", help=messages.CHECK_HELP)
@@ -112,7 +112,7 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_decisions(action: Actions) -> None:
-    """Describe what people decide about cards."""
+    """Add the subcommands for decisions about cards."""
     move = action("move", messages.MOVE_HELP)
     move.add_argument("card", metavar="CARD", help=messages.CARD_HELP)
     move.add_argument("to", choices=TARGETS, help=messages.STATES_HELP)

@@ -1,4 +1,4 @@
-"""How boards and cards are shown in a terminal, and as JSON."""
+"""Show boards and cards in a terminal, or as JSON."""
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ TITLE_CHARACTERS = 60
 
 
 async def print_list(service: "BoardService", options: argparse.Namespace) -> None:
-    """Print the cards of a board, a line each."""
+    """Print the cards of a board, one per line."""
     chosen: Sequence[CardState] = options.state
     states = chosen or [each for each in STATES if options.all or each != "done"]
     views = await service.list(options.board, states)
@@ -48,7 +48,7 @@ def _line(view: "CardView") -> str:
 
 
 async def print_boards(service: "BoardService", *, as_json: bool) -> None:
-    """Print all boards with how many cards they have."""
+    """Print all boards with the number of their cards."""
     overviews = [await service.overview(name) for name in await service.names()]
     if as_json:
         print_json(msgspec.to_builtins(overviews))
@@ -128,7 +128,7 @@ def _history_line(entry: "LogEntry") -> str:
 async def print_diff(
     service: "BoardService", options: argparse.Namespace, variables: Mapping[str, str]
 ) -> None:
-    """Print what a card's branch changes. Raises BadRequest, WorkspaceError."""
+    """Print the changes on a card's branch. Raises BadRequest, WorkspaceError."""
     from hermes_acp.git.branch_patch import patch_of
 
     card = (await service.show(options.board, options.card)).view.card

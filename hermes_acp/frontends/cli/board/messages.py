@@ -1,4 +1,4 @@
-"""What `hermes-acp board` says."""
+"""Texts of `hermes-acp board`."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -8,13 +8,13 @@ from hermes_acp.core.ports.boards.cards import CardState, LinkKind
 
 LIST_HELP: Final = "list the cards, those that wait for you first"
 SHOW_HELP: Final = "show a card: text, question, result, comments, links, history"
-ADD_HELP: Final = "add a card; with --ready, work on it begins as soon as a worker is free"
-EDIT_HELP: Final = "change a card's title, text or how it is worked on"
+ADD_HELP: Final = "add a card; with --ready, work on it starts as soon as a worker is free"
+EDIT_HELP: Final = "change a card's title, text or settings"
 MOVE_HELP: Final = "move a card to inbox, ready, review, parked or done"
-COMMENT_HELP: Final = "write a comment; the agent reads it when it begins or goes on"
-LINK_HELP: Final = "say that a card blocks another one, has it as its parent, or was found in the work on it"
+COMMENT_HELP: Final = "add a comment; the agent reads it when it starts or continues"
+LINK_HELP: Final = "link two cards: one blocks the other, is its parent, or was found while working on it"
 UNLINK_HELP: Final = "remove a link"
-ANSWER_HELP: Final = "answer the question of a card; the work goes on from there"
+ANSWER_HELP: Final = "answer a card's question; the work then continues"
 APPROVE_HELP: Final = "accept the result of a card in review: its branch is merged"
 SEND_BACK_HELP: Final = "send a card in review back to work"
 PARK_HELP: Final = "stop the work on a card until you move it to ready"
@@ -48,7 +48,7 @@ PLACE_HELP: Final = "work on it only on workers of this place"
 PRIORITY_HELP: Final = "1 (first) to 5 (last); default: 3"
 MAX_STEPS_HELP: Final = "model calls of each attempt"
 MAX_TOKENS_HELP: Final = "tokens of each attempt"
-MAX_COST_HELP: Final = "money of each attempt"
+MAX_COST_HELP: Final = "cost of each attempt, in US dollars"
 TIMEOUT_HELP: Final = "seconds of each stretch of work"
 STATE_HELP: Final = "list cards in this state only; repeatable"
 ALL_HELP: Final = "also list cards that are done"
@@ -62,7 +62,7 @@ ANSWER_WORDS_HELP: Final = (
 CALL_HELP: Final = "the call, if several questions are open"
 LINK_KIND_HELP: Final = "what the card does: blocks, parent or found-in"
 BOARD_TOKENS_HELP: Final = "tokens of all cards together; none: no limit"
-BOARD_COST_HELP: Final = "money of all cards together; none: no limit"
+BOARD_COST_HELP: Final = "cost of all cards together, in US dollars; none: no limit"
 RUNNING_HELP: Final = "cards worked on at the same time; none: no limit"
 BOARD_PLACE_HELP: Final = "work on the board's cards only on workers of this place; none: anywhere"
 EMPTY: Final = 'No cards. Add one: hermes-acp board add "…"'
@@ -127,7 +127,7 @@ def changed(card_id: str, state: CardState) -> str:
 
 def removed(card_id: str) -> str:
     """Confirm that a card was removed."""
-    return f"Removed card {card_id}. Put it back: hermes-acp board restore {card_id}"
+    return f"Removed card {card_id}. Restore it: hermes-acp board restore {card_id}"
 
 
 def created(name: str, *, is_new: bool) -> str:
@@ -142,7 +142,7 @@ def deleted(name: str) -> str:
 
 def not_saved(problem: str) -> str:
     """Say why an edited file was not saved; `problem` names the file."""
-    return f"Not saved: {problem} Your version is kept in the folder .not-saved beside the cards."
+    return f"Not saved: {problem} Your version is kept in the folder .not-saved next to the cards."
 
 
 def waits_for(cards: Sequence[str]) -> str:
@@ -161,8 +161,8 @@ def limits(
     """Name the limits of a board."""
     return {
         "Tokens": NONE if tokens is None else f"{tokens:,}",
-        "Money": NONE if cost_usd is None else f"${cost_usd:.2f}",
-        "At a time": NONE if running is None else str(running),
+        "Cost": NONE if cost_usd is None else f"${cost_usd:.2f}",
+        "At the same time": NONE if running is None else str(running),
         "Place": place or NONE,
     }
 

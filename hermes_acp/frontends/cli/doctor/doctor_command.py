@@ -1,23 +1,19 @@
-"""The `hermes-acp doctor` command: check the model, the stored data, and whether commands can be sandboxed.
+"""The `hermes-acp doctor` command: check the model, the stored data, this installation and this machine.
 
 A problem is exit code 4.
 """
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hermes_acp import __version__
 from hermes_acp.config.environment import Environment, read_environment
-from hermes_acp.config.home_folders import DEFAULT_PROFILE
 from hermes_acp.core.exit_codes import ExitCode
-from hermes_acp.frontends.cli.cli_output import bold, escaped, note
-from hermes_acp.frontends.cli.doctor.hook_check import check_hooks
-from hermes_acp.frontends.cli.doctor.model_check import check_model
-from hermes_acp.frontends.cli.doctor.notification_check import check_notifications
-from hermes_acp.frontends.cli.messages import doctor_messages
+from hermes_acp.frontends.cli.cli_output import bold, escaped, note, print_json
+from hermes_acp.frontends.cli.doctor.doctor_findings import Finding
+from hermes_acp.frontends.cli.messages import command_messages, doctor_messages
 
 if TYPE_CHECKING:
-    from hermes_acp.config.settings import Settings
     from hermes_acp.storage.session_store import SessionStore
 
 
@@ -29,6 +25,7 @@ def add_doctor(parser: argparse.ArgumentParser) -> None:
         help=doctor_messages.REBUILD_HELP,
     )
     parser.add_argument("--online", action="store_true", help=doctor_messages.ONLINE_HELP)
+    parser.add_argument("--json", action="store_true", help=command_messages.JSON_HELP)
 
 
 def run_doctor(options: argparse.Namespace) -> int:
@@ -36,6 +33,41 @@ def run_doctor(options: argparse.Namespace) -> int:
     import anyio
 
     return anyio.run(_run, options)
+
+
+async def _run(options: argparse.Namespace) -> int:
+    from hermes_acp.frontends.cli.doctor.all_checks import all_findings
+
+    environment = read_environment()
+    if options.rebuild:
+        await _rebuild(environment)
+    findings: list[Finding] = []
+    async for finding in all_findings(environment, is_online=options.online):
+        findings.append(finding)
+        if not options.json:
+            _print_finding(finding)
+    if options.json:
+        print_json({"version": __version__, "findings": findings})
+    return ExitCode.STORAGE if any(each.level == "problem" for each in findings) else ExitCode.DONE
+
+
+def _print_finding(finding: Finding) -> None:
+    label = f"{doctor_messages.LEVELS[finding.level]:<7}"
+    text = escaped(f"{finding.text} {finding.hint}".rstrip())
+    print(f"{bold(label) if finding.level == 'problem' else label}  {text}", flush=True)
+
+
+async def _rebuild(environment: Environment) -> None:
+    from hermes_acp.storage.session_store import SessionStore
+
+    store = SessionStore(environment.home)
+    try:
+        await store.rebuild()
+        await _rebuild_meaning(environment, store)
+    finally:
+        for sentence in store.news():
+            note(sentence)
+        store.close()
 
 
 async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> None:
@@ -53,66 +85,3 @@ async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> N
         sentences.append(doctor_messages.embedded_later(left))
     for sentence in sentences:
         note(sentence)
-
-
-def _settings(environment: Environment) -> "Settings | None":
-    """Return the settings, or None if they cannot be read, which other checks report."""
-    from hermes_acp.config.settings import load_settings
-    from hermes_acp.core.errors import ConfigError
-
-    try:
-        return load_settings(environment)
-    except ConfigError:
-        return None
-
-
-async def _run(options: argparse.Namespace) -> int:
-    from anyio import to_thread
-
-    from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
-    from hermes_acp.sessions.checkpoint_service import checkpoint_setup
-    from hermes_acp.storage.checkpoints.checkpoint_checks import check_checkpoints
-    from hermes_acp.storage.session_store import SessionStore
-    from hermes_acp.storage.storage_checks import run_checks
-    from hermes_acp.workspaces.sandbox_setup import sandbox_here, sandbox_notice
-
-    environment = read_environment()
-    home = environment.home
-    if options.rebuild:
-        store = SessionStore(home)
-        try:
-            await store.rebuild()
-            await _rebuild_meaning(environment, store)
-        finally:
-            for sentence in store.news():
-                note(sentence)
-            store.close()
-    if environment.profile != DEFAULT_PROFILE:
-        _print_finding("fine", doctor_messages.profile_in_use(environment.profile, environment.keys_profile))
-    about_model = await check_model(environment, is_online=options.online)
-    for finding in about_model:
-        _print_finding(finding.level, escaped(finding.text))
-    about_hooks = await to_thread.run_sync(check_hooks, environment, str(Path().resolve()))
-    for sentence in about_hooks:
-        _print_finding("problem", escaped(sentence))
-    about_notifications = await to_thread.run_sync(check_notifications, environment)
-    for level, sentence in about_notifications:
-        _print_finding(level, escaped(sentence))
-    setup = checkpoint_setup(environment, CheckpointSettings())
-    findings = await to_thread.run_sync(lambda: [*run_checks(home), *check_checkpoints(setup)])
-    for finding in findings:
-        _print_finding(finding.level, f"{escaped(finding.text)} {finding.hint}".rstrip())
-    found = await to_thread.run_sync(sandbox_here, _settings(environment), environment.variables)
-    remark = sandbox_notice(found)
-    _print_finding("note" if remark else "fine", remark or doctor_messages.SANDBOXED)
-    levels = (
-        *(each.level for each in (*about_model, *findings)),
-        *(level for level, _ in about_notifications),
-    )
-    has_problem = about_hooks or "problem" in levels
-    return ExitCode.STORAGE if has_problem else ExitCode.DONE
-
-
-def _print_finding(level: str, text: str) -> None:
-    label = f"{doctor_messages.LEVELS[level]:<7}"
-    print(f"{bold(label) if level == 'problem' else label}  {text}")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 import anyio.to_thread
-from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError
+from hermes_acp.frontends.cli.doctor.doctor_findings import Finding
 from hermes_acp.frontends.cli.messages import doctor_messages
 
 if TYPE_CHECKING:
@@ -23,14 +23,7 @@ CALL_TIMEOUT_S: Final = 30.0
 LISTING_TIMEOUT_S: Final = 10.0
 
 
-class ModelFinding(Struct, frozen=True):
-    """One sentence about the model, with its level: fine, note or problem."""
-
-    level: str
-    text: str
-
-
-async def check_model(environment: Environment, *, is_online: bool) -> list[ModelFinding]:
+async def check_model(environment: Environment, *, is_online: bool) -> list[Finding]:
     """Return what is wrong with the settings files and with the model, or which model is used.
 
     Other machines are contacted only with `is_online`.
@@ -41,18 +34,28 @@ async def check_model(environment: Environment, *, is_online: bool) -> list[Mode
     wrong = await anyio.to_thread.run_sync(check_settings, environment)
     if wrong:
         return [
-            ModelFinding("problem", doctor_messages.broken_setting(file, each.sentence)) for each in wrong
+            Finding("settings", "problem", doctor_messages.broken_setting(file, each.sentence))
+            for each in wrong
         ]
     try:
         settings, choice = await anyio.to_thread.run_sync(_configured, environment)
     except HermesError as error:
-        return [ModelFinding("problem", doctor_messages.no_model(error.sentence()))]
+        return [Finding("model", "problem", doctor_messages.no_model(error.sentence()))]
     choice = choice or await _running_here()
     if choice is None:
-        return [ModelFinding("note", doctor_messages.NO_MODEL)]
+        return [Finding("model", "note", doctor_messages.NO_MODEL)]
     if not is_online:
-        return [ModelFinding("fine", doctor_messages.model_set(choice.model, choice.base_url))]
+        return [Finding("model", "fine", doctor_messages.model_set(choice.model, choice.base_url))]
     return [await _tried(settings, choice)]
+
+
+def endpoint_of(environment: Environment) -> str:
+    """Return the address of the chosen model's endpoint; empty if none is chosen. Blocks."""
+    try:
+        _, choice = _configured(environment)
+    except HermesError:
+        return ""
+    return choice.base_url if choice else ""
 
 
 def _configured(environment: Environment) -> "tuple[Settings, ModelChoice | None]":
@@ -74,14 +77,14 @@ async def _running_here() -> "ModelChoice | None":
     return found and ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
 
 
-async def _tried(settings: "Settings", choice: "ModelChoice") -> ModelFinding:
+async def _tried(settings: "Settings", choice: "ModelChoice") -> Finding:
     """Make one small call, as setup does."""
     from hermes_acp.models.model_setup.model_trial import call_model
 
     if not choice.model:
         names = await _listed(settings, choice)
         if not names:
-            return ModelFinding("problem", doctor_messages.unlisted(choice.base_url))
+            return Finding("model", "problem", doctor_messages.unlisted(choice.base_url))
         choice = choice.model_copy(update={"model": names[0]})
     begun = anyio.current_time()
     try:
@@ -89,15 +92,15 @@ async def _tried(settings: "Settings", choice: "ModelChoice") -> ModelFinding:
             await call_model(settings, choice)
     except TimeoutError:
         late = doctor_messages.no_answer(choice.model, choice.base_url, CALL_TIMEOUT_S)
-        return ModelFinding("problem", late)
+        return Finding("model", "problem", late)
     except HermesError as error:
-        return ModelFinding("problem", await _failure(settings, choice, error))
+        return Finding("model", "problem", await _failure(settings, choice, error))
     seconds = anyio.current_time() - begun
-    return ModelFinding("fine", doctor_messages.model_answered(choice.model, choice.base_url, seconds))
+    return Finding("model", "fine", doctor_messages.model_answered(choice.model, choice.base_url, seconds))
 
 
 async def _failure(settings: "Settings", choice: "ModelChoice", error: HermesError) -> str:
-    """Return why a call failed, and which models there are if the endpoint does not list this one."""
+    """Return why a call failed, with the available models if the endpoint does not list this one."""
     from hermes_acp.frontends.command_line.nearest_words import nearest
 
     names = await _listed(settings, choice)
@@ -108,7 +111,7 @@ async def _failure(settings: "Settings", choice: "ModelChoice", error: HermesErr
 
 
 async def _listed(settings: "Settings", choice: "ModelChoice") -> "Sequence[str]":
-    """Return the names of the endpoint's models; none if it does not tell."""
+    """Return the names of the endpoint's models; none if it does not list them."""
     from hermes_acp.models.model_setup.model_trial import models_of
 
     try:

@@ -1,10 +1,11 @@
-"""Check the targets of notifications and what was not delivered, without sending anything."""
+"""Check notification targets and undelivered notifications, without sending anything."""
 
 from hermes_acp.config.environment import Environment
+from hermes_acp.frontends.cli.doctor.doctor_findings import Level
 from hermes_acp.frontends.cli.messages import notification_messages
 
 
-def check_notifications(environment: Environment) -> list[tuple[str, str]]:
+def check_notifications(environment: Environment) -> list[tuple[Level, str]]:
     """Return findings as level and text; nothing without targets. Blocks."""
     from hermes_acp.config.settings import load_settings, load_variables
     from hermes_acp.core.errors import ConfigError, StorageError
@@ -17,7 +18,7 @@ def check_notifications(environment: Environment) -> list[tuple[str, str]]:
         faults = faults_of(settings, load_variables(environment)) if number else {}
     except ConfigError:
         return []  # another check reports the settings
-    findings = [
+    findings: list[tuple[Level, str]] = [
         ("problem", notification_messages.faulty_target(name, fault)) for name, fault in faults.items()
     ]
     try:

@@ -1,4 +1,4 @@
-"""What `hermes-acp checkpoints` and `hermes-acp undo` say."""
+"""Texts of `hermes-acp checkpoints` and `hermes-acp undo`."""
 
 from typing import Final
 

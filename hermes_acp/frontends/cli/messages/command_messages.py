@@ -15,29 +15,32 @@ COMMANDS: Final = MappingProxyType(
         "chat": "talk to the agent in this terminal",
         "run": "run one prompt without an editor, for scripts and CI",
         "acp": "serve an editor over stdio (the same as no command)",
+        "gateway": "reach the agent from chat platforms: set up, status, people",
         "lsp": "serve an editor over the Language Server Protocol",
         "serve": "serve clients over HTTP and WebSocket",
         "daemon": "run the agent in the background, for sessions that outlive their clients",
+        "service": "have the agent in the background started by systemd or launchd",
         "status": "show what the agent in the background is doing",
-        "runs": "start work that goes on without a client; answer its questions",
+        "runs": "start work that continues without a client; answer its questions",
         "schedule": "start runs at certain times",
         "board": "plan work on cards that agents carry out; answer, review and approve",
-        "worker": "work on cards and other runs, each in a process of its own",
+        "worker": "work on cards and other runs, each in its own process",
         "scan": "check files for hidden or hostile instructions",
         "sessions": "list, search, show, rename, archive, export and delete stored sessions",
         "checkpoints": "show which files each turn changed; undo one turn",
         "undo": "undo the file changes of the last turns",
-        "profiles": "list, create, show and remove profiles, each with a home of its own",
-        "doctor": "check the stored data; rebuild the indexes",
+        "profiles": "list, create, show and remove profiles, each with its own home folder",
+        "doctor": "find what is wrong with the settings, the model, the stored data and this installation",
+        "update": "update hermes-acp beside the version in use; go back",
         "backends": "list, stop and remove the sandboxes that are kept for sessions",
         "policy": "show how commands are checked and which answers are remembered",
         "trust": "trust what a folder contains; list or revoke that trust",
         "skills": "show skills and their versions; install, update and audit them",
         "tools": "show the tools that you or the agent wrote; check one or roll it back",
-        "memory": "show, search, add, edit and forget notes; approve those that wait",
-        "hooks": "show your own commands that run at points of a session; try them",
+        "memory": "show, search, add, edit and forget notes; approve pending ones",
+        "hooks": "list and test your hooks: commands that run at certain points in a session",
         "mcp": "show your MCP servers; sign in to one or sign out",
-        "notifications": "show what was sent to you, test the targets, send again what failed",
+        "notifications": "list what was sent to you, test the targets, resend what failed",
         "users": "add and remove the users of a hub; tokens and quotas",
         "audit": "show what was done on a hub; check that its log was not changed",
         "help": "explain a command: `hermes-acp help run`",
@@ -56,12 +59,12 @@ INTERRUPTED: Final = "Interrupted."
 
 
 def not_a_number_from(text: str, least: int, most: int) -> str:
-    """Return why an argument is out of range."""
+    """Say why an argument is out of range."""
     return f"must be a whole number from {least} to {most}, not {text}"
 
 
 def not_a_positive_number(text: str) -> str:
-    """Return why an argument is out of range."""
+    """Say why an argument is out of range."""
     return f"must be a positive number, not {text}"
 
 
@@ -71,7 +74,7 @@ def file_exists(file: str) -> str:
 
 
 def start_menu(*, has_model: bool) -> str:
-    """Return what is offered to a person who starts the program without a command."""
+    """Return the menu for a person who starts the program without a command."""
     about = "" if has_model else "No model is set up yet.\n"
     return f"""\
 hermes-acp is a coding agent for editors and terminals. {about}
@@ -84,5 +87,5 @@ Editors start `hermes-acp` themselves and talk to it over pipes."""
 
 
 def start_prompt(usual: str) -> str:
-    """Return the question for one of them."""
+    """Return the question for a menu item."""
     return f"Your choice [{usual}]: "

@@ -1,4 +1,4 @@
-"""What `hermes-acp setup --editor` asks and says."""
+"""Texts of `hermes-acp setup --editor`."""
 
 from types import MappingProxyType
 from typing import Final
@@ -31,22 +31,22 @@ NEXT: Final = MappingProxyType(
 
 
 def already(editor: str) -> str:
-    """Return that there is nothing to change."""
+    """Say that there is nothing to change."""
     return f"{editor}: already set up."
 
 
 def written(editor: str) -> str:
-    """Return that an editor is set up."""
+    """Say that an editor is set up."""
     return f"{editor}: set up."
 
 
 def not_written(editor: str) -> str:
-    """Return that nothing was written."""
+    """Say that nothing was written."""
     return f"{editor}: nothing was changed."
 
 
 def failed(editor: str, sentence: str) -> str:
-    """Return why an editor was not set up."""
+    """Say why an editor was not set up."""
     return f"{editor}: not set up. {sentence}"
 
 
@@ -56,7 +56,7 @@ def write_question(count: int) -> str:
 
 
 def profile_hint(name: str) -> str:
-    """Return how an editor starts the agent in a profile, which its settings do not name."""
+    """Say how an editor starts the agent in a profile, which its settings do not name."""
     return (
         f"The editor starts the default profile. To use {name} there, add --profile {name} to the arguments of the "
         "command, or set HERMES_PROFILE."
@@ -64,20 +64,20 @@ def profile_hint(name: str) -> str:
 
 
 def copied(path: str) -> str:
-    """Return where the copy is."""
+    """Say where the copy is."""
     return f"The old file is {path}."
 
 
 def unreadable(path: str, reason: str) -> str:
-    """Return that a file was left alone."""
+    """Say that a file was left alone."""
     return f"{path} was left as it is: {' '.join(reason.split())}."
 
 
 def not_json(line: int) -> str:
-    """Return why a settings file cannot be read."""
+    """Say why a settings file cannot be read."""
     return f"line {line} is not valid JSON"
 
 
 def not_an_object(name: str) -> str:
-    """Return why a setting cannot be added."""
+    """Say why a setting cannot be added."""
     return f"{name!r} must be in an object, but something else is there"

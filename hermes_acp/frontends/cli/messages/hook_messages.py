@@ -1,4 +1,4 @@
-"""What `hermes-acp hooks` says, and the doctor about hooks."""
+"""Texts of `hermes-acp hooks`, and of the doctor about hooks."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -27,12 +27,12 @@ def heading(name: str, whose: str, states: str) -> str:
 
 
 def occasion(event: str, patterns: str) -> str:
-    """Return when a hook runs."""
+    """Say when a hook runs."""
     return f"{event}, for {patterns}" if patterns else event
 
 
 def broken(fault: str) -> str:
-    """Return why a hook cannot work."""
+    """Say why a hook cannot work."""
     return f"BROKEN: {fault}."
 
 
@@ -42,17 +42,17 @@ def broken_hook(name: str, fault: str) -> str:
 
 
 def no_hooks_for(event: str) -> str:
-    """Return that nothing was tried."""
-    return f"No hook that may run here waits for {event}."
+    """Say that nothing was tried."""
+    return f"No hook for {event} may run here."
 
 
 def tried(name: str, outcome: str) -> str:
-    """Return what became of one trial."""
+    """Return the outcome of one trial."""
     return f"{name}: {outcome}"
 
 
 def refused(reason: str) -> str:
-    """Return that a hook refused."""
+    """Say that a hook refused."""
     return f"refuses: {reason}"
 
 
@@ -62,7 +62,7 @@ def said(text: str) -> str:
 
 
 def failed(why: str) -> str:
-    """Return how a hook failed."""
+    """Say how a hook failed."""
     return f"FAILED: {why}."
 
 
@@ -72,5 +72,5 @@ def unknown_event(event: str) -> str:
 
 
 def events(names: Sequence[str]) -> str:
-    """Return which events there are."""
+    """Say which events there are."""
     return f"Use {', '.join(names[:-1])} or {names[-1]}."

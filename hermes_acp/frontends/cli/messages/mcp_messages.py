@@ -1,4 +1,4 @@
-"""What `hermes-acp mcp` says; the status of a server is worded in `mcp/sign_in/oauth_coordinator.py`."""
+"""Texts of `hermes-acp mcp`; the status of a server is worded in `mcp/sign_in/oauth_coordinator.py`."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ def signed_in(server: str) -> str:
 
 
 def was_not_signed_in(server: str) -> str:
-    """Return the note of a sign-out that had nothing to do."""
+    """Say that there was no sign-in to delete."""
     return f"You were not signed in to {server!r}."
 
 
@@ -47,10 +47,10 @@ def known_servers(names: str) -> str:
 
 
 def is_a_program(server: str) -> str:
-    """Return why a local server needs no sign-in."""
+    """Say why a local server needs no sign-in."""
     return f"{server!r} is a local program, which has no sign-in."
 
 
 def has_own_header(server: str) -> str:
-    """Return why a server with a fixed header needs no sign-in."""
+    """Say why a server with a fixed header needs no sign-in."""
     return f"config.yaml already sends an Authorization header to {server!r}."

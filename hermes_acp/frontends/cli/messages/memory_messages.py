@@ -1,4 +1,4 @@
-"""What `hermes-acp memory` says."""
+"""Texts of `hermes-acp memory`."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -32,12 +32,12 @@ NONE_PENDING: Final = "No notes wait for your approval."
 
 
 def rejected(number: int, total: int) -> str:
-    """Return how many notes were rejected."""
+    """Say how many notes were rejected."""
     return f"Rejected {number} of {total}."
 
 
 def not_saved(note_id: str, reason: str) -> str:
-    """Return why a note still waits."""
+    """Say why a note still waits."""
     return f"{note_id} still waits for approval: {reason}"
 
 
@@ -62,7 +62,7 @@ def several_stores(part: str) -> str:
 
 
 def store_hint(stores: Sequence[str]) -> str:
-    """Return how to name the store."""
+    """Say how to name the store."""
     return f"Add --store {' or --store '.join(stores)}."
 
 

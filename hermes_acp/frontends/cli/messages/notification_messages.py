@@ -1,4 +1,4 @@
-"""What `hermes-acp notifications` says."""
+"""Texts of `hermes-acp notifications`."""
 
 from typing import Final
 
@@ -39,12 +39,12 @@ def delivery(when: str, target: str, state: str, title: str) -> str:
 
 
 def attempts(number: int, error: str) -> str:
-    """Return how often a notification was tried, and why it did not arrive."""
+    """Say how often a notification was tried, and why it did not arrive."""
     return f"  {counted(number, 'attempt')}. {error}"
 
 
 def retried(number: int) -> str:
-    """Return how many notifications are sent again."""
+    """Say how many notifications are sent again."""
     return f"{counted(number, 'notification')} sent again:"
 
 

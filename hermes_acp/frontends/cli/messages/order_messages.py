@@ -1,4 +1,4 @@
-"""What `hermes-acp runs` says."""
+"""Texts of `hermes-acp runs`."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -6,11 +6,11 @@ from typing import Final
 
 from hermes_acp.core.ports.run_ports import RunState
 
-START_HELP: Final = "start a run; it goes on without a client"
+START_HELP: Final = "start a run, which continues without a client"
 LIST_HELP: Final = "list runs, newest first; with --all, also those that have ended"
-SHOW_HELP: Final = "show a run and the whole question it waits with"
+SHOW_HELP: Final = "show a run, with its whole question if it waits for you"
 WATCH_HELP: Final = "print each change of a run, or of all runs, as it happens"
-ANSWER_HELP: Final = "answer the question of a run; it goes on from there"
+ANSWER_HELP: Final = "answer a run's question; the run then continues"
 STOP_HELP: Final = "end a run"
 RETRY_HELP: Final = "queue a failed or parked run again"
 ID_HELP: Final = "the run: its ID, or the beginning of it"
@@ -18,18 +18,19 @@ WORDS_HELP: Final = "the prompt"
 PROMPT_HELP: Final = "the prompt"
 CWD_HELP: Final = "the folder to work in (default: the current one)"
 NEW_ID_HELP: Final = "the ID of the run; starting the same ID again changes nothing (default: a new one)"
-SESSION_HELP: Final = "go on in this session: its ID, or the beginning of it (default: a session of its own)"
+SESSION_HELP: Final = "continue this session: its ID, or the beginning of it (default: a new session)"
 CREATE_SESSION_HELP: Final = "with --session: create the session if there is none with this ID"
 MODE_HELP: Final = "the permission mode (default: as configured)"
 BACKEND_HELP: Final = "where commands run (default: as configured)"
 MODEL_HELP: Final = "the model (default: as configured)"
 MAX_STEPS_HELP: Final = "end after this many model calls"
 MAX_TOKENS_HELP: Final = "end after this many tokens"
-MAX_COST_HELP: Final = "end after this much money"
+MAX_COST_HELP: Final = "end at this cost, in US dollars"
 TIMEOUT_HELP: Final = "end each stretch of work after this many seconds"
 PRIORITY_HELP: Final = "1 (first) to 5 (last); default: 3"
 WAIT_HELP: Final = (
-    "wait until the run ends or asks, and print its answer; work on it here if no other process does"
+    "wait until the run ends or asks something, and print its answer; "
+    "work on it here if no other process does"
 )
 HERE_HELP: Final = "work on the run in this process, even if another one could"
 ALL_HELP: Final = "also list runs that have ended"
@@ -43,7 +44,7 @@ NO_RUNS: Final = 'No runs. Start one: hermes-acp runs start "…"'
 NO_OPEN_RUNS: Final = "No runs are open. List those that have ended: hermes-acp runs list --all"
 EMPTY_PROMPT: Final = "The prompt is empty."
 FOLDER_HINT: Final = "Name a folder for the run to work in."
-PROMPT_HINT: Final = 'Give it: hermes-acp runs start "…"'
+PROMPT_HINT: Final = 'Pass it: hermes-acp runs start "…"'
 NOBODY_DRIVES: Final = (
     "No process is running that can work on it. Start `hermes-acp daemon` or `serve`, or use --wait."
 )
@@ -58,7 +59,7 @@ STATES: Final[Mapping[RunState, str]] = MappingProxyType(
         "parked": "parked",
     }
 )
-ANSWER: Final = "The agent's last words"
+ANSWER: Final = "The agent's last message"
 ALLOW_OR_DENY: Final = "allow|deny"
 TEXT: Final = '"…"'
 
@@ -75,13 +76,13 @@ def started(run: str, state: RunState) -> str:
 
 
 def rests(run: str, state: RunState, sentence: str) -> str:
-    """Return how a run rests."""
+    """Say that a run has ended or waits for an answer."""
     return f"Run {run}: {STATES[state]}.{f' {sentence}' if sentence else ''}"
 
 
 def answered(run: str, *, is_driven: bool) -> str:
     """Return the confirmation of an answer."""
-    return f"Answered. Run {run} goes on." if is_driven else f"Answered. {NOBODY_DRIVES}"
+    return f"Answered. Run {run} continues." if is_driven else f"Answered. {NOBODY_DRIVES}"
 
 
 def stopping(run: str, state: RunState) -> str:
@@ -95,7 +96,7 @@ def queued_again(run: str) -> str:
 
 
 def several(run: str, ids: str) -> str:
-    """Return the error for the beginning of several IDs."""
+    """Return the error for a prefix that several IDs share."""
     return f"Several runs begin with {run!r}: {ids}."
 
 
@@ -105,12 +106,12 @@ def question(title: str) -> str:
 
 
 def how_to_answer(run: str, choice: str) -> str:
-    """Return how the question is answered."""
+    """Say how the question is answered."""
     return f"Answer: hermes-acp runs answer {run} {choice}"
 
 
 def why_asked(why: str) -> str:
-    """Return why approval is needed."""
+    """Say why approval is needed."""
     return f"Asked because: {why}"
 
 
@@ -131,7 +132,7 @@ def facts(
 
 
 def attempts(epoch: int, crashes: int, lapses: int) -> str:
-    """Return how often a run was taken up, and why again."""
+    """Say how often a run was attempted, and why."""
     again = [f"{number} {what}" for number, what in ((crashes, "killed"), (lapses, "taken over")) if number]
     more = f" ({', '.join(again)})" if again else ""
     return f"{epoch}{more}" if epoch else ""

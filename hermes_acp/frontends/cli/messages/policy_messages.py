@@ -1,4 +1,4 @@
-"""What `hermes-acp policy` says; the reasons come from `policy/`."""
+"""Texts of `hermes-acp policy`; the reasons come from `policy/`."""
 
 from types import MappingProxyType
 from typing import Final
@@ -58,7 +58,7 @@ def nothing_to_forget(folder: str) -> str:
 
 
 def bad_line(reason: str) -> str:
-    """Return why a line of `check` is not a request."""
+    """Say why a line of `check` is not a request."""
     return f'the line is not a JSON object with a string "cmd": {reason}'
 
 
@@ -68,7 +68,7 @@ def decision(decision: str, sentence: str, confinement: str = "") -> str:
 
 
 def reason(why: str) -> str:
-    """Return why it was decided so; `why` is a clause."""
+    """Return the reason for a decision; `why` is a clause."""
     return f"Reason: {why}."
 
 
@@ -79,17 +79,17 @@ def always_remembers(subject: str, *, is_bound: bool) -> str:
 
 
 def no_sandbox(reason: str) -> str:
-    """Return that the check assumed no sandbox."""
+    """Say that the check assumed no sandbox."""
     return f"Checked without a sandbox: {reason}"
 
 
 def sandbox(mechanism: str) -> str:
-    """Return which sandbox the check assumed."""
+    """Say which sandbox the check assumed."""
     return f"Checked for the sandbox of this machine ({mechanism})."
 
 
 def more_paths(access: str, number: int) -> str:
-    """Return how many paths are not listed."""
+    """Say how many paths are not listed."""
     return f"{access} {number:,} more"
 
 

@@ -1,4 +1,4 @@
-"""What `hermes-acp profiles` says."""
+"""Texts of `hermes-acp profiles`."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ def created(name: str, home: str) -> str:
 
 
 def next_step(name: str, *, has_keys: bool) -> str:
-    """Return how to go on with a new profile."""
+    """Say how to continue with a new profile."""
     if has_keys:
         return f"Use it with: hermes-acp --profile {name} chat"
     return f"Set up a model for it with: hermes-acp --profile {name} setup"
@@ -56,7 +56,7 @@ def may_remove(name: str, count: int, home: str) -> str:
 
 
 def removed(name: str) -> str:
-    """Confirm that a profile is gone."""
+    """Confirm that a profile was removed."""
     return f"Removed the profile {name}."
 
 

@@ -1,4 +1,4 @@
-"""What `hermes-acp run` says."""
+"""Texts of `hermes-acp run`."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -9,7 +9,7 @@ from hermes_acp.frontends.command_line.messages import exit_codes
 EXIT_CODES: Final = exit_codes()
 WORDS_HELP: Final = (
     "the prompt. Text piped in is added to it as context; without a prompt, standard input is the prompt. "
-    "- waits for standard input however long it takes"
+    "- waits for standard input without a time limit"
 )
 PROMPT_HELP: Final = "the prompt as a flag; @FILE reads a file"
 ADD_DIR_HELP: Final = "another folder that the session works in, besides the working directory; repeatable"
@@ -22,8 +22,8 @@ APPEND_SYSTEM_PROMPT_HELP: Final = (
 )
 ALLOW_HELP: Final = (
     "a call that needs no approval in this run, such as edit, 'edit(docs/**)', 'bash(pytest *)', "
-    "'web_fetch(docs.python.org)' or mcp__SERVER__TOOL; repeatable, or a list with commas. It is stored nowhere. "
-    "Denials stay, and commands run in the sandbox"
+    "'web_fetch(docs.python.org)' or mcp__SERVER__TOOL; repeatable, or a list with commas. Nothing is stored. "
+    "Denials stay in effect, and commands run in the sandbox"
 )
 CONTINUE_HELP: Final = (
     "continue the newest session of the working directory; without a prompt, resume its interrupted turn"
@@ -108,7 +108,7 @@ def no_prompt_arrived(seconds: float) -> str:
 
 
 def prompt_too_long(most: int) -> str:
-    """Return the error of a prompt on standard input that has no end in sight."""
+    """Return the error of a prompt on standard input that is too long."""
     return f"The prompt on standard input is longer than {most:,} bytes."
 
 
@@ -130,7 +130,7 @@ def stdin_cut(size: int, kept: int, most: int) -> str:
 
 
 def timed_out(seconds: float) -> str:
-    """Return the error of a run whose time passed while standard input was read."""
+    """Return the error of a run that timed out while reading standard input."""
     return f"Stopped after {seconds:g} s while reading standard input."
 
 
@@ -140,7 +140,7 @@ def unknown_model(model: str, provider: str) -> str:
 
 
 def unknown_model_hint(alike: Sequence[str], listed: Sequence[str]) -> str:
-    """Return the models that were probably meant, or some of those that there are."""
+    """Return the models that were probably meant, or some of those available."""
     if alike:
         return f"Did you mean {' or '.join(alike)}?"
     more = f" and {len(listed) - SHOWN_MODELS} more" if len(listed) > SHOWN_MODELS else ""
@@ -148,7 +148,7 @@ def unknown_model_hint(alike: Sequence[str], listed: Sequence[str]) -> str:
 
 
 def nothing_to_continue(folder: str) -> str:
-    """Return the error of `--continue` where no session is stored."""
+    """Return the error of `--continue` if no session is stored."""
     return f"There is no session in {folder} to continue."
 
 

@@ -1,4 +1,4 @@
-"""What `hermes-acp scan` says; the findings come from the scanner."""
+"""Texts of `hermes-acp scan`; the findings come from the scanner."""
 
 from typing import Final
 
@@ -27,12 +27,12 @@ def folder_checked(folder: str, checked: int, blocked: int, warned: int, unread:
 
 
 def more_findings(file: str, number: int) -> str:
-    """Return how many findings are not listed."""
+    """Say how many findings are not listed."""
     return f"{file}: {number:,} more not shown."
 
 
 def accepted_by_you(file: str) -> str:
-    """Return that a person has accepted this text."""
+    """Say that a person has accepted this text."""
     return f"{file}: you accepted this text as it is."
 
 
@@ -65,10 +65,10 @@ def file_unreadable(file: str, reason: str) -> str:
 
 
 def file_not_checked(file: str, reason: str) -> str:
-    """Return why a file of a folder was skipped."""
+    """Say why a file of a folder was skipped."""
     return f"{file} was not checked: {reason}"
 
 
 def bad_line(reason: str) -> str:
-    """Return why a line of `--jsonl` is not a request."""
+    """Say why a line of `--jsonl` is not a request."""
     return f"The line is not a JSON object with `id` and `text`: {reason}"

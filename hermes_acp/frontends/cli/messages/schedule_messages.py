@@ -1,4 +1,4 @@
-"""What `hermes-acp schedule` says."""
+"""Texts of `hermes-acp schedule`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -11,7 +11,7 @@ LIST_HELP: Final = "list schedules, the next due first"
 PAUSE_HELP: Final = "start no more runs until it is resumed"
 RESUME_HELP: Final = "start runs again"
 REMOVE_HELP: Final = "remove a schedule with its history; its runs stay"
-HISTORY_HELP: Final = "show what became of each due time, skipped ones too"
+HISTORY_HELP: Final = "show the outcome of each due time, including skipped ones"
 RUN_NOW_HELP: Final = "start a run now"
 NAME_HELP: Final = "the schedule"
 CRON_HELP: Final = (
@@ -19,15 +19,15 @@ CRON_HELP: Final = (
 )
 AT_HELP: Final = "once, at this time: 2026-12-24T18:00, 18:00 (today or tomorrow) or +2h"
 TZ_HELP: Final = "the time zone, such as Europe/Berlin (default: this machine's)"
-NEW_NAME_HELP: Final = "what to call it (default: a new name)"
+NEW_NAME_HELP: Final = "its name (default: a generated one)"
 LATE_HELP: Final = (
-    "if nothing was running when it was due: once (one run, later), skip, or a span such as 2h to run it in"
+    "if nothing was running when it was due: once (run once, later), skip, or a time limit such as 2h"
 )
 OVERLAP_HELP: Final = "if the previous run has not ended: skip this one, queue it, or cancel the previous one"
 LIMIT_HELP: Final = "how many lines to show"
 NONE: Final = 'No schedules. Add one: hermes-acp schedule add "0 7 * * 1-5" -p PROMPT'
-NO_TIME: Final = "No time is given."
-TIME_HINT: Final = 'Give a cron expression, such as "0 7 * * 1-5", or --at TIME.'
+NO_TIME: Final = "No time was given."
+TIME_HINT: Final = 'Pass a cron expression, such as "0 7 * * 1-5", or --at TIME.'
 TWO_TIMES: Final = "Use a cron expression or --at, not both."
 NO_HISTORY: Final = "It has not been due yet."
 NOBODY_STARTS: Final = (
@@ -59,12 +59,12 @@ def added(name: str, when: str, next_at: str) -> str:
 
 
 def once_at(moment: str) -> str:
-    """Return when a schedule is due that is due once."""
+    """Say when a schedule is due that is due once."""
     return f"once at {moment}"
 
 
 def in_zone(words: str, zone: str) -> str:
-    """Return when a schedule is due, with its time zone."""
+    """Say when a schedule is due, with its time zone."""
     return f"{words} ({zone})"
 
 
@@ -74,7 +74,7 @@ def changed(name: str, state: str) -> str:
 
 
 def next_time(moment: str) -> str:
-    """Return when it is due next."""
+    """Say when it is due next."""
     return f"next: {moment}"
 
 

@@ -1,4 +1,4 @@
-"""What `hermes-acp sessions` says."""
+"""Texts of `hermes-acp sessions`."""
 
 from types import MappingProxyType
 from typing import Final
@@ -30,8 +30,11 @@ UNARCHIVE_HELP: Final = "show archived sessions in the lists again"
 DELETE_HELP: Final = "delete sessions permanently, with their checkpoints"
 YES_HELP: Final = "do not ask"
 IDS_HELP: Final = "IDs of sessions, or the beginning of one that no other has"
-EXPORT_HELP: Final = "write a session as Markdown or JSON, with secrets masked"
-EXPORT_FORMAT_HELP: Final = "default: markdown"
+EXPORT_TRACES_HELP: Final = "send what a session did to an OpenTelemetry collector, with its child agents"
+NO_COLLECTOR: Final = "No collector is configured."
+COLLECTOR_HINT: Final = "Set OTEL_EXPORTER_OTLP_ENDPOINT, for example to http://127.0.0.1:4318."
+OTEL_MISSING: Final = "Exporting traces needs OpenTelemetry, which is not installed."
+NO_SPANS: Final = "The session has no turns, so there is nothing to send."
 OUTPUT_HELP: Final = "the file to write (default: standard output)"
 EMPTY_TITLE: Final = "The title is empty."
 DELETE_NEEDS_YES: Final = "Deleting sessions needs your approval, and nobody can be asked here."
@@ -77,12 +80,12 @@ def usage(input_tokens: int, output_tokens: int, cost: str) -> str:
 
 
 def turn_stopped(why: str) -> str:
-    """Return how a turn ended that was not done."""
+    """Say how a turn ended that was not done."""
     return f"Stopped: {why}"
 
 
 def turn_times(total_s: float, model_s: float, tools_s: float, waiting_s: float) -> str:
-    """Return how the time of a turn was spent."""
+    """Say how the time of a turn was spent."""
     parts = [f"model {model_s:.1f} s"]
     if tools_s:
         parts.append(f"tools {tools_s:.1f} s")
@@ -111,11 +114,11 @@ def restored(session_id: str) -> str:
     return f"{session_id} is listed again."
 
 
-PARTIAL_ID_HINT: Final = "Give the whole ID, or leave out --yes to be asked."
+PARTIAL_ID_HINT: Final = "Pass the whole ID, or leave out --yes to be asked."
 
 
 def partial_id(named: str) -> str:
-    """Return why the beginning of an ID is refused."""
+    """Say why the prefix of an ID is refused."""
     return (
         f"{named!r} is only the beginning of a session's ID. With --yes, nobody confirms which session it is."
     )
@@ -147,6 +150,16 @@ def export_head(title: str, session_id: str, cwd: str, created: str, used: str) 
     return "\n".join((f"# {title}", "", *lines, *([f"- Used: {used}"] if used else ())))
 
 
+def traces_sent(session_id: str, spans: int) -> str:
+    """Return the confirmation that traces were sent."""
+    return f"{session_id}: {counted(spans, 'span')} sent."
+
+
+def traces_not_sent(reasons: str) -> str:
+    """Return the error of a collector that did not take traces."""
+    return f"The collector did not take the spans: {reasons or 'no reason given'}."
+
+
 def call_heading(title: str, status: str) -> str:
     """Return the heading of a tool call."""
     return f"{title}: {status}"
@@ -172,16 +185,16 @@ def cost(usd: float | None) -> str:
 
 def no_sandbox(named: str) -> str:
     """Return the error for a session without a sandbox."""
-    return f"No sandbox is kept for a session {named!r}."
+    return f"No sandbox is kept for session {named!r}."
 
 
 def several_sandboxes(named: str) -> str:
-    """Return the error for the beginning of several IDs."""
+    """Return the error for a prefix that several IDs share."""
     return f"Sandboxes are kept for several sessions that begin with {named!r}."
 
 
 def sandbox_gone(session_id: str, service: str) -> str:
-    """Return that a sandbox does not exist any more."""
+    """Say that a sandbox does not exist any more."""
     return f"The sandbox of {session_id} at {service} does not exist any more."
 
 

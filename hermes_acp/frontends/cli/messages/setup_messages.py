@@ -1,4 +1,4 @@
-"""What `hermes-acp setup` asks and says."""
+"""Texts of `hermes-acp setup`."""
 
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -10,7 +10,7 @@ MODEL_HELP: Final = "the model (default: the provider's usual one, or the first 
 KEY_HELP: Final = "store the key that this environment variable holds"
 URL_HELP: Final = "the address of the endpoint (default: the provider's own)"
 NO_VERIFY_HELP: Final = "do not call the model"
-MEND_HELP: Final = "keep a copy of settings that cannot be used, and remove what is wrong"
+MEND_HELP: Final = "keep a copy of an invalid settings file, and remove what is wrong"
 EPILOG: Final = """\
 exit codes: 0 done; 2 a flag or a settings file is wrong; 3 the model did not answer; 4 a file cannot be written.
 With 2 and 3, no settings were written.
@@ -20,7 +20,7 @@ example for scripts:
 
 # The beginning and the end
 GREETING: Final = (
-    "This sets up a model for hermes-acp. Values in [brackets] are taken if you press Enter. Ctrl+C leaves without "
+    "This sets up a model for hermes-acp. Press Enter to accept a value in [brackets]. Ctrl+C quits without "
     "changes."
 )
 NEEDS_TERMINAL: Final = "`hermes-acp setup` asks questions and needs a terminal."
@@ -34,7 +34,7 @@ NOTHING_WRITTEN: Final = (
 )
 AGAIN_HINT: Final = "Run `hermes-acp setup` to start again."
 NOTHING_TO_MEND: Final = "The settings can be used. Nothing was changed."
-ONLY_MENDED: Final = "The settings file was mended as you chose, and nothing else was changed."
+ONLY_MENDED: Final = "The settings file was repaired as you chose. Nothing else was changed."
 MODEL_SAVED: Final = "The model is set up. Editor settings were changed only where it says so above."
 EDITORS_LEFT: Final = "Editor settings were changed only where it says so above."
 EDITORS_HINT: Final = "`hermes-acp setup --editor NAME` sets up an editor."
@@ -68,13 +68,13 @@ CORRECTIONS: Final = (
     ("m", "choose another model"),
     ("p", "choose another provider"),
     ("s", "save it as it is"),
-    ("q", "leave without changes"),
+    ("q", "quit without changes"),
 )
 _DEFAULTS: Final = MappingProxyType({True: "[Y/n]", False: "[y/N]"})
 
 
 def interrupted(state: str) -> str:
-    """Return what an interrupted setup leaves behind."""
+    """Say what an interrupted setup has changed."""
     return f"Interrupted. {state}"
 
 
@@ -109,12 +109,12 @@ def yes_or_no(question: str, *, default: bool) -> str:
 
 
 def provider_label(label: str, marks: Sequence[str]) -> str:
-    """Return one provider of the list, with what is known of it."""
+    """Return one provider of the list, with its details."""
     return f"{label} ({'; '.join(marks)})" if marks else label
 
 
 def key_found(variable: str) -> str:
-    """Return the mark of a provider whose key is there."""
+    """Return the mark of a provider whose key was found."""
     return f"key in {variable}"
 
 
@@ -131,17 +131,17 @@ def key_prompt(variable: str) -> str:
 
 
 def other_key_prompt(variable: str) -> str:
-    """Return the question for another key than the one that is there."""
+    """Return the question for a key to replace the current one."""
     return f"API key [keep the one in {variable}] (hidden while you type): "
 
 
 def store_question(variable: str) -> str:
-    """Return the question whether to store a key that only the environment holds."""
+    """Return the question whether to store a key that is only in the environment."""
     return f"Store the key of {variable} in ~/.hermes/.env too, for editors that this shell does not start?"
 
 
 def models_found(count: int) -> str:
-    """Return how many models the endpoint has."""
+    """Say how many models the endpoint has."""
     return "It has 1 model:" if count == 1 else f"It has {count:,} models:"
 
 
@@ -152,14 +152,14 @@ def model_line(number: int, name: str, window_tokens: int | None) -> str:
 
 
 def more_models(count: int) -> str:
-    """Return how many models are not shown."""
-    return f"      and {count:,} more: type a part of a name to see those that match"
+    """Say how many models are not shown."""
+    return f"      and {count:,} more: type part of a name to see the matches"
 
 
 def model_choice_prompt(usual: str) -> str:
     """Return the question for a listed model."""
     default = f" [{usual}]" if usual else ""
-    return f"Model: a number, a name or a part of one{default}: "
+    return f"Model: a number, a name or part of one{default}: "
 
 
 def model_prompt(usual: str) -> str:
@@ -178,13 +178,13 @@ def trying(model: str) -> str:
 
 
 def answered(text: str, seconds: float) -> str:
-    """Return that the model works; `text` may be empty, since a model may call a tool instead."""
+    """Say that the model works; `text` may be empty, since a model may call a tool instead."""
     said = f": {text[:60]}" if text else ""
     return f"It works. The model answered in {seconds:.1f} s{said}"
 
 
 def failed(sentence: str) -> str:
-    """Return what failed."""
+    """Say what failed."""
     return f"That failed: {sentence}"
 
 
@@ -194,7 +194,7 @@ def broken_file(path: str, problems: Sequence[str]) -> str:
 
 
 def copy_kept(path: str) -> str:
-    """Return where the old file is."""
+    """Say where the old file is."""
     return f"The old file is {path}."
 
 
@@ -204,9 +204,9 @@ def environment_wins(names: str) -> str:
 
 
 def unknown_provider(name: str, names: str) -> str:
-    """Return why a provider is refused."""
+    """Say why a provider is refused."""
     wanted = f"{name!r} is not a provider." if name else "--provider is missing."
-    return f"{wanted} There are: {names}."
+    return f"{wanted} Providers: {names}."
 
 
 NOT_A_VARIABLE: Final = (
@@ -216,12 +216,12 @@ NOT_A_VARIABLE: Final = (
 
 
 def variable_not_set(name: str) -> str:
-    """Return why a key cannot be taken."""
+    """Say why a key cannot be stored."""
     return f"The environment variable {name} is not set, so there is no key to store."
 
 
 def url_missing(provider: str) -> str:
-    """Return that a provider has no address of its own."""
+    """Say that a provider needs an address."""
     return f"{provider} needs --base-url, a URL starting with http:// or https://."
 
 

@@ -1,4 +1,4 @@
-"""What `hermes-acp skills` says; the lines of its list come from `knowledge/skills/skill_overview.py`."""
+"""Texts of `hermes-acp skills`; the lines of its list come from `skills/skill_overview.py`."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ INSTALLED_NAME_HELP: Final = "an installed skill"
 YES_HELP: Final = "install without asking, unless the scan found something"
 
 SEVERAL_HINT: Final = "Use --cwd to choose one."
-VERSIONS_HINT: Final = "Versions are kept of skills that the agent changed or you installed."
+VERSIONS_HINT: Final = "Versions are kept for skills that the agent changed or you installed."
 NO_EARLIER_HINT: Final = (
     "`hermes-acp skills history` lists all versions. Choose version 0 to archive the skill."
 )
@@ -60,7 +60,7 @@ def no_earlier_version(name: str) -> str:
 
 
 def archived(name: str, new_version: int) -> str:
-    """Return the confirmation of a rollback to no skill at all."""
+    """Return the confirmation of a rollback that archives the skill."""
     return f"{name} is archived, as version {new_version}."
 
 
@@ -75,7 +75,7 @@ def removed(name: str) -> str:
 
 
 def update_failed(name: str, reason: str) -> str:
-    """Return why one of several skills was not updated."""
+    """Say why one of several skills was not updated."""
     return f"{name}: {reason}"
 
 
@@ -85,12 +85,12 @@ def renamed(source: str, name: str) -> str:
 
 
 def up_to_date(name: str) -> str:
-    """Return that there is no update."""
+    """Say that there is no update."""
     return f"{name}: up to date"
 
 
 def not_installed(name: str, faults: str) -> str:
-    """Return why a skill cannot be installed."""
+    """Say why a skill cannot be installed."""
     return f"{name} was not installed: {faults}"
 
 
@@ -105,12 +105,12 @@ def installed(name: str) -> str:
 
 
 def from_source(source: str, commit: str = "") -> str:
-    """Return where a skill was downloaded from."""
+    """Say where a skill was downloaded from."""
     return f"from {source}, commit {commit}" if commit else f"from {source}"
 
 
 def in_quarantine(path: str) -> str:
-    """Return where a downloaded skill waits for approval."""
+    """Say where a downloaded skill waits for approval."""
     return f"in quarantine at {path}"
 
 

@@ -1,4 +1,4 @@
-"""What `hermes-acp tools` says; the faults and the abilities of a tool are worded in `tools/own`."""
+"""Texts of `hermes-acp tools`; the faults and abilities of a tool are worded in `tools/custom`."""
 
 from typing import Final
 
@@ -23,12 +23,12 @@ ROLLED_BACK: Final = "rolled back on the command line"
 
 
 def no_tools(home: str, workspace: str) -> str:
-    """Return that there is nothing to list."""
+    """Say that there is nothing to list."""
     return f"There are no custom tools, neither in {home} nor in {workspace}."
 
 
 def failures(number: int, last_error: str) -> str:
-    """Return how often a tool failed."""
+    """Say how often a tool failed."""
     return f"failed {counted(number, 'time')} in a row, last: {last_error}"
 
 

@@ -1,4 +1,4 @@
-"""What `hermes-acp trust` says."""
+"""Texts of `hermes-acp trust`."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ def revoked(folder: str) -> str:
 
 
 def nothing_to_trust(folder: str) -> str:
-    """Return that a folder contains nothing that needs trust."""
+    """Say that a folder contains nothing that needs trust."""
     return f"{folder} contains nothing that needs your trust."
 
 

@@ -1,7 +1,8 @@
-"""What `--allow` permits for one run, as rules that are stored nowhere.
+"""Convert `--allow` into rules for one run, which are not stored.
 
 An entry is written as other agents write it: `edit`, `edit(docs/**)`, `bash(pytest *)`, `web_fetch(docs.python.org)`,
-`mcp__github__list_issues`. It does what the same rule of the settings does: denials stay, and commands stay confined.
+`mcp__github__list_issues`. It works like the same rule in the settings: denials stay in effect, and commands stay
+confined.
 """
 
 import re
@@ -39,7 +40,7 @@ GLOB: Final = re.compile(r"([*?\[])")
 
 
 def allowing_rules(entries: Sequence[str], folders: Sequence[str]) -> tuple[RuleSettings, ...]:
-    """Return the rules of all entries; those about no path of their own apply to the folders. Raises BadRequest."""
+    """Return the rules of all entries; entries without a path apply to the folders. Raises BadRequest."""
     return tuple(rule for text in entries for entry in _split(text) for rule in _rules_of(entry, folders))
 
 
@@ -85,7 +86,7 @@ def _rules_of(entry: str, folders: Sequence[str]) -> Iterable[RuleSettings]:
 
 
 def _literally(folder: str) -> str:
-    """Return the pattern that only a folder's own path fits."""
+    """Return a pattern that matches only the given folder."""
     return GLOB.sub(r"[\1]", folder)
 
 
@@ -95,7 +96,7 @@ def _of_server(tool: str) -> str:
 
 
 def _first_words(subject: str) -> str:
-    """Return the first words of a command, without the sign that stands for any further words."""
+    """Return the first words of a command, without the star for further words."""
     return re.sub(r"(:\*|\s+\*)$", "", subject).strip()
 
 

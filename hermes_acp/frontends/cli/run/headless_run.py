@@ -1,6 +1,6 @@
 """The `hermes-acp run` command: one prompt without an editor.
 
-Knows: how signals and time end a run, and what is written then. Does not know: what a turn does.
+Knows: how signals and timeouts end a run, and what is written then. Does not know: what a turn does.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import anyio
 from msgspec import structs
 
 from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.agent.turn.commissions import Commission
 from hermes_acp.app.app import App
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import BadRequest, HermesError
@@ -31,6 +32,7 @@ from hermes_acp.frontends.cli.run.run_output import (
 from hermes_acp.frontends.cli.run.run_session import folders_of, open_session
 from hermes_acp.sessions.session import Session
 from hermes_acp.shutdown import ShutdownGuard
+from hermes_acp.telemetry.trace_context import valid_trace_parent
 from hermes_protocol.descriptors import claim
 
 
@@ -61,7 +63,7 @@ class _HeadlessRun:
         self._session_id = ""
 
     async def run(self) -> int:
-        """Run to the end, whatever it is, and return the exit code. An error is written as the result, too."""
+        """Run to the end and return the exit code. An error is also written as the result."""
         try:
             return await self._run()
         except HermesError as error:
@@ -111,8 +113,11 @@ class _HeadlessRun:
         session.ledger.admit(reporter)
         gate = UnattendedGate()
         stop.aim_at(session)
-        going = session.prompt(prompt, gate) if prompt else session.go_on(gate)
-        end = await going
+        commission = Commission(trace_parent=valid_trace_parent(self._environment.trace_parent))
+        if prompt:
+            end = await session.prompt(prompt, gate, commission=commission)
+        else:
+            end = await session.go_on(gate, commission)
         return reporter.finish(end, was_refused=bool(gate.needed - reporter.completed))
 
     def _stopped(self, exit_code: int, sentence: str) -> int:
@@ -122,7 +127,7 @@ class _HeadlessRun:
         return exit_code
 
     def _write(self, report: RunReport) -> None:
-        """Write the result of a run without a turn's end, if its format has one."""
+        """Write the result of a run that ended outside a turn, if its format has one."""
         if self._options.output_format != "text":
             self._output.write(report_line(report))
 
@@ -147,7 +152,7 @@ class _HeadlessRun:
 
 
 class _StopSignal:
-    """What a signal stops: the whole run or, once a turn can end cleanly, that turn."""
+    """The target of signals: the whole run or, once a turn can end cleanly, that turn."""
 
     def __init__(self, scope: anyio.CancelScope, guard: ShutdownGuard) -> None:
         self._scope = scope

@@ -1,6 +1,6 @@
 """A session without an editor: nobody to ask, and a stream to write to.
 
-Knows: the three output formats, and which exit code an ending deserves. Does not know: how a session is opened.
+Knows: the three output formats, and the exit code of each ending. Does not know: how a session is opened.
 """
 
 import time
@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from hermes_acp.context.context_monitor import CARD_NAME
-from hermes_acp.core.event_types import ExitReason, PermissionAnswer
+from hermes_acp.core.event_types import ExitReason, PermissionAnswer, ToolsOffered
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -175,6 +175,6 @@ def _reason(ended: CallEnded) -> str:
 
 
 def _is_left_out(event: Event) -> bool:
-    """Return whether a stream leaves an event out: the system prompt, and drafts, which are not recorded either."""
+    """Return whether a stream leaves an event out: the system prompt, tools, and drafts, which are not recorded."""
     told = event.event if isinstance(event, ChildReported) else event
-    return isinstance(told, PromptFrozen | EditDrafted)
+    return isinstance(told, PromptFrozen | ToolsOffered | EditDrafted)

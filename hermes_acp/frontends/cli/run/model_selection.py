@@ -25,8 +25,8 @@ MODEL_VARIABLE: Final = "HERMES_MODEL"
 def with_model(environment: Environment, named: str | None) -> Environment:
     """Return the environment in which a model is chosen; the provider is then the one for that model.
 
-    A name with a slash may begin with a provider's name, or be a model's own name at a provider of many vendors. Only
-    the list of models tells.
+    A name with a slash may start with a provider's name, or be the model's own name at a provider with many
+    vendors. Only the list of models shows which.
     """
     if not named or "/" in named:
         return environment
@@ -68,7 +68,7 @@ async def _listed(configuration: "Configuration") -> Sequence[str]:
 
 
 def _split(named: str, offers: Sequence[AvailableModel]) -> tuple[str, str]:
-    """Return the provider and the model that a name means."""
+    """Split a name into provider and model."""
     provider, _, model = named.partition("/")
     if model and any(offer.provider == provider for offer in offers):
         return provider, model

@@ -38,7 +38,7 @@ class PromptInput:
     """Reads one run's prompt from its arguments and standard input."""
 
     def __init__(self, in_fd: int, note: Callable[[str], None], meanwhile: Meanwhile) -> None:
-        """Read nothing yet; `meanwhile` is run once if standard input has to be waited for."""
+        """Read nothing until `read`; `meanwhile` is called once if standard input must be waited for."""
         self._in_fd = in_fd
         self._note = note
         self._meanwhile = meanwhile
@@ -96,7 +96,7 @@ class PromptInput:
         raise BadRequest(run_messages.EMPTY_PROMPT, hint=run_messages.PROMPT_HINT)
 
     async def _read_whole(self, first_wait_s: float | None) -> bytes | None:
-        """Read to the end, at most MAX_READ_BYTES; return None if nothing at all came for so many seconds."""
+        """Read to the end, at most MAX_READ_BYTES; return None if nothing arrives within the given seconds."""
         read = bytearray()
         if not await self._begin(first_wait_s):
             return None
@@ -110,7 +110,7 @@ class PromptInput:
         return bytes(read)
 
     async def _begin(self, first_wait_s: float | None) -> bool:
-        """Wait for the first data or the end; return False if neither came."""
+        """Wait for the first data or the end; return False if neither arrives."""
         if select.select([self._in_fd], [], [], 0)[0]:
             return True
         with anyio.move_on_after(CONTEXT_WAIT_S if first_wait_s is None else first_wait_s) as waiting:
@@ -149,7 +149,7 @@ def read_prompt_file(path: str) -> str:
 
 
 def _decoded(content: bytes) -> str:
-    """Return a piped text; a few bytes in another encoding are replaced. Raises BadRequest for what is no text."""
+    """Return a piped text; a few bytes in another encoding are replaced. Raises BadRequest for binary data."""
     text = content.decode("utf-8", "replace")
     if text.count("\ufffd") > MAX_UNDECODABLE_SHARE * len(text):
         raise BadRequest(run_messages.STDIN_BINARY, hint=run_messages.STDIN_BINARY_HINT)

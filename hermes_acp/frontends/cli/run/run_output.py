@@ -1,4 +1,4 @@
-"""What a run writes: its answer or events to standard output, and its result, however it ends."""
+"""The output of a run: its answer or events, and its result, however it ends."""
 
 import os
 import sys
@@ -75,7 +75,7 @@ def requested_format(arguments: Sequence[str]) -> str:
 
 
 class RunOutput:
-    """The original standard output, before it was moved; a reader that left stops nothing.
+    """The original standard output, before it was moved; a reader that disconnects does not stop the run.
 
     Model output cannot control a terminal it may be connected to.
     """

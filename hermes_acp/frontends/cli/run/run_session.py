@@ -64,7 +64,7 @@ async def _open(app: "App", options: argparse.Namespace) -> "tuple[Session, list
     named = options.resume or options.session
     if options.goes_on:
         named = await _newest_session(app, cwd)
-    if named and (options.resume or options.goes_on or app.sessions.is_stored(named)):
+    if named and (options.resume or options.goes_on or await app.sessions.is_stored(named)):
         session, past = await app.sessions.load(named, cwd, open_workspace)
         if added := [folder for folder in more if folder not in session.record.roots]:
             await app.sessions.load(named, cwd, open_workspace, (*session.record.roots[1:], *added))

@@ -1,1 +1,1 @@
-"""`hermes-acp runs`: work that goes on without a client."""
+"""`hermes-acp runs`: work that continues without a client."""

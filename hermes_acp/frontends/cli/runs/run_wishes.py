@@ -1,4 +1,4 @@
-"""The flags that say what a run is to do, and within which limits."""
+"""The flags for a run's task and limits."""
 
 import argparse
 import os
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_wishes(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags that say what a run is to do, and within which limits."""
+    """Add the flags for a run's task and limits."""
     parser.add_argument("-p", "--prompt", help=order_messages.PROMPT_HELP)
     parser.add_argument("--cwd", default=".", metavar="DIR", help=order_messages.CWD_HELP)
     parser.add_argument("--mode", choices=MODES, default="", help=order_messages.MODE_HELP)
@@ -54,7 +54,7 @@ def wish_of(options: argparse.Namespace, prompt: str) -> "RunWish":
 
 
 def prompt_of(options: argparse.Namespace, words: list[str]) -> str:
-    """Return the prompt of the flags, of the words or, without both, of standard input. Raises BadRequest."""
+    """Return the prompt from the flags, from the words or, without either, from standard input. Raises BadRequest."""
     prompt = options.prompt or " ".join(words)
     if not prompt and not sys.stdin.isatty():
         prompt = sys.stdin.read()

@@ -1,4 +1,4 @@
-"""The `hermes-acp runs` command: start runs, look at them, answer their questions."""
+"""The `hermes-acp runs` command: start runs, show them, answer their questions."""
 
 import argparse
 import sys

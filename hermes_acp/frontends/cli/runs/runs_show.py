@@ -1,4 +1,4 @@
-"""How runs are shown: as a line, in full with the question they wait with, and as JSON."""
+"""Show runs: as a line, in full with their open questions, or as JSON."""
 
 from collections.abc import Callable, Iterator
 from difflib import unified_diff
@@ -29,7 +29,7 @@ async def list_line(service: "RunService", view: RunView) -> str:
 
 
 async def show_run(service: "RunService", named: str, *, as_json: bool) -> int:
-    """Print a run with the whole of its questions; return the exit code."""
+    """Print a run with the full text of its questions; return the exit code."""
     view = await service.known(named)
     if as_json:
         print_json(await full_document(service, view))
@@ -60,7 +60,9 @@ async def show_run(service: "RunService", named: str, *, as_json: bool) -> int:
 def question_lines(
     asked: str, question: "OpenQuestion", how_to_answer: HowToAnswer = order_messages.how_to_answer
 ) -> Iterator[str]:
-    """Return a question in full: all that would happen if it is allowed. `asked` is the ID of the run or the card."""
+    """Return a question in full: everything that would happen if it is allowed. `asked` is the ID of the run or the
+    card.
+    """
     title = order_messages.question("" if question.is_for_text else question.card.title)
     yield bold(escaped(title))
     yield from map(escaped, _question_text(question))
@@ -96,7 +98,7 @@ def _content(card: CallProposed) -> Iterator[str]:
 
 
 async def watch_runs(service: "RunService", named: str, *, as_json: bool) -> int:
-    """Print changes until the run has ended or, of all runs, until somebody interrupts; return the exit code."""
+    """Print changes until the run has ended or, for all runs, until interrupted; return the exit code."""
     run_id = (await service.known(named)).order.id if named else ""
     async with service.engine.watch(0 if run_id else None) as changes:
         async for change in changes:
@@ -134,7 +136,7 @@ async def as_document(service: "RunService", view: RunView) -> dict[str, Any]:
 
 
 async def full_document(service: "RunService", view: RunView) -> dict[str, Any]:
-    """Return a run with what the agent said last as a JSON document."""
+    """Return a run with the agent's last message as a JSON document."""
     return {**await as_document(service, view), "answer": await service.records.answer_of(view)}
 
 

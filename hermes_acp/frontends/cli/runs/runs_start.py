@@ -1,4 +1,4 @@
-"""The `hermes-acp runs start` command: start a run and, if wanted, wait until it rests."""
+"""The `hermes-acp runs start` command: start a run and optionally wait until it ends or asks something."""
 
 import argparse
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from hermes_acp.frontends.cli.messages import order_messages
 from hermes_acp.frontends.cli.runs.run_wishes import prompt_of, wish_of
 from hermes_acp.frontends.cli.runs.runs_show import as_document, full_document, question_lines
 from hermes_acp.frontends.command_line.nearest_words import nearest
+from hermes_acp.telemetry.trace_context import valid_trace_parent
 
 if TYPE_CHECKING:
     from hermes_acp.app.app import App
@@ -41,7 +42,10 @@ async def _start(options: argparse.Namespace, environment: Environment, wish: "R
         async with background_tasks(app.keep):
             service = app.run_service
             session_id = await _session_of(service, environment, options)
-            view = await service.start(structs.replace(wish, session_id=session_id))
+            view = await service.start(
+                structs.replace(wish, session_id=session_id),
+                trace_parent=valid_trace_parent(environment.trace_parent),
+            )
             if not (options.wait or options.here):
                 return await _report_started(app, view, as_json=options.json)
             if options.here or not await service.engine.has_worker():
@@ -82,7 +86,7 @@ async def _report_started(app: "App", view: RunView, *, as_json: bool) -> int:
 
 
 async def _rested(app: "App", view: RunView) -> RunView:
-    """Wait until a run rests, wherever it is driven."""
+    """Wait until a run ends or asks something, in whatever process it is driven."""
     run_id = view.order.id
     async with app.run_service.engine.watch(0) as changes:
         async for _ in changes:
@@ -93,7 +97,7 @@ async def _rested(app: "App", view: RunView) -> RunView:
 
 
 async def _report_rest(app: "App", view: RunView, *, as_json: bool) -> int:
-    """Print the answer of a run that is done, or how it rests; return the exit code."""
+    """Print the answer of a run that is done, or the run's state; return the exit code."""
     if as_json:
         print_json(await full_document(app.run_service, view))
     elif view.state == "done":

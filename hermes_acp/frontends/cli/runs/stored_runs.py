@@ -1,4 +1,4 @@
-"""The runs of a home, for commands that drive none."""
+"""The runs of a home folder, for commands that do not drive them."""
 
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 def stored_runs(environment: Environment) -> "RunService":
     """Return the runs of a home for a process that drives none."""
+    from hermes_acp.app.service_factories import build_session_store
     from hermes_acp.clock import SystemClock
     from hermes_acp.ids import RandomIds
     from hermes_acp.runs.run_service import RunService, cannot_drive
-    from hermes_acp.storage.session_store import SessionStore
 
-    store = SessionStore(environment.home)
-    return RunService(environment, SystemClock(), RandomIds(), cannot_drive, store.path_of)
+    store = build_session_store(environment)
+    return RunService(environment, SystemClock(), RandomIds(), cannot_drive, store.sharing.fetch)

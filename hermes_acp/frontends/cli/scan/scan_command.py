@@ -39,7 +39,7 @@ def scan_command(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """Handle flags; file names alone, the usual case, need no parser."""
+    """Run with flags; plain file names, the usual case, need no parser."""
     from hermes_acp.frontends.cli.scan.scan_flags import parse_flags
 
     options = parse_flags(arguments)
@@ -136,7 +136,7 @@ def _show(file: str, report: ScanReport, least: str, *, is_allowed: bool) -> Non
 
 
 def _worst(findings: Sequence[Finding]) -> list[Finding]:
-    """Return as many findings as people read, in order, preferring blocking findings to harmless ones."""
+    """Return the most severe findings, as many as people read, in order of appearance."""
     ranks = {"block": 0, "warn": 1}
     by_rank = sorted(range(len(findings)), key=lambda at: ranks.get(findings[at].severity, 2))
     return [findings[at] for at in sorted(by_rank[:MAX_SHOWN])]

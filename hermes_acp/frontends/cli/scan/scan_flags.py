@@ -1,6 +1,6 @@
 """The flags of `hermes-acp scan`.
 
-Knows: which there are, what `--help` says. Does not know: what they do.
+Knows: the flags and their help. Does not know: what they do.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """The `hermes-acp sessions` command: search, list and show stored sessions.
 
-Knows: the flags, the store they are about, what stands in its way. Does not know: how anything is shown.
+Knows: the flags, the store, and its errors. Does not know: how anything is shown.
 """
 
 import argparse
@@ -12,10 +12,12 @@ from typing import Final
 from hermes_acp.config.environment import read_environment
 from hermes_acp.frontends.cli.cli_output import note
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
+from hermes_acp.frontends.cli.sessions import messages as export_messages
 from hermes_acp.storage.session_store import SessionStore
 
 DEFAULT_RESULTS: Final = 20
 MAX_RESULTS: Final = 1000
+EXPORT_FORMATS: Final = ("markdown", "html", "json", "atif", "messages", "sharegpt", "dpo")
 Command = Callable[[SessionStore, argparse.Namespace], Awaitable[int]]
 
 
@@ -67,13 +69,25 @@ def _add_changes(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
         change.add_argument("ids", nargs="+", metavar="ID", help=session_messages.IDS_HELP)
         if name == "delete":
             change.add_argument("-y", "--yes", action="store_true", help=session_messages.YES_HELP)
-    export = add_parser("export", help=session_messages.EXPORT_HELP)
-    export.add_argument("id", metavar="ID", help=session_messages.ID_HELP)
+    _add_export(add_parser)
+
+
+def _add_export(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    export = add_parser("export", help=export_messages.EXPORT_HELP, epilog=export_messages.EXPORT_EPILOG)
+    export.add_argument("ids", nargs="*", metavar="ID", help=session_messages.IDS_HELP)
+    export.add_argument("--all", action="store_true", help=export_messages.ALL_HELP)
     export.add_argument(
-        "--format", choices=("markdown", "json"), default="markdown", help=session_messages.EXPORT_FORMAT_HELP
+        "--format", choices=EXPORT_FORMATS, default="markdown", help=export_messages.FORMAT_HELP
     )
-    export.add_argument("-o", "--output", metavar="FILE", help=session_messages.OUTPUT_HELP)
+    export.add_argument("-o", "--output", "--out", metavar="FILE", help=session_messages.OUTPUT_HELP)
     export.add_argument("--force", action="store_true", help=command_messages.FORCE_HELP)
+    export.add_argument("--include-untrusted", action="store_true", help=export_messages.UNTRUSTED_HELP)
+    export.add_argument("-y", "--yes", action="store_true", help=session_messages.YES_HELP)
+    imported = add_parser("import", help=export_messages.IMPORT_HELP)
+    imported.add_argument("file", metavar="FILE", help=export_messages.IMPORT_FILE_HELP)
+    imported.add_argument("--cwd", metavar="DIR", help=export_messages.IMPORT_CWD_HELP)
+    traces = add_parser("export-traces", help=session_messages.EXPORT_TRACES_HELP)
+    traces.add_argument("id", metavar="ID", help=session_messages.ID_HELP)
 
 
 def _count(text: str) -> int:
@@ -100,13 +114,17 @@ def run_sessions(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    store = SessionStore(read_environment().home)
+    from hermes_acp.app.service_factories import build_session_store
+
+    store = build_session_store(read_environment())
     try:
+        await store.sharing.fetch_changed()
         return await _command(options.action)(store, options)
     finally:
         for sentence in store.news():
             note(sentence)
-        store.close()
+        await store.aclose()
+        await store.close_words()
 
 
 def _command(action: str) -> Command:
@@ -127,9 +145,17 @@ def _command(action: str) -> Command:
                 "delete": sessions_change.delete_sessions,
             }.get(action, sessions_change.archive_sessions)
         case "export":
-            from hermes_acp.frontends.cli.sessions.sessions_export import export_session
+            from hermes_acp.frontends.cli.sessions.sessions_export import export_sessions
 
-            return export_session
+            return export_sessions
+        case "import":
+            from hermes_acp.frontends.cli.sessions.sessions_import import import_sessions
+
+            return import_sessions
+        case "export-traces":
+            from hermes_acp.frontends.cli.sessions.sessions_traces import export_traces
+
+            return export_traces
         case _:
             from hermes_acp.frontends.cli.sessions.sessions_show import show_session
 

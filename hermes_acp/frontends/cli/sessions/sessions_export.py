@@ -1,19 +1,20 @@
-"""The `hermes-acp sessions export` command: one session as Markdown to read, or as JSON for programs.
+"""The `hermes-acp sessions export` command: sessions to read, or as JSON for programs.
 
-Secrets are masked again: an earlier version may have recorded some.
+Secrets are masked again: an earlier version may have recorded some. Data sets are in `sessions_dataset`.
 """
 
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from difflib import unified_diff
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, Final, cast
 
 import anyio.to_thread
 import msgspec
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import StorageError
+from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (
     CallEnded,
@@ -21,6 +22,7 @@ from hermes_acp.core.events import (
     CommandAnswered,
     Event,
     PromptFrozen,
+    SessionOpened,
     StepEnded,
     StepFailed,
     TextSaid,
@@ -30,28 +32,47 @@ from hermes_acp.core.events import (
 from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
 from hermes_acp.frontends.cli.cli_output import escaped, exact_time, note, write_new
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
+from hermes_acp.frontends.cli.sessions import messages as export_messages
 from hermes_acp.frontends.cli.sessions.session_facts import about, usage_line
 from hermes_acp.sessions.stored_sessions import StoredSessions
 from hermes_acp.storage.session_rows import SessionRow, row_of
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
+from hermes_acp.trajectories.exporting_person import mask_of_environment, names_of_person
+from hermes_acp.trajectories.text_cleaning import TextCleaner, owners_of
 
+READABLE: Final = ("markdown", "html", "json")
 Clean = Callable[[str], str]
 
 
-async def export_session(store: SessionStore, options: argparse.Namespace) -> int:
-    """Write a session to standard output or a file; return the exit code.
+async def export_sessions(store: SessionStore, options: argparse.Namespace) -> int:
+    """Write sessions to standard output or a file; return the exit code.
 
-    Raises SessionNotFound, BadRequest for a file that already exists, StorageError.
+    Raises SessionNotFound, BadRequest for a file that already exists or a missing answer, StorageError.
     """
-    path = StoredSessions(store).path(StoredSessions(store).find(options.id))
+    stored = StoredSessions(store)
+    ids = (
+        stored.all_ids() if options.all else list(dict.fromkeys(stored.find(named) for named in options.ids))
+    )
+    if not ids or (options.all and options.ids):
+        raise BadRequest(export_messages.NO_IDS, hint=export_messages.NO_IDS_HINT)
+    if options.format not in READABLE:
+        from hermes_acp.frontends.cli.sessions.sessions_dataset import export_dataset
+
+        return await export_dataset(store, ids, options)
+    if len(ids) > 1:
+        raise BadRequest(export_messages.several_readable(options.format), hint=export_messages.ONE_HINT)
+    return await _export_readable(stored.path(ids[0]), options)
+
+
+async def _export_readable(path: Path, options: argparse.Namespace) -> int:
     try:
         events = await anyio.to_thread.run_sync(Transcript.read_events, path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise StorageError(session_messages.record_unreadable(str(path), reason)) from error
     row = row_of(path) or SessionRow(path.stem, "", "", 0.0, 0.0)
-    text = _json(row, events, _cleaner()) if options.format == "json" else _markdown(row, events, _cleaner())
+    text = await anyio.to_thread.run_sync(_text, row, events, options.format)
     if options.output is None:
         sys.stdout.write(text)
         return 0
@@ -64,11 +85,19 @@ async def export_session(store: SessionStore, options: argparse.Namespace) -> in
     return 0
 
 
-def _cleaner() -> Clean:
-    from hermes_acp.config.settings import load_variables
-    from hermes_acp.telemetry.redaction import Redactor, secrets_among
+def _text(row: SessionRow, events: Sequence[Event], form: str) -> str:
+    environment = read_environment()
+    mask = mask_of_environment(environment)
+    if form == "json":
+        return _json(row, events, mask)
+    folders = [folder for event in events if isinstance(event, SessionOpened) for folder in event.roots]
+    texts = TextCleaner(mask, names_of_person(environment), owners_of(folders))
+    text = _markdown(row, events, texts.clean)
+    if form == "html":
+        from hermes_acp.frontends.cli.sessions.session_html import html_page
 
-    return Redactor(secrets_among(load_variables(read_environment()))).clean
+        return html_page(texts.clean(row.title or command_messages.UNTITLED), text)
+    return text
 
 
 def _json(row: SessionRow, events: Sequence[Event], clean: Clean) -> str:

@@ -1,6 +1,6 @@
 """The `hermes-acp sessions search` command: search the text of all sessions.
 
-Knows: how a find is shown. Does not know: how it is found.
+Knows: how a result is shown. Does not know: how it is found.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""Which files of which editor start hermes-acp, and what they have to hold.
+"""The files through which each editor starts hermes-acp, and their required content.
 
-An editor's own settings are changed at one place; a file that is only ours is written whole. The templates are the
+In an editor's own settings, one entry is changed; files that only we use are written whole. The templates are the
 files in `editor-clients`, which a test compares.
 """
 
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from hermes_acp.config.installation import stable_command
 from hermes_acp.core.errors import BadRequest, ConfigError
 from hermes_acp.frontends.cli.messages import editor_messages
 from hermes_acp.frontends.cli.setup.jsonc_text import member, with_member
@@ -20,6 +21,15 @@ from hermes_acp.frontends.cli.setup.jsonc_text import member, with_member
 TEMPLATES: Final = Path(__file__).parent / "templates"
 COMMAND: Final = "hermes-acp"
 SCRIPT_MODE: Final = 0o755
+JSON_ENTRIES: Final = MappingProxyType(
+    {
+        "acpx": ("agents", "hermes"),
+        "jetbrains": ("agent_servers", "Hermes"),
+        "vscode": ("acp.agents", "Hermes"),
+        "zed": ("agent_servers", "Hermes"),
+    }
+)
+"""Where the entry for hermes-acp is in the settings of editors that have one file of JSON."""
 
 
 class Machine(Struct, frozen=True):
@@ -32,7 +42,7 @@ class Machine(Struct, frozen=True):
 
 
 class FileChange(Struct, frozen=True):
-    """A file, its text now, or None if it does not exist, and its text after the change."""
+    """A file, its current text, or None if it does not exist, and its text after the change."""
 
     path: Path
     before: str | None
@@ -54,10 +64,7 @@ def this_machine(variables: Mapping[str, str]) -> Machine:
     if not home.startswith("/"):
         raise ConfigError(editor_messages.NO_HOME)
     config = variables.get("XDG_CONFIG_HOME", "")
-    beside = Path(sys.executable).with_name(COMMAND)
-    found = shutil.which(COMMAND, path=variables.get("PATH")) or (
-        str(beside) if beside.is_file() else COMMAND
-    )
+    found = shutil.which(COMMAND, path=variables.get("PATH")) or str(stable_command() or COMMAND)
     return Machine(Path(home), Path(config) if config.startswith("/") else Path(home, ".config"), found)
 
 
@@ -77,7 +84,7 @@ def _read(path: Path) -> str | None:
 
 
 def _in_json(path: Path, names: tuple[str, ...], entry: Mapping[str, Any]) -> FileChange:
-    """Add an entry to a JSON file; of one that is there, only the command is changed."""
+    """Add an entry to a JSON file; in an existing entry, only the command is changed."""
     before = _read(path)
     text = before or ""
     try:
@@ -91,33 +98,52 @@ def _in_json(path: Path, names: tuple[str, ...], entry: Mapping[str, Any]) -> Fi
 
 
 def _own(path: Path, template: str, machine: Machine, mode: int | None = None) -> FileChange:
-    """Write a file that is only ours, with the full path of the command."""
+    """Plan a file that only we use, with the full path of the command."""
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     quoted = machine.command.replace("\\", "\\\\").replace('"', '\\"')
     return FileChange(path, _read(path), text.replace(f'"{COMMAND}"', f'"{quoted}"'), mode)
 
 
+def acpx_file(machine: Machine) -> Path:
+    """Return where acpx keeps its settings."""
+    return machine.home / ".acpx" / "config.json"
+
+
+def jetbrains_file(machine: Machine) -> Path:
+    """Return where JetBrains' editors keep their agents."""
+    return machine.home / ".jetbrains" / "acp.json"
+
+
+def vscode_file(machine: Machine) -> Path:
+    """Return where VS Code keeps the user's settings."""
+    folder = machine.config
+    if machine.platform == "darwin":
+        folder = machine.home / "Library" / "Application Support"
+    return folder / "Code" / "User" / "settings.json"
+
+
+def zed_file(machine: Machine) -> Path:
+    """Return where Zed keeps its settings."""
+    return machine.config / "zed" / "settings.json"
+
+
 def _acpx(machine: Machine) -> list[FileChange]:
-    path = machine.home / ".acpx" / "config.json"
-    return [_in_json(path, ("agents", "hermes"), {"command": machine.command})]
+    return [_in_json(acpx_file(machine), JSON_ENTRIES["acpx"], {"command": machine.command})]
 
 
 def _jetbrains(machine: Machine) -> list[FileChange]:
     entry: dict[str, Any] = {"command": machine.command, "args": [], "env": {}}
-    return [_in_json(machine.home / ".jetbrains" / "acp.json", ("agent_servers", "Hermes"), entry)]
+    return [_in_json(jetbrains_file(machine), JSON_ENTRIES["jetbrains"], entry)]
 
 
 def _zed(machine: Machine) -> list[FileChange]:
     entry: dict[str, Any] = {"type": "custom", "command": machine.command, "args": [], "env": {}}
-    return [_in_json(machine.config / "zed" / "settings.json", ("agent_servers", "Hermes"), entry)]
+    return [_in_json(zed_file(machine), JSON_ENTRIES["zed"], entry)]
 
 
 def _vscode(machine: Machine) -> list[FileChange]:
-    folder = machine.config
-    if machine.platform == "darwin":
-        folder = machine.home / "Library" / "Application Support"
     entry: dict[str, Any] = {"command": machine.command, "args": [], "env": {}}
-    change = _in_json(folder / "Code" / "User" / "settings.json", ("acp.agents", "Hermes"), entry)
+    change = _in_json(vscode_file(machine), JSON_ENTRIES["vscode"], entry)
     if member(change.after, ("acp.autoApprovePermissions",)) is None:
         after = with_member(change.after, ("acp.autoApprovePermissions",), "ask")
         change = FileChange(change.path, change.before, after)

@@ -45,7 +45,7 @@ def read_jsonc(text: str) -> Any:
 def with_member(text: str, path: Sequence[str], value: object) -> str:
     """Return a text with `value` at a path of names. Comments, order and layout of everything else stay.
 
-    Raises ValueError if the text cannot be read, or something else than an object is on the way.
+    Raises ValueError if the text cannot be read, or the path leads through a value that is not an object.
     """
     before = text if _is_written(text) else f"{text}{{}}\n"
     root = _parse(before)

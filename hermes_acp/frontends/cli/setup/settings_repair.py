@@ -1,4 +1,4 @@
-"""Mend a settings file that cannot be used: say what is wrong, keep a copy, remove what is wrong or start anew."""
+"""Repair an invalid settings file: report the problems, keep a copy, and remove them or start a new file."""
 
 import os
 import time
@@ -23,7 +23,7 @@ REMOVABLE: Final = frozenset(
 
 
 class BrokenFile(Struct, frozen=True):
-    """A settings file, what is wrong with it, and its text without that, if removing it is enough."""
+    """A settings file, its problems, and its text without them, if removing them is enough."""
 
     path: Path
     problems: tuple[str, ...]
@@ -31,7 +31,7 @@ class BrokenFile(Struct, frozen=True):
 
 
 def find_broken(environment: Environment) -> tuple[BrokenFile, ...]:
-    """Return the settings files that cannot be used."""
+    """Return the invalid settings files."""
     broken: list[BrokenFile] = []
     problems = check_settings(environment)
     if problems:
@@ -45,7 +45,7 @@ def find_broken(environment: Environment) -> tuple[BrokenFile, ...]:
 
 
 def mend(broken: BrokenFile) -> Path:
-    """Keep a copy and write the file without what is wrong; return the copy. Raises StorageError."""
+    """Keep a copy and write the file without the invalid settings; return the copy. Raises StorageError."""
     copy = _copy_name(broken.path)
     try:
         write_whole(copy, broken.path.read_bytes(), mode=0o600)
@@ -56,7 +56,7 @@ def mend(broken: BrokenFile) -> Path:
 
 
 def set_aside(broken: BrokenFile) -> Path:
-    """Rename the file, so that a new one can be begun; return its new name. Raises StorageError."""
+    """Rename the file, so that a new one can be created; return its new name. Raises StorageError."""
     copy = _copy_name(broken.path)
     try:
         os.rename(broken.path, copy)
@@ -72,7 +72,7 @@ def _copy_name(path: Path) -> Path:
 
 
 def _mended(environment: Environment, problems: Sequence[SettingsProblem]) -> str | None:
-    """Return the text without the settings that are wrong, or None if that is impossible or not enough."""
+    """Return the text without the invalid settings, or None if that is impossible or not enough."""
     text = ""
     for problem in problems:
         path = tuple(part for part in problem.path if isinstance(part, str) and part != "[key]")

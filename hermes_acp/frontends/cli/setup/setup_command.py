@@ -51,7 +51,7 @@ def run_setup(options: argparse.Namespace) -> int:
     """Ask or take the flags, check, write; return the exit code.
 
     Raises BadRequest if the user leaves or a flag is wrong, SetupInterrupted, ConfigError, ModelError, StorageError;
-    nothing is written then, except what the error names and the copy of a broken file that was mended before.
+    then nothing was written, except what the error names and the copy of a file that was repaired before.
     """
     from hermes_acp.frontends.cli.setup.setup_console import is_terminal
 
@@ -75,7 +75,7 @@ def run_setup(options: argparse.Namespace) -> int:
         answers = _answers_of(present, options) if is_scripted else _ask(present)
     write_answers(environment, answers)
     with _interruptible(setup_messages.MODEL_SAVED, hint=setup_messages.EDITORS_HINT):
-        _tell_saved(environment, answers)
+        _report_saved(environment, answers)
         code = _set_up_editors(environment, options.editor, options) if options.editor else 0
         if not is_scripted:
             _offer_editors(environment, options)
@@ -92,7 +92,7 @@ class SetupInterrupted(UserError):
 
 @contextmanager
 def _interruptible(state: str, *, hint: str = setup_messages.AGAIN_HINT) -> Generator[None]:
-    """Raise SetupInterrupted on Ctrl+C, with what was changed until then."""
+    """Raise SetupInterrupted on Ctrl+C, with the changes made so far."""
     try:
         yield
     except KeyboardInterrupt:
@@ -119,7 +119,7 @@ def _running_server() -> str:
 
 
 def _answers_of(present: "PresentValues", options: argparse.Namespace) -> "SetupAnswers":
-    """Take the answers from flags and what is set now. Raises BadRequest, ConfigError, ModelError."""
+    """Build the answers from the flags and the current settings. Raises BadRequest, ConfigError, ModelError."""
     import anyio
 
     from hermes_acp.models.model_setup.model_trial import list_models, try_model
@@ -165,9 +165,8 @@ def _kept_url(present: "PresentValues", provider: str) -> str:
 
 
 def _mend_settings(environment: Environment, *, may_ask: bool, may_mend: bool) -> bool:
-    """Report settings files that cannot be used, and mend them on request; return whether any was.
-
-    Raises BadRequest if they stay.
+    """Report invalid settings files, and repair them on request; return whether there were any. Raises BadRequest
+    if they stay invalid.
     """
     from hermes_acp.frontends.cli.setup.settings_repair import find_broken, mend, set_aside
     from hermes_acp.frontends.cli.setup.setup_console import choose_letter, say
@@ -208,7 +207,7 @@ def _offer_editors(environment: Environment, options: argparse.Namespace) -> Non
         _set_up_editors(environment, [names[number]], options)
 
 
-def _tell_saved(environment: Environment, answers: "SetupAnswers") -> None:
+def _report_saved(environment: Environment, answers: "SetupAnswers") -> None:
     from hermes_acp.frontends.cli.setup.setup_console import say
     from hermes_acp.models.model_setup.setup_answers import overriding_variables
 

@@ -15,7 +15,7 @@ def is_terminal() -> bool:
 
 
 def say(text: str) -> None:
-    """Show text, which may contain what others sent."""
+    """Show text, which may contain untrusted parts."""
     print(escaped(text), flush=True)
 
 

@@ -1,6 +1,6 @@
-"""The questions of setup: provider, address, key, model, each with what is set now as its default.
+"""The questions of setup: provider, address, key, model, each with the current value as its default.
 
-The endpoint is asked which models it has and tried with one small call. What fails can be corrected at once.
+The endpoint is asked for its models and tried with one small call. Failures can be corrected at once.
 """
 
 import time
@@ -42,10 +42,10 @@ CORRECTIONS: Final[Mapping[str, Step]] = MappingProxyType(
 
 
 class SetupDialogue:
-    """One dialogue; nothing is written by it."""
+    """One dialogue; it writes nothing."""
 
     def __init__(self, present: PresentValues, running: str = "") -> None:
-        """Begin with the values in use now; `running` is the provider of a model server found on this machine."""
+        """Start with the current values; `running` is the provider of a model server found on this machine."""
         self._present = present
         self._running = running
         self._answers = SetupAnswers("")

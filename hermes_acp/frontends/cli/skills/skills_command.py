@@ -11,8 +11,8 @@ from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import bold, escaped, print_json
 from hermes_acp.frontends.cli.messages import command_messages, skill_messages
-from hermes_acp.frontends.cli.skills.skills_hub import add_hub, practice_of, run_hub
-from hermes_acp.frontends.cli.skills.skills_search import search_skills_of, twins_of
+from hermes_acp.frontends.cli.skills.skills_hub import add_hub, run_hub, usage_tracker_of
+from hermes_acp.frontends.cli.skills.skills_search import search_skills_of, similar_skills_of
 
 if TYPE_CHECKING:
     from hermes_acp.storage.version_history import VersionHistory
@@ -86,9 +86,9 @@ def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
     collection = skill_service.library.collection(str(place))
     found = overview(
         collection,
-        practice_of(environment),
+        usage_tracker_of(environment),
         lambda skill: skill.scope != "workspace" or workspace_trust.is_trusted(str(place), trust_item(skill)),
-        twins_of(environment, collection.skills),
+        similar_skills_of(environment, collection.skills),
         skill_service.library.findings(str(place)),
     )
     if as_json:
@@ -107,7 +107,7 @@ def _history_of(environment: Environment, place: Path, name: str) -> "VersionHis
     """Find the versions of a skill that is in use here or archived. Raise BadRequest."""
     from hermes_acp.skills.skill_service import SkillService
 
-    usage_tracker = practice_of(environment)
+    usage_tracker = usage_tracker_of(environment)
     skill = SkillService(environment, lambda _: None).library.collection(str(place)).find(name)
     named = [each for each in usage_tracker.histories() if each.folder.name == name]
     if skill and (history := usage_tracker.history(skill.folder)).versions():

@@ -1,6 +1,6 @@
 """The `hermes-acp skills install`, `update`, `audit` and `remove` commands: third-party skills the user approves.
 
-Knows: what that person is shown before they agree. Does not know: how a skill is fetched, scanned or pinned.
+Knows: what the user is shown before they agree. Does not know: how a skill is fetched, scanned or pinned.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
     from hermes_acp.skills.skill_hub import SkillHub, read_source
 
     search_path = environment.variables.get("PATH", "")
-    hub = SkillHub(environment.home, practice_of(environment), SystemClock().now, search_path)
+    hub = SkillHub(environment.home, usage_tracker_of(environment), SystemClock().now, search_path)
     match options.action:
         case "install":
             with hub.fetched(read_source(options.source, place)) as candidate:
@@ -56,7 +56,7 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
             return 0
 
 
-def practice_of(environment: Environment) -> "SkillUsageTracker":
+def usage_tracker_of(environment: Environment) -> "SkillUsageTracker":
     """Return the log of skill uses."""
     from hermes_acp.clock import SystemClock
     from hermes_acp.skills.skill_usage import SkillUsageTracker
@@ -72,7 +72,7 @@ def _named(hub: "SkillHub", options: argparse.Namespace) -> list[str]:
 
 
 def _try_update(hub: "SkillHub", name: str, options: argparse.Namespace) -> int:
-    """Update one of several skills; one that is unavailable does not hold up the others."""
+    """Update one of several skills; if it is unavailable, the others are still updated."""
     try:
         return _update(hub, name, options)
     except BadRequest as error:

@@ -1,4 +1,4 @@
-"""The `hermes-acp skills search` command: find skills for a purpose, and skills that are much alike.
+"""The `hermes-acp skills search` command: find skills for a purpose, and nearly identical skills.
 
 Knows: how finds are shown. Does not know: how a skill is found.
 """
@@ -42,9 +42,9 @@ def search_skills_of(environment: Environment, place: Path, options: argparse.Na
     return 0 if found else 1
 
 
-def twins_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
-    """Return the skills that are much alike, compared by meaning if the settings have a model for it."""
-    return anyio.run(_twins, environment, skills)
+def similar_skills_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
+    """Return nearly identical skills, compared by meaning if an embedding model is configured."""
+    return anyio.run(_similar_skills, environment, skills)
 
 
 async def _about(environment: Environment, words: str, skills: "Sequence[Skill]") -> "Sequence[Skill]":
@@ -60,7 +60,7 @@ async def _about(environment: Environment, words: str, skills: "Sequence[Skill]"
         return found
 
 
-async def _twins(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
+async def _similar_skills(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
     from hermes_acp.agent.setup.turn_dependencies import skill_similarity
     from hermes_acp.app.service_factories import recall_by_settings
     from hermes_acp.storage.session_store import SessionStore

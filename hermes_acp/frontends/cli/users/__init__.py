@@ -1,1 +1,1 @@
-"""Commands of somebody who serves several people: the users of a hub, and its audit log."""
+"""Commands for administrators of a hub: its users and its audit log."""

@@ -56,7 +56,7 @@ def run_audit(options: argparse.Namespace) -> int:
 
 
 def _since(words: str) -> str:
-    """Return the time from which on entries are shown, as entries have it. Raises BadRequest."""
+    """Return the time of the earliest entries to show, in the format of entries. Raises BadRequest."""
     if not words:
         return ""
     from datetime import UTC, datetime

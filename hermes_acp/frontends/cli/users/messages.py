@@ -1,27 +1,25 @@
-"""What `hermes-acp users` and `hermes-acp audit` say."""
+"""Texts of `hermes-acp users` and `hermes-acp audit`."""
 
 from typing import Final
 
 ADD_HELP: Final = "add a user, with a profile of their own"
 LIST_HELP: Final = "list the users"
-SHOW_HELP: Final = "show one user: identities, tokens, quota and what is used of it"
+SHOW_HELP: Final = "show one user: identities, tokens, quota and usage"
 LINK_HELP: Final = "let a user sign in with an identity provider"
-QUOTA_HELP: Final = "change what a user may use"
+QUOTA_HELP: Final = "change a user's quota"
 REMOVE_HELP: Final = "remove a user; the profile stays"
-TOKEN_HELP: Final = "make a personal token; it is shown once"
+TOKEN_HELP: Final = "create a personal token; it is shown once"
 REVOKE_HELP: Final = "revoke one token of a user, or everything"
 NAME_HELP: Final = "the user's name: up to 32 lower-case letters, digits, - and _"
 PROFILE_HELP: Final = "the user's profile; it is created if it does not exist (default: the user's name)"
-OS_USER_HELP: Final = (
-    "the user of the operating system as whom the profile's process runs, in that user's home"
-)
+OS_USER_HELP: Final = "the operating system user that runs the profile's process, in that user's home"
 ISSUER_HELP: Final = (
-    "the identity provider's issuer, such as https://login.example (default: that of the settings)"
+    "the identity provider's issuer, such as https://login.example (default: the one in the settings)"
 )
 SUBJECT_HELP: Final = "the ID (`sub`) by which the identity provider knows the user"
 LABEL_HELP: Final = "what the token is for, such as `laptop`"
 DAYS_HELP: Final = "days until the token expires (default: {default})"
-NO_EXPIRY_HELP: Final = "make a token that never expires"
+NO_EXPIRY_HELP: Final = "create a token that never expires"
 SCOPE_HELP: Final = "what the token may do: acp (work in sessions) or metrics; repeatable (default: acp)"
 TOKEN_ID_HELP: Final = "the token's ID"
 ALL_HELP: Final = "revoke all tokens and end all web sessions"
@@ -30,8 +28,8 @@ SINCE_HELP: Final = "entries since then: a date, `2d`, or words such as `last mo
 USER_HELP: Final = "entries of one user"
 LIMIT_HELP: Final = "how many entries to show, the newest ones (default: 50)"
 AUDIT_SHOW_HELP: Final = "show who did what, when and from where"
-AUDIT_VERIFY_HELP: Final = "check that no entry was changed, removed or added in between"
-HEAD_HELP: Final = "the last hash that you noted earlier: check that the log still contains that entry"
+AUDIT_VERIFY_HELP: Final = "check that no entry was changed, removed or inserted"
+HEAD_HELP: Final = "a hash that you noted earlier; check that the log still contains its entry"
 COMMAND_LINE: Final = "command line"
 PROFILE: Final = "Profile:"
 SIGNS_IN: Final = "Signs in:"
@@ -40,40 +38,40 @@ QUOTA: Final = "Quota:"
 USED: Final = "Used:"
 NO_USERS: Final = "There are no users yet. Add one: hermes-acp users add NAME"
 NO_ISSUER: Final = "Which identity provider? Name it with --issuer, or set `oidc.issuer` in hub.yaml."
-NEITHER_TOKEN_NOR_ALL: Final = "Name the ID of a token, or say --all."
-DEFAULT_IS_THE_HUBS: Final = "The default profile is that of whoever runs the hub."
+NEITHER_TOKEN_NOR_ALL: Final = "Name the ID of a token, or pass --all."
+DEFAULT_IS_THE_HUBS: Final = "The default profile belongs to the user who runs the hub."
 OTHER_PROFILE_HINT: Final = "Name another profile with --profile-name."
 NO_QUOTA: Final = "no limits"
 EXPIRED: Final = "expired"
 NEVER: Final = "never expires"
 SHARED_OS_USER: Final = (
-    "This profile shares its user of the operating system with the hub. Settings, keys and sessions are separate, but "
+    "This profile shares its operating system user with the hub. Settings, keys and sessions are separate, but "
     "a command that this user approves can read what the hub can read. To separate them, run the hub as root and add "
     "users with --os-user."
 )
 
 
 def added(name: str, home: str) -> str:
-    """Return what is said of a new user."""
+    """Confirm a new user."""
     return f"Added {name}. The profile is in {home}."
 
 
 def next_steps(name: str, profile_flag: str) -> str:
-    """Return what a new user needs."""
+    """List the next steps for a new user."""
     return (
         f"Set up a model:   hermes-acp {profile_flag}setup\n"
-        f"Make a token:     hermes-acp users token {name}\n"
+        f"Create a token:   hermes-acp users token {name}\n"
         f"Or let them sign in with your identity provider: hermes-acp users link {name} --subject …"
     )
 
 
 def linked(name: str, subject: str, issuer: str) -> str:
-    """Return what is said of a new identity."""
+    """Confirm a new identity."""
     return f"{name} signs in as {subject} at {issuer}."
 
 
 def removed(name: str, profile: str) -> str:
-    """Return what is said of a removed user."""
+    """Confirm that a user was removed."""
     return f"Removed {name}. The profile {profile!r} and its files are still there."
 
 
@@ -83,17 +81,17 @@ def new_token(token_id: str, until: str) -> str:
 
 
 def expires(when: str) -> str:
-    """Return when a token expires."""
+    """Say when a token expires."""
     return f"expires {when}"
 
 
 def revoked(name: str, token_id: str) -> str:
-    """Return what is said of a revoked token."""
+    """Confirm that a token was revoked."""
     return f"Revoked token {token_id} of {name}. Its connections end within seconds."
 
 
 def revoked_all(name: str) -> str:
-    """Return what is said when everything was revoked."""
+    """Confirm that everything was revoked."""
     return f"Revoked all tokens of {name}, and ended the web sessions. Their connections end within seconds."
 
 
@@ -103,17 +101,17 @@ def quota_changed(name: str, quota: str) -> str:
 
 
 def not_a_limit(text: str) -> str:
-    """Return the error of a quota's value."""
+    """Return the error of an invalid quota value."""
     return f"must be a positive number or `none`, not {text}"
 
 
 def intact(entries: int, head: str) -> str:
-    """Return what is said of a log that was not changed."""
+    """Report an intact log."""
     if not entries:
         return "The audit log is empty."
-    return f"{entries} entries, none changed. The last hash is {head}: note it elsewhere, for --head."
+    return f"{entries} entries, none changed. The last hash is {head}: store it elsewhere for --head."
 
 
 def broken(entries: int, problem: str) -> str:
-    """Return what is said of a log that was changed."""
-    return f"The audit log was damaged or changed: {problem}. The first {entries} entries hold."
+    """Report a log that was changed."""
+    return f"The audit log was damaged or changed: {problem}. The first {entries} entries are intact."

@@ -114,7 +114,9 @@ def _add(file: "AccountsFile", options: argparse.Namespace) -> None:
 
 
 def _home_for(account: "Account") -> str:
-    """Return where the profile's home is; create one of the hub's own. Raises BadRequest, ConfigError, StorageError."""
+    """Return the profile's home folder; create it if it belongs to the hub's own user. Raises BadRequest,
+    ConfigError, StorageError.
+    """
     from hermes_acp.storage.profile_folders import create_profile
     from hermes_acp.users.profile_places import os_entry
 
@@ -237,7 +239,7 @@ def _subject(folder: Path, options: argparse.Namespace) -> "Subject":
 
 
 def _facts(folder: Path, account: "Account") -> dict[str, Any]:
-    """Return what is shown of a user: never a digest."""
+    """Return the facts about a user, never a digest."""
     import time
 
     from hermes_acp.users.usage_ledger import UsageLedger

@@ -1,4 +1,4 @@
-"""The hidden command `hermes-acp drive`: work on one run, as its worker says on standard input."""
+"""The hidden command `hermes-acp drive`: work on one run, as instructed by its worker on standard input."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""What `hermes-acp worker` says."""
+"""Texts of `hermes-acp worker`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,7 +8,7 @@ BOARD_HELP: Final = "work on this board only; repeatable (default: all boards)"
 SLOTS_HELP: Final = "how many runs to work on at the same time (default: {default})"
 PLACE_HELP: Final = "also take work that is meant for workers of this place; repeatable"
 ONLY_PLACES_HELP: Final = "take only work that is meant for these places"
-PROFILE_HELP: Final = "also drive the runs of this profile, which shares the pool of a fleet; repeatable"
+PROFILE_HELP: Final = "also work on the runs of this profile, which must share the fleet's pool; repeatable"
 DRAIN_HELP: Final = "seconds that running work may take to end after SIGTERM (default: {default:g})"
 ALLOW_BYPASS_HELP: Final = "allow runs in the mode that asks no questions"
 NO_PLACES: Final = "--only-places needs at least one --place."

@@ -1,4 +1,4 @@
-"""The command `hermes-acp worker`: work on cards and other runs, each in a process of its own."""
+"""The command `hermes-acp worker`: work on cards and other runs, each in its own process."""
 
 import argparse
 import sys
@@ -72,10 +72,10 @@ async def _work(options: argparse.Namespace, environment: Environment, guard: Sh
 
 
 class _ReportingDriver:
-    """Drives the runs of one profile, each in a process of its own, and reports how it goes."""
+    """Drives the runs of one profile, each in its own process, and reports their progress."""
 
     def __init__(self, environment: Environment, running: set[str], *, allows_bypass: bool) -> None:
-        """Prepare; `running` holds the IDs of the runs that are driven."""
+        """Prepare; `running` holds the IDs of the current runs."""
         from hermes_acp.runs.processes.process_driver import ProcessDriver
 
         self._running = running
@@ -83,7 +83,7 @@ class _ReportingDriver:
         self._driver = ProcessDriver(line, environment.home, self._report_start)
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Work on a run until it rests."""
+        """Work on a run until it ends or is suspended."""
         self._running.add(order.id)
         try:
             outcome = await self._driver.drive(order, lease)
@@ -98,7 +98,7 @@ class _ReportingDriver:
 
 
 class _Worker:
-    """Keeps boards going and drives runs."""
+    """Coordinates boards and drives runs."""
 
     def __init__(self, app: "App", environment: Environment, options: argparse.Namespace) -> None:
         self._app = app
@@ -154,7 +154,7 @@ class _Worker:
         return _ReportingDriver(environment, self._running, allows_bypass=self._options.allow_bypass)
 
     async def _drain(self, guard: ShutdownGuard) -> None:
-        """Begin nothing more, and let what is running end, until another signal or the end of the time."""
+        """Start nothing more, and let running work end, until another signal or the time limit."""
         self._is_draining = True
         if self._running:
             note(messages.draining(len(self._running)))
@@ -163,6 +163,6 @@ class _Worker:
 
 
 def drive_line(profile: str, *, allows_bypass: bool) -> Sequence[str]:
-    """Return the command line of the process of one run of a profile."""
+    """Return the command line of the process for one run of a profile."""
     command = [sys.executable, "-m", "hermes_acp", "--profile", profile, "drive"]
     return [*command, ALLOW_BYPASS] if allows_bypass else command

@@ -1,4 +1,4 @@
-"""What an editor announced that it can do."""
+"""The capabilities that an editor announced."""
 
 from lsprotocol import types
 
@@ -29,30 +29,28 @@ class EditorCapabilities:
 
     @property
     def _edits(self) -> types.WorkspaceEditClientCapabilities:
-        """Which kinds of edits it takes."""
+        """The kinds of edits that it supports."""
         workspace = self._announced.workspace
         return (workspace and workspace.workspace_edit) or types.WorkspaceEditClientCapabilities()
 
     @property
     def confirm_edits(self) -> bool:
         """Whether it lets its user confirm annotated edits."""
-        return self._edits.change_annotation_support is not None and self.take_versions
+        return self._edits.change_annotation_support is not None and self.use_versions
 
     @property
-    def take_versions(self) -> bool:
-        """Whether an edit may name the version of its document.
-
-        File operations have no other place, so an editor that takes them takes versions too; Neovim announces
-        only file operations.
+    def use_versions(self) -> bool:
+        """Whether an edit may name the version of its document. File operations exist only in versioned edits, so
+        an editor that supports them supports versions too; Neovim announces only file operations.
         """
         return bool(self._edits.document_changes or self._edits.resource_operations)
 
-    def operate(self, operation: types.ResourceOperationKind) -> bool:
-        """Return whether an edit may contain a file operation."""
+    def perform_operation(self, operation: types.ResourceOperationKind) -> bool:
+        """Return whether an edit may contain this file operation."""
         return operation in (self._edits.resource_operations or ())
 
     @property
-    def take_literal_actions(self) -> bool:
+    def use_literal_actions(self) -> bool:
         """Whether a code action may be more than a command."""
         document = self._announced.text_document
         action = document.code_action if document else None
@@ -66,7 +64,7 @@ class EditorCapabilities:
         return bool(inline and inline.dynamic_registration)
 
     @property
-    def give_settings(self) -> bool:
+    def provide_settings(self) -> bool:
         """Whether it answers requests for its settings."""
         workspace = self._announced.workspace
         return bool(workspace and workspace.configuration)

@@ -50,7 +50,7 @@ class Diagnostic(Struct, frozen=True):
 class CodeTarget(Struct, frozen=True, rename="camel"):
     """The argument of every command.
 
-    `version` is the document version that the range refers to; `instruction` is the user's own wish.
+    `version` is the document version that the range refers to; `instruction` is the user's own instruction.
     """
 
     uri: str

@@ -1,1 +1,1 @@
-"""What serves one editor: its sessions, the actions it runs, the methods it may call."""
+"""Serve one editor: its sessions, the actions it runs, the methods it may call."""

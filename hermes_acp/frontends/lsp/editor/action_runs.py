@@ -153,7 +153,7 @@ async def _result(
     *,
     reads: bool,
 ) -> Result:
-    """Show the answer if it is what was asked for, or all there is, and return the command's result."""
+    """Show the answer if the action asked for one or nothing was changed, and return the command's result."""
     result: Result = {
         "status": STATUS[end.reason == "cancelled"],
         "reason": end.reason,

@@ -52,7 +52,7 @@ class EditorConnection:
         self._completions: InlineCompletions | None = None
 
     def note_client(self, params: types.InitializeParams) -> None:
-        """Note capabilities and settings; invalid settings are reported later and stop nothing."""
+        """Store capabilities and settings; invalid settings are reported later and do not stop the connection."""
         self.client.can = EditorCapabilities(params.capabilities)
         try:
             self.settings = read_settings(params.initialization_options)
@@ -94,7 +94,7 @@ class EditorConnection:
 
     @property
     def review(self) -> "EditConfirmation":
-        """The confirmation of edits."""
+        """The service that has the user confirm edits."""
         from hermes_acp.frontends.lsp.edits.edit_confirmation import EditConfirmation
 
         self._review = self._review or EditConfirmation(

@@ -1,4 +1,4 @@
-"""Inline completion: asked for after a pause in typing, cancelled by the next keystroke.
+"""Inline completion: requested after a pause in typing, cancelled by the next keystroke.
 
 There is one suggestion per document. A cancelled one is answered at once, however long its model takes to stop.
 """

@@ -48,7 +48,7 @@ def _manager(server: LanguageServer) -> Any:
 
 
 def _announced_only() -> None:
-    """Stand in for a command in pygls' list; `workspace/executeCommand` runs it."""
+    """Serve as a placeholder for a command in pygls' list; `workspace/executeCommand` runs it."""
 
 
 def _noticing(editor: EditorConnection, notice: Notification) -> Callable[[Any], None]:

@@ -55,7 +55,7 @@ class EditConfirmation:
         self._scratch = scratch
 
     async def confirm(self, label: str, drafts: Sequence[Draft], read: Read) -> EditResult:
-        """Ask about drafts and apply them as the user wants; `read` returns what a file holds now.
+        """Ask about drafts and apply the confirmed ones; `read` returns a file's current content.
 
         Raise ClientError.
         """
@@ -83,7 +83,8 @@ class EditConfirmation:
         """Return the changes whose files are unchanged and that this editor can make."""
         changes: list[ProposedChange] = []
         may_delete = (
-            self._client.can.operate(types.ResourceOperationKind.Delete) and self._client.can.take_versions
+            self._client.can.perform_operation(types.ResourceOperationKind.Delete)
+            and self._client.can.use_versions
         )
         for draft in drafts:
             if await read(draft.path) != draft.before:

@@ -53,8 +53,8 @@ def change_of(draft: Draft, document: Document | None) -> ProposedChange:
 def to_edit(
     changes: Sequence[ProposedChange], client: LspClient, documents: OpenDocuments, label: str
 ) -> types.WorkspaceEdit:
-    """Return one edit of all changes, in the form that this editor takes."""
-    if not client.can.take_versions:
+    """Return one edit with all changes, in a form that this editor supports."""
+    if not client.can.use_versions:
         return types.WorkspaceEdit(
             changes={
                 change.uri: list(_text_edits(change, documents))
@@ -83,7 +83,7 @@ def _document_changes(
     if change.after is None:
         return [types.DeleteFile(uri=change.uri, annotation_id=note_id)]
     edits: list[DocumentChange] = []
-    if change.before is None and client.can.operate(types.ResourceOperationKind.Create):
+    if change.before is None and client.can.perform_operation(types.ResourceOperationKind.Create):
         options = types.CreateFileOptions(overwrite=False, ignore_if_exists=False)
         edits.append(types.CreateFile(uri=change.uri, options=options, annotation_id=note_id))
     document = types.OptionalVersionedTextDocumentIdentifier(uri=change.uri, version=change.version)

@@ -37,7 +37,7 @@ async def _offer(
             )
             offered.append(
                 _as_literal(command, action.kind, params)
-                if editor.client.can.take_literal_actions
+                if editor.client.can.use_literal_actions
                 else command
             )
     return offered

@@ -1,4 +1,4 @@
-"""textDocument/didClose: forget the document; its file counts from now on."""
+"""textDocument/didClose: forget the document; from now on, its file is used."""
 
 from lsprotocol import types
 

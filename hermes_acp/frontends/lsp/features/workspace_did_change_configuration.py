@@ -12,7 +12,7 @@ from hermes_acp.frontends.lsp.lsp_settings import SECTION, concerns_us
 
 def _change(editor: EditorConnection, params: types.DidChangeConfigurationParams) -> None:
     given = params.settings
-    if not given and editor.client.can.give_settings:
+    if not given and editor.client.can.provide_settings:
         editor.tasks.begin(lambda: _ask(editor))
     elif concerns_us(given):
         _take(editor, given)

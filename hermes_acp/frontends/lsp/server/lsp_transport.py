@@ -115,7 +115,7 @@ class LspTransport:
         self._take(cast("Message", message))
 
     def _take(self, message: Message) -> None:
-        """Process a message if its time is right: none before `initialize`, only `exit` after `shutdown`."""
+        """Process a message if it is allowed now: none before `initialize`, only `exit` after `shutdown`."""
         method, call_id = message.get("method"), message.get("id")
         if method == types.EXIT:
             self._has_exited = True
@@ -190,7 +190,7 @@ def _do(work: Callable[[], None]) -> None:
 async def _let_begin() -> None:
     """Let the task of a message start before the next message: pygls' task first, then ours.
 
-    Otherwise a keystroke right behind a request would cancel it before it knew its document.
+    Otherwise, a keystroke right after a request would cancel it before its document is known.
     """
     await anyio.lowlevel.checkpoint()
     await anyio.lowlevel.checkpoint()

@@ -15,7 +15,7 @@ class PyglsServer(LanguageServer):
     """A server that answers failed requests with errors, and logs other failures on one line."""
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        """Log an error that no request is answered with."""
+        """Log an error that occurred outside a request."""
         if source is not FeatureRequestError:
             log_line(messages.failed_notification(type(error).__name__))
 

@@ -43,7 +43,7 @@ class PendingResult(Generic[T]):
             self._is_there.set()
 
     async def wait(self) -> T:
-        """Wait for the result. Raise JsonRpcException; if cancelled, cancels the work and waits for its end."""
+        """Wait for the result. Raise JsonRpcException; on cancellation, cancel the work and wait for its end."""
         try:
             await self._is_there.wait()
         except anyio.get_cancelled_exc_class():
@@ -75,7 +75,7 @@ class RequestTasks:
         return await self.begin(work).wait()
 
     def attempt(self, work: Callable[[], None]) -> None:
-        """Run something at once; report what it raises."""
+        """Run a function at once; report what it raises."""
         try:
             work()
         except Exception as error:

@@ -116,7 +116,7 @@ def only_exports(node: "Node") -> bool:
 def _is_plain_document(text: str, piped: str) -> bool:
     """Return whether a here-document is plain text, judging by its lines alone.
 
-    It may be `piped` to one command, all of whose words must have been found.
+    It may be `piped` to one command if all words of that command are known.
     """
     first, *lines = text.split("\n")
     begun = DOCUMENT.fullmatch(first)

@@ -1,7 +1,7 @@
 """Objects of the user's repository that a shadow's first index names, until they are copied into the shadow.
 
-Object files are linked, or copied if the home folder is on another file system, so the user's garbage collection
-takes nothing away and deleting the repository neither. Only contents that a snapshot may hold are copied from there,
+Object files are linked, or copied if the home folder is on another file system, so neither the user's garbage
+collection nor deleting the repository removes them. Only contents that a snapshot may hold are copied from there,
 in batches; then the links are removed. Everything blocks.
 """
 
@@ -34,7 +34,7 @@ class BorrowedObjects:
 
     @property
     def exist(self) -> bool:
-        """Whether some are not copied yet, or may not be."""
+        """Whether there are borrowed objects that are not, or may not be, copied yet."""
         return self._folder.is_dir()
 
     def borrow(self, objects: str, oids: set[bytes]) -> set[bytes]:

@@ -44,7 +44,7 @@ class DetectedSandbox(Struct, frozen=True):
 
     @property
     def mounts(self) -> bool:
-        """Whether commands see folders of their own, and not the machine's with fewer rights."""
+        """Whether commands see their own mounts, rather than the machine's folders with fewer rights."""
         return self.way == "bubblewrap"
 
 

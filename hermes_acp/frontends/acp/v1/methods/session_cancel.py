@@ -1,4 +1,4 @@
-"""session/cancel: stop what runs in a session; served in the order of reading, at once."""
+"""session/cancel: stop the running turn; handled at once, in reading order."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method

@@ -1,4 +1,4 @@
-"""session/close: stop what runs in a session and close it."""
+"""session/close: stop the running turn and close the session."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -6,7 +6,9 @@ from hermes_protocol import v1
 
 
 async def close_session(client: ClientConnection, params: v1.CloseSessionRequest) -> v1.CloseSessionResponse:
-    """Stop and close; observers, and clients beside others, only leave. Raise SessionNotFound."""
+    """Stop and close the session; an observer, or a client that is not alone in it, only detaches. Raise
+    SessionNotFound.
+    """
     await client.app.departures.release(client.session(params.session_id), client)
     return v1.CloseSessionResponse()
 

@@ -23,7 +23,9 @@ from hermes_protocol import v1
 
 
 async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
-    """Replay everything, then answer; what happens meanwhile comes last. Raise SessionNotFound, Busy, BadRequest."""
+    """Replay everything, then answer; events that happen in the meantime come last. Raise SessionNotFound, Busy,
+    BadRequest.
+    """
     servers = specs_of(client, params.mcp_servers)
     has_servers = is_shared(client, params.session_id)
     times = await _past_times(client, params.session_id)

@@ -2,10 +2,12 @@
 
 from anyio import CancelScope
 
+from hermes_acp.agent.turn.commissions import Commission
 from hermes_acp.core.events import TurnEnded
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.extensions.meta_extensions import own_meta
+from hermes_acp.frontends.acp.extensions.request_traces import trace_parent_in
 from hermes_acp.frontends.acp.translation.prompt_parts import blocks_to_parts
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS, failure_code
 from hermes_protocol import v1
@@ -17,10 +19,11 @@ async def prompt(client: ClientConnection, params: v1.PromptRequest) -> v1.Promp
     session = client.session(params.session_id)
     parts = blocks_to_parts(params.prompt)
     steers = own_meta(params.meta).get("steers") is True
+    commission = Commission(trace_parent=trace_parent_in(params.meta))
 
     async def turn(place: CancelScope) -> TurnEnded:
         with session.clients.prompting(parts, client):
-            return await session.prompt(parts, session.clients, place, steers=steers)
+            return await session.prompt(parts, session.clients, place, steers=steers, commission=commission)
 
     end = await client.app.turn_tasks.wait_for(
         session, turn, is_client_gone=lambda: not client.connection.is_open

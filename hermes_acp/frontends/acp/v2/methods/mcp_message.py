@@ -6,7 +6,7 @@ from hermes_protocol import v2
 
 
 def hear(client: ClientConnection, params: v2.MessageMcpNotification) -> None:
-    """Pass it on to the request, in the order of reading."""
+    """Pass the notification on to the request, in reading order."""
     client.mcp_tunnel.hear(params.server_id, params.request_id, params.method, params.params or None)
 
 

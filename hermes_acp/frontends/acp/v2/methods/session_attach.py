@@ -1,4 +1,4 @@
-"""session/attach: take part in a session that is open already."""
+"""session/attach: attach to an open session."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -7,12 +7,12 @@ from hermes_acp.frontends.acp.extensions.session_attach import (
     AttachResult,
     attach_to_session,
 )
-from hermes_acp.frontends.acp.v2.session_peers import Joining
+from hermes_acp.frontends.acp.v2.session_peers import SessionJoiner
 
 
 async def attach_session(client: ClientConnection, params: AttachRequest) -> AttachResult:
-    """Replay as asked for, then answer. Raise PeerError unless the session is open, BadRequest."""
-    return await attach_to_session(client, params, Joining())
+    """Replay the requested history, then answer. Raise PeerError unless the session is open, BadRequest."""
+    return await attach_to_session(client, params, SessionJoiner())
 
 
 METHOD = Method(AttachRequest, attach_session, is_unstable=True, access="any")

@@ -41,7 +41,7 @@ async def resume_session(
 
 
 async def _replay(client: ClientConnection, params: v2.ResumeSessionRequest) -> Session:
-    """Open it and replay everything; what happens meanwhile comes last."""
+    """Open the session and replay everything; events that happen in the meantime come last."""
     with CatchUp(lambda session: EditorAudience(client, session)) as catch_up:
         session, past = await _load(client, params, catch_up.join)
         await catch_up.hear(past)
@@ -50,7 +50,7 @@ async def _replay(client: ClientConnection, params: v2.ResumeSessionRequest) -> 
 
 
 async def _open(client: ClientConnection, params: v2.ResumeSessionRequest) -> Session:
-    """Open it and show the notices that this caused."""
+    """Open the session and show the notices that this caused."""
     role = role_in(params.meta)
     session, past = await _load(client, params, lambda session: join(client, session, role))
     for event in past.news:
@@ -64,7 +64,7 @@ async def _load(
 ) -> tuple[Session, SessionHistory]:
     more_roots = None if is_shared(client, params.session_id) else params.additional_directories or ()
     return await client.app.sessions.load(
-        params.session_id, params.cwd, workspace_opener(client), more_roots, begin_to_watch
+        params.session_id, params.cwd, workspace_opener(client), more_roots, begin_to_watch, may_follow=True
     )
 
 

@@ -24,7 +24,7 @@ Serve = Callable[[dict[str, Any]], Awaitable[dict[str, Any] | None]]
 OnUpdate = Callable[[str, v1.SessionUpdate], None]
 
 
-class Desk:
+class ClientHandler:
     """The side of a program that the agent sees."""
 
     def __init__(

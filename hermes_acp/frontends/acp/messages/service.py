@@ -1,0 +1,175 @@
+"""What `hermes-acp service` says, and what service managers show of a service."""
+
+from typing import Final
+
+DESCRIPTION: Final = (
+    "Let systemd or launchd start the agent in the background and keep it running: at every login, or with the "
+    "machine."
+)
+FILE_MARK: Final = "# Written by `hermes-acp service install`"
+"""How each unit begins; a file that begins otherwise is somebody else's."""
+INSTALL_HELP: Final = "write the service's file after showing it, enable it and start it"
+REMOVE_HELP: Final = "stop the service and remove its file"
+STATUS_HELP: Final = "show whether the service is installed and runs"
+USER_HELP: Final = "a service of your own, which runs while you are logged in (the default)"
+SYSTEM_HELP: Final = "a service of the machine, which starts with it; only root can install one"
+AS_HELP: Final = "with --system: the user that it runs as (default: who called sudo)"
+WRITABLE_HELP: Final = (
+    "with --system: a folder outside that user's home folder that the agent may change; repeatable"
+)
+YES_HELP: Final = "do not ask"
+ALLOW_BYPASS_HELP: Final = "allow the mode that never asks"
+JSON_HELP: Final = "print the status as JSON"
+
+NEEDS_YES: Final = "Your approval is needed, and nobody can be asked here."
+YES_HINT: Final = "Add --yes."
+NOTHING_CHANGED: Final = "Nothing was changed."
+ONLY_SYSTEM: Final = "--as and --writable are for --system only."
+NO_ADDRESS: Final = "--allow-remote, --allow-origin and --allow-host are for clients over a network."
+ADDRESS_HINT: Final = "Add --listen HOST:PORT."
+ROOT_REFUSED: Final = "The agent does not run as root."
+OTHER_USER_HINT: Final = "Name another user with --as."
+CREATE_USER_HINT: Final = "Create it first, such as: useradd --create-home NAME"
+WHO_HINT: Final = "Name the user that the agent runs as with --as."
+NO_USER: Final = "The service needs a user."
+NO_NAMESPACES: Final = (
+    "You may not create user namespaces here, so the service is confined by system call filters only."
+)
+NOT_ON_A_MAC: Final = "Nobody has run this on a Mac yet. Please check that the service starts."
+FOREIGN_FILE_HINT: Final = "Move it away first."
+PROGRAM_HINT: Final = "Install hermes-acp where that user can read it, such as in /opt."
+OTHER_FOLDER_HINT: Final = "Name a folder that exists, by its absolute path."
+
+
+def description(profile: str) -> str:
+    """Return what the service manager calls the service."""
+    return "hermes-acp" if profile == "default" else f"hermes-acp, profile {profile}"
+
+
+def needs_root(command: str) -> str:
+    """Say who can install a service of the machine."""
+    return f"Only root can change services of the machine. Run: sudo {command}"
+
+
+def no_such_user(name: str) -> str:
+    """Name a user that does not exist."""
+    return f"There is no user {name}."
+
+
+def cannot_start_program(program: str, user: str, reason: str) -> str:
+    """Say that the service's user cannot start the program."""
+    return f"{user} cannot start {program}: {reason}."
+
+
+def not_a_folder(path: str) -> str:
+    """Name a folder that cannot be given to a service."""
+    return f"{path} is not a folder."
+
+
+def foreign_home(home: str, user: str) -> str:
+    """Say that a home folder belongs to somebody else."""
+    return f"The home folder {home} does not belong to {user}."
+
+
+def foreign_file(path: str) -> str:
+    """Say that a file was not written by this command."""
+    return f"{path} was not written by `hermes-acp service`."
+
+
+def unprintable(text: str) -> str:
+    """Say that a value cannot be written into a service's file."""
+    return f"{text!r} contains a control character."
+
+
+def token_written(path: str) -> str:
+    """Name the file with the token."""
+    return f"Clients need the token in {path}, which only its owner can read."
+
+
+def token_of_list(path: str) -> str:
+    """Name the property list, which has the token."""
+    return f"Clients need the token HERMES_SERVE_TOKEN in {path}."
+
+
+def up_to_date(path: str) -> str:
+    """Say that the file needs no change."""
+    return f"{path} needs no change."
+
+
+def write_question(path: str) -> str:
+    """Ask whether the file may be written."""
+    return f"Write {path} and start the service? [y/N] "
+
+
+def remove_question(path: str) -> str:
+    """Ask whether the service may be removed."""
+    return f"Stop the service and remove {path}? [y/N] "
+
+
+def running(name: str, status: str) -> str:
+    """Confirm that the service runs."""
+    return f"The service {name} is running. {status}".strip()
+
+
+def not_running_here(path: str, manager: str) -> str:
+    """Say that the file was written, and nothing started."""
+    return f"Wrote {path}. {manager} does not run here, so the service was not started."
+
+
+def no_manager(path: str, manager: str) -> str:
+    """Say that a service is installed where nothing starts it."""
+    return f"{path} is installed, but {manager} does not run here."
+
+
+def not_started(name: str, reason: str, log: str) -> str:
+    """Say why the service did not start, and where more is said."""
+    return f"The service {name} did not start.\n{reason}\nIts log: {log}"
+
+
+def already_running(pid: int) -> str:
+    """Say that the agent runs in the background without the service."""
+    return f"The agent is already running in the background (process {pid})."
+
+
+STOP_HINT: Final = "Stop it first: hermes-acp daemon stop"
+
+
+def ends_at_logout(user: str) -> str:
+    """Say how a user's service outlives their login."""
+    return f"The service ends when you log out. To keep it running: loginctl enable-linger {user}"
+
+
+def removed(path: str) -> str:
+    """Confirm the removal."""
+    return f"Stopped the service and removed {path}."
+
+
+def token_kept(path: str) -> str:
+    """Name the file with the token, which stays."""
+    return f"The token in {path} stays."
+
+
+def not_installed(path: str) -> str:
+    """Say that there is no such service."""
+    return f"There is no service: {path} does not exist."
+
+
+def state(name: str, active: str, enabled: str, pid: int) -> str:
+    """Return a service's state in one line."""
+    process = f", process {pid}" if pid else ""
+    return f"{name}: {active}, {enabled}{process}"
+
+
+def cannot_run(program: str, reason: str) -> str:
+    """Say that a program cannot be run."""
+    return f"{program} cannot be run: {reason}."
+
+
+def too_slow(program: str, seconds: float) -> str:
+    """Say that a program took too long."""
+    return f"{program} did not end within {seconds:g} s."
+
+
+def exit_code(code: int) -> str:
+    """Say how a program failed that said nothing."""
+    return f"It ended with exit code {code}."

@@ -1,0 +1,252 @@
+"""What starts services on this machine: systemd or launchd, for the whole machine or for one user.
+
+launchd's part has not been run on a Mac yet.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from hermes_acp.frontends.acp.messages import service
+from hermes_acp.frontends.acp.service.launchd_plist import plist_text
+from hermes_acp.frontends.acp.service.service_plan import PROGRAM, ServicePlan
+from hermes_acp.frontends.acp.service.systemd_unit import unit_text
+
+COMMAND_S: Final = 120.0
+"""Starting a service waits until it reports that it is ready, or until its own time limit."""
+PROBE_S: Final = 10.0
+
+
+class ServiceState(Struct, frozen=True):
+    """What the service manager knows of a service."""
+
+    active: str = "unknown"
+    enabled: str = "unknown"
+    pid: int = 0
+    status: str = ""
+
+
+class ServiceSystem(Protocol):
+    """The service manager of this machine or of one user."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        ...
+
+    def file(self, name: str) -> Path:
+        """Return the file of a service."""
+        ...
+
+    def text(self, plan: ServicePlan, secrets: Mapping[str, str]) -> str:
+        """Return what is to be in the file; `secrets` only where there is no other place for them."""
+        ...
+
+    def runs(self) -> bool:
+        """Return whether this service manager runs and can be reached."""
+        ...
+
+    def start(self, name: str) -> str:
+        """Start a service, now and always; return why that failed, or an empty string."""
+        ...
+
+    def stop(self, name: str) -> None:
+        """Stop a service and start it no more; one that does not run is not an error."""
+        ...
+
+    def forget(self, name: str) -> None:
+        """Forget a service whose file is removed."""
+        ...
+
+    def state(self, name: str) -> ServiceState:
+        """Return the state of a service."""
+        ...
+
+    def log_command(self, name: str) -> str:
+        """Return the command that shows what a service has said."""
+        ...
+
+
+class Systemd:
+    """systemd, with its services for the machine or for this user."""
+
+    name = "systemd"
+
+    def __init__(self, variables: Mapping[str, str], *, is_system: bool) -> None:
+        self._is_system = is_system
+        self._flags = () if is_system else ("--user",)
+        runtime = variables.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
+        self._private = Path("/run/systemd/system") if is_system else Path(runtime, "systemd", "private")
+        self._variables = {**variables, **({} if is_system else {"XDG_RUNTIME_DIR": runtime})}
+
+    @property
+    def folder(self) -> Path:
+        """Where units are written by hand."""
+        if self._is_system:
+            return Path("/etc/systemd/system")
+        chosen = self._variables.get("XDG_CONFIG_HOME", "")
+        home = self._variables.get("HOME") or os.path.expanduser("~")
+        return Path(chosen if os.path.isabs(chosen) else os.path.join(home, ".config"), "systemd", "user")
+
+    def file(self, name: str) -> Path:
+        """Return the unit's file."""
+        return self.folder / f"{name}.service"
+
+    def text(self, plan: ServicePlan, secrets: Mapping[str, str]) -> str:
+        """Return the unit; its secrets are in a file of their own."""
+        return unit_text(plan)
+
+    def runs(self) -> bool:
+        """Return whether systemd runs: it makes this folder or this socket at its start."""
+        return self._private.exists()
+
+    def start(self, name: str) -> str:
+        """Enable and start a unit; return what systemctl said if it failed."""
+        for words in (("daemon-reload",), ("enable", name)):
+            if failure := _failure(self._systemctl(*words)):
+                return failure
+        failure = _failure(self._systemctl("restart", name))
+        return failure and (self._last_words(name) or failure)
+
+    def stop(self, name: str) -> None:
+        """Stop and disable a unit."""
+        self._systemctl("disable", "--now", name)
+
+    def forget(self, name: str) -> None:
+        """Forget a unit that failed once."""
+        self._systemctl("daemon-reload")
+        self._systemctl("reset-failed", name)
+
+    def state(self, name: str) -> ServiceState:
+        """Return what systemctl shows of a unit."""
+        names = ("ActiveState", "UnitFileState", "MainPID", "StatusText")
+        shown = self._systemctl("show", name, f"--property={','.join(names)}").stdout
+        values = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
+        active, enabled, pid, status = (values.get(each, "") for each in names)
+        return ServiceState(
+            active or "unknown", enabled or "unknown", int(pid) if pid.isdigit() else 0, status
+        )
+
+    def log_command(self, name: str) -> str:
+        """Return the command that shows the unit's log."""
+        return " ".join(("journalctl", *self._flags, "--unit", name, "--lines", "20"))
+
+    def _last_words(self, name: str) -> str:
+        """Return the last line that the unit's process wrote, if the journal shows it."""
+        identifier = f"SYSLOG_IDENTIFIER={PROGRAM}"
+        unit = f"--user-unit={name}" if self._flags else f"--unit={name}"
+        words = ("journalctl", *self._flags, unit, "--lines=1", "--output=cat", "--quiet", identifier)
+        return run_program(words, self._variables).stdout.strip().removeprefix(f"{PROGRAM}: ")
+
+    def _systemctl(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        return run_program(("systemctl", *self._flags, *words), self._variables)
+
+
+class Launchd:
+    """launchd of macOS, with its services for the machine or for this user."""
+
+    name = "launchd"
+
+    def __init__(self, variables: Mapping[str, str], log: Path, *, is_system: bool) -> None:
+        self._variables = variables
+        self._log = log
+        self._domain = "system" if is_system else f"gui/{os.getuid()}"
+        home = Path(variables.get("HOME") or os.path.expanduser("~"))
+        self._folder = (
+            Path("/Library/LaunchDaemons") if is_system else home.joinpath("Library", "LaunchAgents")
+        )
+
+    @property
+    def folder(self) -> Path:
+        """Where property lists are."""
+        return self._folder
+
+    def file(self, name: str) -> Path:
+        """Return the property list's file."""
+        return self._folder / f"{name}.plist"
+
+    def text(self, plan: ServicePlan, secrets: Mapping[str, str]) -> str:
+        """Return the property list."""
+        return plist_text(plan, str(self._log), secrets)
+
+    def runs(self) -> bool:
+        """Return whether this user's domain exists."""
+        return self._launchctl("print", self._domain).returncode == 0
+
+    def start(self, name: str) -> str:
+        """Load a service; launchd starts it at once."""
+        self._launchctl("bootout", f"{self._domain}/{name}")
+        self._launchctl("enable", f"{self._domain}/{name}")
+        return _failure(self._launchctl("bootstrap", self._domain, str(self.file(name))))
+
+    def stop(self, name: str) -> None:
+        """Unload a service."""
+        self._launchctl("bootout", f"{self._domain}/{name}")
+
+    def forget(self, name: str) -> None:
+        """Do nothing: an unloaded service is forgotten."""
+
+    def state(self, name: str) -> ServiceState:
+        """Return what launchctl prints of a service."""
+        shown = self._launchctl("print", f"{self._domain}/{name}")
+        if shown.returncode:
+            return ServiceState("inactive", "enabled" if self.file(name).exists() else "disabled")
+        state = re.search(r"^\s*state = (\w+)", shown.stdout, re.MULTILINE)
+        pid = re.search(r"^\s*pid = (\d+)", shown.stdout, re.MULTILINE)
+        is_running = bool(state and state[1] == "running")
+        return ServiceState("active" if is_running else "inactive", "enabled", int(pid[1]) if pid else 0)
+
+    def log_command(self, name: str) -> str:
+        """Return the command that shows what the service has said."""
+        return f"tail {self._log}"
+
+    def _launchctl(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        return run_program(("launchctl", *words), self._variables)
+
+
+def can_create_namespaces(variables: Mapping[str, str]) -> bool:
+    """Return whether this user may create the namespaces that confine a service of their own."""
+    return (
+        run_program(
+            ("unshare", "--user", "--map-root-user", "--mount", "true"), variables, PROBE_S
+        ).returncode
+        == 0
+    )
+
+
+def is_lingering(user: str) -> bool:
+    """Return whether systemd keeps a user's services running without a login."""
+    return Path("/var/lib/systemd/linger", user).exists()
+
+
+def run_program(
+    words: Sequence[str], variables: Mapping[str, str], seconds: float = COMMAND_S
+) -> "subprocess.CompletedProcess[str]":
+    """Run a program to its end; one that is missing or takes too long counts as failed."""
+    try:
+        return subprocess.run(
+            words,
+            env=dict(variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+        )
+    except OSError as error:
+        return subprocess.CompletedProcess(words, 127, "", service.cannot_run(words[0], error.strerror or ""))
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(words, 124, "", service.too_slow(words[0], seconds))
+
+
+def _failure(done: "subprocess.CompletedProcess[str]") -> str:
+    return (done.stderr.strip() or service.exit_code(done.returncode)) if done.returncode else ""

@@ -1,0 +1,16 @@
+"""What a check found."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Level = Literal["fine", "note", "problem"]
+
+
+class Finding(Struct, frozen=True):
+    """The result of a check: fine, worth knowing, or in need of action; and the way out."""
+
+    check: str
+    level: Level
+    text: str
+    hint: str = ""

@@ -1,0 +1,1 @@
+"""The `hermes-acp update` command, and the process that carries an update out."""

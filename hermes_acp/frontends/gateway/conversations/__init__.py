@@ -1,0 +1,1 @@
+"""Conversations: whose they are, what is asked in them, and the sessions behind them."""

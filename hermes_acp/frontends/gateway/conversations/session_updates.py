@@ -1,0 +1,100 @@
+"""What a session's updates mean for a conversation: prompts, pieces of answers, and the ends of turns."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.frontends.gateway.model_text import INTERRUPTED
+from hermes_protocol import v1
+
+PARAGRAPH: Final = "\n\n"
+
+
+class TurnState(Struct, frozen=True):
+    """How a turn stands: it began or ended, why, and in which words."""
+
+    state: Literal["began", "ended", "cut_off", "waiting"]
+    reason: str = ""
+    text: str = ""
+
+
+class PastTurn(Struct, frozen=True):
+    """What the replay of a session says about one prompt."""
+
+    is_recorded: bool
+    end: TurnState | None = None
+
+
+class AnswerText:
+    """Joins the pieces of an answer; the agent's separate messages become paragraphs."""
+
+    def __init__(self, feed: Callable[[str], None]) -> None:
+        self._feed = feed
+        self._message_id: object = None
+        self._has_text = False
+
+    def take(self, update: v1.SessionUpdate) -> None:
+        """Take an update; all but pieces of the answer are ignored."""
+        if not isinstance(update, v1.AgentMessageChunk) or not isinstance(update.content, v1.TextContent):
+            return
+        if self._has_text and update.message_id != self._message_id:
+            self._feed(PARAGRAPH)
+        self._message_id, self._has_text = update.message_id, True
+        self._feed(update.content.text)
+
+
+def turn_state(update: v1.SessionUpdate) -> TurnState | None:
+    """Return what an update says about the state of a turn, or None."""
+    own = _own(update)
+    if "turnBegan" in own:
+        return TurnState("began")
+    ended = own.get("turnEnded")
+    if ended is None:
+        return None
+    reason, text = str(ended.get("reason", "")), str(ended.get("text", ""))
+    if ended.get("isCutOff"):
+        return TurnState("cut_off", reason, text)
+    return TurnState("waiting" if ended.get("isWaiting") else "ended", reason, text)
+
+
+def recorded_prompt(update: v1.SessionUpdate) -> str:
+    """Return the id of a prompt that an update shows or reports as recorded, or an empty string."""
+    if isinstance(update, v1.UserMessageChunk):
+        return update.message_id if isinstance(update.message_id, str) else ""
+    return str(_own(update).get("promptRecorded", {}).get("messageId", ""))
+
+
+def read_past(updates: Sequence[v1.SessionUpdate], prompts_before: int, text: AnswerText) -> PastTurn:
+    """Find the prompt that came after others in a replay, and pass on what was answered to it."""
+    seen: list[str] = []
+    end: TurnState | None = None
+    for update in updates:
+        prompt_id = recorded_prompt(update)
+        if prompt_id and prompt_id not in seen and not _is_continuation(update):
+            seen.append(prompt_id)
+            if len(seen) > prompts_before + 1:
+                break
+        if len(seen) == prompts_before + 1:
+            text.take(update)
+            end = turn_state(update) or end
+    return PastTurn(len(seen) > prompts_before, end)
+
+
+def _is_continuation(update: v1.SessionUpdate) -> bool:
+    """Return whether a prompt is ours that asks to finish the one before."""
+    content = update.content if isinstance(update, v1.UserMessageChunk) else None
+    return isinstance(content, v1.TextContent) and content.text == INTERRUPTED
+
+
+def _own(update: v1.SessionUpdate) -> dict[str, dict[str, Any]]:
+    meta = update.meta if isinstance(update, v1.SessionInfoUpdate) else None
+    try:
+        own = msgspec.convert(meta, dict[str, Any]).get("hermes")
+    except msgspec.ValidationError:
+        return {}
+    try:
+        return msgspec.convert(own, dict[str, dict[str, Any]])
+    except msgspec.ValidationError:
+        return {}

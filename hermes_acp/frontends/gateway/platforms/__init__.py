@@ -1,0 +1,1 @@
+"""Platforms: one file each, exporting `PLATFORM`."""

@@ -1,0 +1,1 @@
+"""What a platform is to the gateway."""

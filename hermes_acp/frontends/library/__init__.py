@@ -1,0 +1,1 @@
+"""The agent as a library: `from hermes_acp import Agent, Tool`."""

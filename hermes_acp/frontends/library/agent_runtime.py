@@ -1,0 +1,195 @@
+"""One app with one session, in an event loop and a thread of their own.
+
+Knows: how threads and event loops of the host reach the session. Does not know: what a turn does.
+"""
+
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import cache
+from typing import Final, TypeVar
+from weakref import WeakSet
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.app.app import App
+from hermes_acp.core.events import Event, InstructionsGiven
+from hermes_acp.core.messages import TextPart
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.frontends.library import messages
+from hermes_acp.frontends.library.agent_events import AgentEvent, RunProgress, RunResult, ToolEnded
+from hermes_acp.frontends.library.agent_options import AgentPlan
+from hermes_acp.frontends.library.agent_state import AgentState, ToolRecord
+from hermes_acp.frontends.library.approval_gate import ApprovalGate
+from hermes_acp.frontends.library.host_tool import HostToolSource
+from hermes_acp.sessions.session import Session
+from hermes_acp.storage.session_store import SessionStore
+from hermes_acp.storage.transcript import Transcript
+
+T = TypeVar("T")
+OnEvent = Callable[[AgentEvent], None]
+WATCH_S: Final = 3600.0
+"""How long one wait for the end of the program lasts; then the next one begins."""
+CLOSING_S: Final = 30.0
+
+
+class TurnAudience:
+    """Shows the caller of one turn its events."""
+
+    def __init__(self, on_event: OnEvent) -> None:
+        self.progress = RunProgress()
+        self._on_event = on_event
+
+    def show(self, event: Event) -> None:
+        """Translate an event and pass it on."""
+        if told := self.progress.translated(event):
+            self._on_event(told)
+
+    async def drained(self) -> None:
+        """Return at once: the caller's queue has no limit."""
+
+
+class AgentRuntime:
+    """Runs an agent's session; its methods may be called from any thread but its own."""
+
+    def __init__(self, plan: AgentPlan, source: HostToolSource) -> None:
+        """Start the thread; the session is opened by the first call."""
+        self._plan = plan
+        self._source = source
+        self._app = App(plan.environment, overrides=plan.overrides)
+        self._opening: anyio.Lock
+        self._turns: anyio.Lock
+        self._session: Session | None = None
+        self._state = AgentState(plan.name)
+        self._on_call: Callable[[ToolRecord], None] = _ignore
+        self._portal: Future[anyio.from_thread.BlockingPortal] = Future()
+        self._thread = threading.Thread(target=self._run, name=f"hermes-acp-{plan.name}", daemon=False)
+        self._thread.start()
+        self.process_id = os.getpid()
+        _program_end(self.process_id).close_then(self)
+
+    @property
+    def is_running_here(self) -> bool:
+        """Whether this is the runtime's own thread, in which nothing may wait for it."""
+        return threading.current_thread() is self._thread
+
+    def call(self, work: Callable[[], Awaitable[T]]) -> Future[T]:
+        """Start some work in the runtime's event loop; cancelling the future cancels the work."""
+        return self._portal.result().start_task_soon(work)
+
+    def close(self) -> None:
+        """Stop the running turn, close the session and end the thread."""
+        with suppress(RuntimeError):  # it has ended before
+            portal = self._portal.result()
+            portal.start_task_soon(self._stop, portal)
+        if not self.is_running_here:
+            self._thread.join(CLOSING_S)
+
+    async def open_state(self) -> AgentState:
+        """Open the session and return its history. Raises Busy, BadRequest, StorageError, ConfigError."""
+        if self._session or await self._app.sessions.is_stored(self._plan.name):
+            await self._open()
+        return self._state
+
+    async def run(self, prompt: str, on_event: OnEvent) -> RunResult:
+        """Run one turn after those that are queued, and return how it ended. Raises HermesError."""
+        session = await self._open()
+        gate, audience = ApprovalGate(self._plan.approve), TurnAudience(on_event)
+        # A prompt may come from anybody; only a person at a keyboard gives commands.
+        text = messages.literal_prompt(prompt) if prompt.lstrip().startswith("/") else prompt
+        async with self._turns:
+            session.ledger.admit(audience)
+            self._on_call = lambda record: on_event(ToolEnded(record))
+            try:
+                end = await session.prompt((TextPart(text),), gate)
+            finally:
+                self._on_call = _ignore
+                session.ledger.dismiss(audience)
+        return audience.progress.result(end, session.id, tuple(gate.unapproved.values()))
+
+    async def cancel(self) -> None:
+        """Stop the running turn and those queued behind it."""
+        if self._session:
+            self._session.cancel()
+
+    async def _open(self) -> Session:
+        """Open the session if it is not open."""
+        async with self._opening:
+            if self._session is None:
+                self._session = await self._opened()
+            return self._session
+
+    async def _opened(self) -> Session:
+        plan, sessions = self._plan, self._app.sessions
+        if await sessions.is_stored(plan.name):
+            session, _ = await sessions.load(plan.name, plan.cwd, self._open_workspace)
+        else:
+            session = await sessions.create(plan.cwd, (), self._open_workspace, plan.name)
+            if plan.instructions:
+                session.instruct(InstructionsGiven(plan.instructions))
+        state = AgentState(plan.name, lambda record: self._on_call(record))
+        path = SessionStore(plan.environment.home).path_of(session.id)
+        state.replay(await anyio.to_thread.run_sync(Transcript.read_timed, path))
+        session.ledger.admit(state)
+        await session.sources.replace(self._source)
+        self._state = state
+        return session
+
+    def _open_workspace(self, _: str, cwd: str, roots: tuple[str, ...]) -> Workspace:
+        return self._app.open_workspace(cwd, roots)
+
+    def _run(self) -> None:
+        """Run the event loop until `close`; an error ends every open call."""
+        try:
+            anyio.run(self._serve)
+        except BaseException as error:
+            if not self._portal.done():
+                self._portal.set_exception(error)
+            raise
+
+    async def _serve(self) -> None:
+        self._opening, self._turns = anyio.Lock(), anyio.Lock()
+        try:
+            async with background_tasks(self._app.keep), anyio.from_thread.BlockingPortal() as portal:
+                self._portal.set_result(portal)
+                await portal.sleep_until_stopped()
+        finally:
+            with anyio.move_on_after(CLOSING_S, shield=True):
+                await self._app.aclose()
+
+    async def _stop(self, portal: anyio.from_thread.BlockingPortal) -> None:
+        await portal.stop(cancel_remaining=True)
+
+
+class ProgramEnd:
+    """Closes the open runtimes of a program that ends without doing so: one thread that sees the main thread end."""
+
+    def __init__(self) -> None:
+        self._open: WeakSet[AgentRuntime] = WeakSet()
+        threading.Thread(target=self._watch, name="hermes-acp-watch", daemon=True).start()
+
+    def close_then(self, runtime: AgentRuntime) -> None:
+        """Close a runtime at the end of the program, unless it has ended by then."""
+        self._open.add(runtime)
+
+    def _watch(self) -> None:
+        main = threading.main_thread()
+        while main.is_alive():
+            main.join(WATCH_S)
+        for runtime in tuple(self._open):
+            runtime.close()
+
+
+@cache
+def _program_end(process_id: int) -> ProgramEnd:
+    """Return what closes the runtimes of this process; one that was forked has its own."""
+    return ProgramEnd()
+
+
+def _ignore(record: ToolRecord) -> None:
+    """Report a call to nobody."""

@@ -1,0 +1,144 @@
+"""A function of the host program as a tool of the session.
+
+Only here do exceptions of the host's functions become outcomes.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.event_types import ToolKind
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, Tool
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.proposals import Effect, Invokes, Progress, Proposal, Result
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.untrusted_text import truncate_middle
+from hermes_acp.frontends.library import messages
+from hermes_acp.frontends.library.capability_guard import CapabilityGuard, guarded
+from hermes_acp.frontends.library.tool import CheckedTool
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+KINDS: Final[Mapping[str, ToolKind]] = MappingProxyType(
+    {"processes": "execute", "network": "fetch", "files": "edit"}
+)
+"""The kind of a call: the most far-reaching thing that its function may do."""
+OnRefusal = Callable[[str, str, str], None]
+
+
+class HostTool:
+    """A function of the host program, called in its own process."""
+
+    def __init__(self, tool: CheckedTool, on_refusal: OnRefusal) -> None:
+        self.name = tool.name
+        kinds: list[ToolKind] = [kind for name, kind in KINDS.items() if name in tool.capabilities]
+        self.kind: ToolKind = kinds[0] if kinds else "other"
+        self.tool_metadata = ToolMetadata(
+            frozenset(tool.capabilities), quotes="output" if tool.capabilities else "nothing"
+        )
+        self._tool = tool
+        self._on_refusal = on_refusal
+
+    @property
+    def arguments(self) -> "type[BaseModel]":
+        """The model that validates arguments."""
+        return self._tool.arguments
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return self._tool.schema
+
+    async def propose(self, arguments: "BaseModel", workspace: Workspace) -> Proposal:
+        """Propose a call of the function."""
+        tool = self._tool
+        effects: tuple[Effect, ...] = tuple(
+            Invokes(tool.name, capability, tool.approval) for capability in tool.capabilities or (None,)
+        )
+        call = partial(self._call, tool.keywords(arguments))
+        return Proposal(tool.name, self.kind, call, effects, deadline_s=tool.timeout_s)
+
+    async def _call(self, keywords: Mapping[str, Any], progress: Progress) -> Result:
+        tool = self._tool
+        guard = CapabilityGuard(tool.name, tool.capabilities, self._on_refusal)
+        try:
+            value = await _called(tool.function, keywords, guard)
+            return Result(truncate_middle(_as_text(value)))
+        except (Exception, SystemExit) as error:
+            told = messages.function_failed(type(error).__name__, str(error))
+            refused = [sentence for sentence in guard.refusals if sentence not in told]
+            return Result(truncate_middle("\n".join((*refused, told))), is_error=True)
+
+
+async def _called(function: Callable[..., Any], keywords: Mapping[str, Any], guard: CapabilityGuard) -> Any:
+    """Call a function in a worker thread, or here if it is asynchronous; only its own code is guarded."""
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
+        with guarded(guard):
+            return await function(**keywords)
+
+    def call() -> Any:
+        with guarded(guard):
+            return function(**keywords)
+
+    value = await run_sync(call, abandon_on_cancel=True)
+    if inspect.isawaitable(value):
+        with guarded(guard):
+            return await value
+    return value
+
+
+def _as_text(value: object) -> str:
+    """Return a result as the model reads it: a text as it is, anything else as JSON."""
+    if value is None:
+        return messages.NO_RESULT
+    if isinstance(value, str):
+        return value
+    from pydantic_core import to_json
+
+    return to_json(value, fallback=str, indent=2 if isinstance(value, dict | list) else None).decode()
+
+
+class HostToolSource:
+    """The registered functions as a tool source of the session."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, Tool] = {}
+
+    def add(self, tool: HostTool) -> None:
+        """Offer a tool from the next turn on."""
+        self._tools = {**self._tools, tool.name: tool}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools."""
+        return tuple(self._tools)
+
+    async def run(self) -> None:
+        """Do nothing: the functions are in this process."""
+
+    def tools(self) -> Mapping[str, Tool]:
+        """Return the tools by name."""
+        return self._tools
+
+    def templates(self) -> Mapping[str, PromptTemplate]:
+        """Return none."""
+        return {}
+
+    def libraries(self) -> Mapping[str, ResourceLibrary]:
+        """Return none."""
+        return {}
+
+    def news(self) -> Sequence[str]:
+        """Return none."""
+        return ()
+
+    async def settled(self) -> None:
+        """Wait for nothing."""
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to release."""

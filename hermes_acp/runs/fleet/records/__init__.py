@@ -1,0 +1,1 @@
+"""The records of sessions in Postgres, for all machines of a profile."""

@@ -1,0 +1,74 @@
+"""Report the state of this process to the service manager that started it.
+
+Source: sd_notify(3) and sd_watchdog_enabled(3) of systemd: datagrams of assignments, to the socket in NOTIFY_SOCKET.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final, Self
+
+from msgspec import Struct
+
+SOCKET: Final = "NOTIFY_SOCKET"
+WATCHDOG: Final = "WATCHDOG_USEC"
+WATCHDOG_PROCESS: Final = "WATCHDOG_PID"
+VARIABLES: Final = (SOCKET, WATCHDOG, WATCHDOG_PROCESS)
+"""What only the process itself needs, and nothing that it starts."""
+REPORTS_PER_TIMEOUT: Final = 3
+"""One report may be lost or late without the service manager ending the process."""
+STOP_RESERVE_S: Final = 10.0
+"""How much longer than running turns the end of the process may take."""
+
+
+class ServiceManager(Struct, frozen=True):
+    """The service manager that waits for reports of this process; without an address, nothing is sent.
+
+    Reports never block and never fail: a service manager that does not hear them decides by its own timeouts.
+    """
+
+    address: str = ""
+    watchdog_s: float = 0.0
+
+    @classmethod
+    def of(cls, variables: Mapping[str, str], pid: int) -> Self:
+        """Return the service manager that the variables of the process `pid` name."""
+        address = variables.get(SOCKET, "")
+        if not address.startswith(("/", "@")):
+            return cls()
+        watched = variables.get(WATCHDOG_PROCESS) or str(pid)
+        limit = variables.get(WATCHDOG, "")
+        is_watched = watched == str(pid) and limit.isascii() and limit.isdigit()
+        return cls(address, int(limit) / 1e6 if is_watched else 0.0)
+
+    def report_ready(self, status: str) -> None:
+        """Report that the process serves clients, and where."""
+        self._send("READY=1", f"STATUS={_one_line(status)}")
+
+    def report_stopping(self, status: str, seconds: float) -> None:
+        """Report that the process ends, within `seconds` and a reserve."""
+        extension = int((seconds + STOP_RESERVE_S) * 1e6)
+        self._send("STOPPING=1", f"STATUS={_one_line(status)}", f"EXTEND_TIMEOUT_USEC={extension}")
+
+    async def keep_alive(self) -> None:
+        """Report regularly that the event loop runs, until cancelled; return at once if nobody watches."""
+        if not (self.address and self.watchdog_s > 0):
+            return
+        import anyio
+
+        while True:
+            self._send("WATCHDOG=1")
+            await anyio.sleep(self.watchdog_s / REPORTS_PER_TIMEOUT)
+
+    def _send(self, *assignments: str) -> None:
+        if not self.address:
+            return
+        import socket
+
+        address = f"\0{self.address[1:]}" if self.address[0] == "@" else self.address
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.sendto("\n".join(assignments).encode(), socket.MSG_DONTWAIT, address)
+
+
+def _one_line(text: str) -> str:
+    """Return a text as one line: a line break would begin another assignment."""
+    return " ".join(text.split())

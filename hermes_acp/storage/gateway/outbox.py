@@ -1,0 +1,211 @@
+"""Messages to send: what is to be said where, and what became of it.
+
+A message is `pending`, then `attempting` (stored before the attempt), then `delivered`, `failed`, or `pending` again.
+An attempt that nobody finished may have arrived: its repetition is marked, unless the platform recognises repetitions
+or the attempt changed a message that was there already. Functions block and raise StorageError.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from hermes_acp.storage.gateway.gateway_database import GatewayDatabase
+
+OutboxState = Literal["pending", "attempting", "delivered", "failed"]
+KEPT_S: Final = 30 * 86_400.0
+BACKOFF_S: Final = (1.0, 2.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0)
+COLUMNS: Final = (
+    "number, id, platform, conversation, place, text, message_id, state, attempts, is_doubtful, due_at, error"
+)
+
+
+class OutgoingPart(Struct, frozen=True):
+    """A message to send, known by an id of ours. A later part with the same id replaces its text."""
+
+    id: str
+    platform: str
+    conversation: str
+    place: str
+    text: str
+
+
+class OutboxEntry(Struct, frozen=True):
+    """A message to send, as stored; `message_id` is the platform's, once it is there."""
+
+    number: int
+    id: str
+    platform: str
+    conversation: str
+    place: str
+    text: str
+    message_id: str
+    state: OutboxState
+    attempts: int
+    is_doubtful: bool
+    due_at: float
+    error: str
+
+
+class Outbox:
+    """The outgoing messages of one gateway."""
+
+    def __init__(self, database: GatewayDatabase) -> None:
+        self._database = database
+
+    def put(self, part: OutgoingPart, now: float) -> None:
+        """Store a message to send, or another text for one."""
+        self._database.transact(lambda connection: put_parts(connection, (part,), now))
+
+    def key_of(self, part_id: str) -> str:
+        """Return a key by which a platform recognises a message; it is like that of no other home."""
+        return self._database.hash("outbox", part_id)
+
+    def find(self, part_id: str) -> OutboxEntry | None:
+        """Return a message by our id, or None."""
+
+        def select(connection: sqlite3.Connection) -> OutboxEntry | None:
+            row = connection.execute(f"SELECT {COLUMNS} FROM outbox WHERE id = ?", (part_id,)).fetchone()
+            return _entry(row) if row else None
+
+        return self._database.transact(select)
+
+    def unsent(self, platform: str) -> list[OutboxEntry]:
+        """Return what is to be sent on a platform, oldest first."""
+        return self._database.transact(
+            lambda connection: [
+                _entry(row)
+                for row in connection.execute(
+                    f"""SELECT {COLUMNS} FROM outbox
+                        WHERE platform = ? AND state IN ('pending', 'attempting') ORDER BY number""",
+                    (platform,),
+                )
+            ]
+        )
+
+    def attempt(self, number: int, now: float) -> None:
+        """Store that a message is about to be sent."""
+        self._database.transact(
+            lambda connection: connection.execute(
+                "UPDATE outbox SET state = 'attempting', attempts = attempts + 1, updated_at = ? WHERE number = ?",
+                (now, number),
+            )
+        )
+
+    def delivered(self, number: int, message_id: str, text: str, now: float) -> None:
+        """Store that a text arrived; another text that was stored meanwhile is still to be sent."""
+        self._database.transact(
+            lambda connection: connection.execute(
+                """UPDATE outbox SET state = CASE WHEN text = ? THEN 'delivered' ELSE 'pending' END,
+                   message_id = ?, attempts = 0, due_at = ?, updated_at = ?, error = '' WHERE number = ?""",
+                (text, message_id, now, now, number),
+            )
+        )
+
+    def retry(self, number: int, due_at: float, error: str, *, in_doubt: bool) -> None:
+        """Store that an attempt failed and is to be repeated; `in_doubt` if it may have arrived."""
+        self._database.transact(
+            lambda connection: connection.execute(
+                """UPDATE outbox SET state = 'pending', due_at = ?, error = ?,
+                   is_doubtful = max(is_doubtful, ?) WHERE number = ?""",
+                (due_at, error, in_doubt, number),
+            )
+        )
+
+    def fail(self, number: int, error: str, now: float) -> None:
+        """Store that a message cannot be sent."""
+        self._database.transact(
+            lambda connection: connection.execute(
+                "UPDATE outbox SET state = 'failed', error = ?, updated_at = ? WHERE number = ?",
+                (error, now, number),
+            )
+        )
+
+    def recover(self, platform: str, safe_since: float) -> None:
+        """Make attempts of a process that has ended due again; mark those that may have arrived.
+
+        The platform recognises repetitions of what was sent after `safe_since`.
+        """
+
+        def renew(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                """UPDATE outbox SET state = 'pending', due_at = 0,
+                   is_doubtful = max(is_doubtful, message_id = '' AND updated_at <= ?)
+                   WHERE platform = ? AND state = 'attempting'""",
+                (safe_since, platform),
+            )
+
+        self._database.transact(renew)
+
+    def withdraw(self, prefix: str, now: float) -> None:
+        """Give up sending messages whose ids begin with a prefix: they are no longer true."""
+        self._database.transact(
+            lambda connection: connection.execute(
+                """UPDATE outbox SET state = 'failed', error = 'withdrawn', updated_at = ?
+                   WHERE substr(id, 1, ?) = ? AND state IN ('pending', 'attempting')""",
+                (now, len(prefix), prefix),
+            )
+        )
+
+    def forget_places(self, now: float) -> None:
+        """Forget where delivered messages went, and old messages altogether."""
+
+        def erase(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "UPDATE outbox SET place = '', text = '' WHERE state = 'delivered' AND place <> ''"
+            )
+            connection.execute(
+                "DELETE FROM outbox WHERE state IN ('delivered', 'failed') AND updated_at < ?",
+                (now - KEPT_S,),
+            )
+
+        self._database.transact(erase)
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return the number of messages by platform and state."""
+
+        def select(connection: sqlite3.Connection) -> dict[str, dict[str, int]]:
+            found: dict[str, dict[str, int]] = {}
+            rows = connection.execute("SELECT platform, state, count(*) FROM outbox GROUP BY platform, state")
+            for platform, state, number in rows:
+                found.setdefault(platform, {})[state] = number
+            return found
+
+        return self._database.transact(select)
+
+
+def put_parts(connection: sqlite3.Connection, parts: Sequence[OutgoingPart], now: float) -> None:
+    """Store messages to send within a transaction; a text that is there already is not sent again."""
+    for part in parts:
+        connection.execute(
+            """INSERT INTO outbox (id, platform, conversation, place, text, message_id, state, attempts,
+               is_doubtful, due_at, updated_at, error)
+               VALUES (?, ?, ?, ?, ?, '', 'pending', 0, 0, 0, ?, '')
+               ON CONFLICT (id) DO UPDATE SET text = excluded.text, place = excluded.place,
+               updated_at = excluded.updated_at, state = CASE state WHEN 'delivered' THEN 'pending' ELSE state END
+               WHERE text <> excluded.text""",
+            (part.id, part.platform, part.conversation, part.place, part.text, now),
+        )
+
+
+def _entry(
+    row: tuple[int, str, str, str, str, str, str, OutboxState, int, int, float, str],
+) -> OutboxEntry:
+    number, id_, platform, conversation, place, text, message_id, state, attempts, doubtful, due_at, error = (
+        row
+    )
+    return OutboxEntry(
+        number,
+        id_,
+        platform,
+        conversation,
+        place,
+        text,
+        message_id,
+        state,
+        attempts,
+        bool(doubtful),
+        due_at,
+        error,
+    )

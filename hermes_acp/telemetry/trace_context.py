@@ -1,0 +1,89 @@
+"""The identity of spans in traces: derived from IDs of turns and calls, and read from what others pass on.
+
+The same turn always has the same trace, and the same call the same span. So a request can name the span it belongs to
+before that is exported, and exporting a session twice adds nothing. Source: W3C Trace Context, level 2.
+"""
+
+import re
+from hashlib import blake2b
+from typing import Final
+
+from msgspec import Struct
+
+TRACE_ID_BYTES: Final = 16
+SPAN_ID_BYTES: Final = 8
+SAMPLED: Final = 0x01
+_TRACE_PARENT: Final = re.compile(
+    r"(?P<version>[0-9a-f]{2})-(?P<trace>[0-9a-f]{32})-(?P<span>[0-9a-f]{16})-(?P<flags>[0-9a-f]{2})(?P<more>-.*)?"
+)
+
+
+class SpanContext(Struct, frozen=True, gc=False):
+    """A span's trace and its ID in it; `is_sampled` is None if nobody has decided yet."""
+
+    trace_id: int
+    span_id: int
+    is_sampled: bool | None = None
+
+    def trace_parent(self) -> str:
+        """Return the value of `traceparent` for what belongs to this span."""
+        flags = SAMPLED if self.is_sampled in (True, None) else 0
+        return f"00-{self.trace_id:032x}-{self.span_id:016x}-{flags:02x}"
+
+
+class TurnTrace(Struct, frozen=True, gc=False):
+    """What a turn is part of: a span, as `traceparent`, and a run.
+
+    If this process exports no spans (`is_exported`), requests to others name the span `outside` of it instead.
+    """
+
+    parent: str = ""
+    run_id: str = ""
+    outside: str = ""
+    is_exported: bool = False
+
+
+def parse_trace_parent(text: object) -> SpanContext | None:
+    """Return the span that a `traceparent` names, or None if it is none or not a valid one."""
+    found = _TRACE_PARENT.fullmatch(text) if isinstance(text, str) else None
+    if not found or found["version"] == "ff" or (found["version"] == "00" and found["more"]):
+        return None
+    trace_id, span_id = int(found["trace"], 16), int(found["span"], 16)
+    if not (trace_id and span_id):
+        return None
+    return SpanContext(trace_id, span_id, bool(int(found["flags"], 16) & SAMPLED))
+
+
+def valid_trace_parent(text: object) -> str:
+    """Return a `traceparent` as it is, or an empty string if it is not a valid one."""
+    return text if isinstance(text, str) and parse_trace_parent(text) else ""
+
+
+def trace_id_of(name: str) -> int:
+    """Return the trace that begins with what is named."""
+    return int.from_bytes(blake2b(name.encode(), digest_size=TRACE_ID_BYTES).digest(), "big") or 1
+
+
+def span_id_of(name: str) -> int:
+    """Return the span of what is named."""
+    return int.from_bytes(blake2b(name.encode(), digest_size=SPAN_ID_BYTES).digest(), "big") or 1
+
+
+def turn_context(turn_id: str, run_id: str, parent: SpanContext | None) -> SpanContext:
+    """Return the span of a turn: in its parent's trace, its run's, or one of its own."""
+    span_id = span_id_of(turn_id)
+    if parent:
+        return SpanContext(parent.trace_id, span_id, parent.is_sampled)
+    return SpanContext(trace_id_of(run_id or turn_id), span_id)
+
+
+def trace_below(trace: TurnTrace, turn_id: str, call_id: str) -> TurnTrace:
+    """Return the place of a turn that works for a call of another turn."""
+    context = turn_context(turn_id, trace.run_id, parse_trace_parent(trace.parent))
+    call = SpanContext(context.trace_id, span_id_of(call_id), context.is_sampled)
+    return TurnTrace(call.trace_parent(), "", trace.outside, trace.is_exported)
+
+
+def call_trace_parent(trace: TurnTrace, turn_id: str, call_id: str) -> str:
+    """Return what requests made for a call pass on as `traceparent`; empty if that belongs to no trace."""
+    return trace_below(trace, turn_id, call_id).parent if trace.is_exported else trace.outside

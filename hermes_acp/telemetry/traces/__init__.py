@@ -1,0 +1,1 @@
+"""Spans and measurements of sessions, made from their events, and their export with OpenTelemetry."""

@@ -1,0 +1,1 @@
+"""Export recorded sessions as data for evaluation and training, and import trajectories of other agents."""

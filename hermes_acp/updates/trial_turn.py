@@ -1,0 +1,115 @@
+"""Try this version: start it as an editor does, and let it do one turn with a scripted model, in a home of its own.
+
+An update runs this in the version that it installed, so the trial always knows the tools and the settings of what it
+tries.
+"""
+
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.updates.scripted_endpoint import MODEL, scripted_endpoint
+from hermes_acp.updates.update_errors import UpdateFailed
+
+TIMEOUT_S: Final = 120.0
+FILE: Final = "note.txt"
+PASSED_ON: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD")
+"""Variables of the process; all others could lead to the user's own model, keys and sessions."""
+MAX_REPORTED: Final = 600
+
+
+class _Agent(Struct, frozen=True):
+    version: str = ""
+
+
+class _Greeting(Struct, frozen=True, rename="camel"):
+    agent_info: _Agent = _Agent()
+
+
+class _Answer(Struct, frozen=True):
+    result: _Greeting | None = None
+
+
+class _Report(Struct, frozen=True):
+    exit_code: int = -1
+    text: str = ""
+    error: str = ""
+
+
+async def try_version(variables: Mapping[str, str], version: str) -> None:
+    """Start this version and run one turn. Raises UpdateFailed if either goes wrong."""
+    with tempfile.TemporaryDirectory(prefix="hermes-acp-trial-") as folder:
+        home, workspace = Path(folder, "home"), Path(folder, "workspace")
+        for made in (home, workspace):
+            made.mkdir()
+        kept = {name: variables[name] for name in PASSED_ON if name in variables}
+        own = {**kept, "HOME": str(home), "HERMES_HOME": str(home / ".hermes")}
+        await _greet(own, workspace, version)
+        await _run_turn(own, workspace)
+
+
+async def _greet(variables: Mapping[str, str], workspace: Path, version: str) -> None:
+    """Start it as an editor does and read its first answer."""
+    asked: dict[str, Any] = {
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "initialize",
+        "params": {"protocolVersion": 1, "clientCapabilities": {}},
+    }
+    done = await _started((), variables, workspace, msgspec.json.encode(asked) + b"\n")
+    try:
+        answer = msgspec.json.decode(done.stdout.partition(b"\n")[0], type=_Answer)
+    except msgspec.DecodeError:
+        answer = _Answer()
+    if answer.result is None or answer.result.agent_info.version != version:
+        raise UpdateFailed(f"It does not answer `initialize` as an editor expects: {_said(done)}")
+
+
+async def _run_turn(variables: Mapping[str, str], workspace: Path) -> None:
+    """Run one turn that reads a file and says what is in it."""
+    secret = secrets.token_hex(8)
+    (workspace / FILE).write_text(f"{secret}\n", encoding="utf-8")
+    async with scripted_endpoint(FILE) as endpoint:
+        chosen = {
+            "HERMES_PROVIDER": "openai_compatible",
+            "HERMES_MODEL": MODEL,
+            "OPENAI_BASE_URL": endpoint.base_url,
+            "OPENAI_API_KEY": "none",
+            "NO_PROXY": "127.0.0.1",
+        }
+        words = ("run", "-p", "Read the note.", "--output-format", "json")
+        done = await _started(words, {**variables, **chosen}, workspace)
+    try:
+        report = msgspec.json.decode(done.stdout, type=_Report)
+    except msgspec.DecodeError:
+        report = _Report()
+    if done.returncode != 0 or secret not in report.text or not endpoint.results:
+        raise UpdateFailed(f"A turn with a scripted model failed: {report.error or _said(done)}")
+
+
+async def _started(
+    words: Sequence[str], variables: Mapping[str, str], cwd: Path, given: bytes = b""
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run the command of this environment to its end."""
+    command = [sys.executable, "-P", "-m", "hermes_acp", *words]
+    try:
+        with anyio.fail_after(TIMEOUT_S):
+            return await anyio.run_process(command, input=given, check=False, cwd=cwd, env=dict(variables))
+    except TimeoutError as error:
+        raise UpdateFailed(f"It did not end within {TIMEOUT_S:.0f} seconds: {' '.join(command)}") from error
+    except OSError as error:
+        raise UpdateFailed(f"It could not be started: {os.strerror(error.errno or 0)}.") from error
+
+
+def _said(done: "subprocess.CompletedProcess[bytes]") -> str:
+    text = (done.stderr or done.stdout).decode(errors="replace").strip()
+    return f"code {done.returncode}, {text[-MAX_REPORTED:] or 'no output'}"

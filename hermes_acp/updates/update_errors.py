@@ -1,0 +1,15 @@
+"""Errors of updates."""
+
+from hermes_acp.core.errors import HermesError, UserError
+
+
+class NotUpdatable(UserError):
+    """Something else updates the installation; the hint names it."""
+
+    code = "not_updatable"
+
+
+class UpdateFailed(HermesError):
+    """A step of an update failed; the version in use is as it was."""
+
+    code = "update_failed"

@@ -1,0 +1,199 @@
+"""What every chat platform must do, with its real server or one that speaks its protocol.
+
+Knows: people who write and read. Does not know: any platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+import anyio
+
+from hermes_acp.frontends.gateway.gateway import ConfiguredPlatform
+from hermes_acp.frontends.gateway.gateway_process import platform_plugins
+from hermes_acp.storage.gateway.people import Role
+from tests.gateway.gateway_stage import Stage, gateway_stage
+from tests.model_server import ModelServer, Reply, ToolCall, serve
+
+WAIT_S = 60.0
+WRITE = ToolCall("write_file", {"path": "a.txt", "content": "hello\n"})
+ASKING = (Reply("I write it.", tool_calls=(WRITE,)), Reply("Written."))
+BOTH: dict[str, Role] = {"anna": "approver", "bert": "user"}
+
+
+class Shown:
+    """What a person sees in one place: messages by their ids, in their latest version."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self._changed = anyio.Event()
+
+    def put(self, message_id: str, text: str) -> None:
+        """Show a message, or another version of it."""
+        self.texts[message_id] = text
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def see(self, part: str) -> str:
+        """Wait for a message with a text in it; return it."""
+        with anyio.move_on_after(WAIT_S):
+            while not self._find(part):
+                await self._changed.wait()
+        found = self._find(part)
+        assert found, (part, self.texts)
+        return found[-1]
+
+    def _find(self, part: str) -> list[str]:
+        return [text for text in self.texts.values() if part in text]
+
+
+class PlatformWorld(Protocol):
+    """A server with anna, bert and eve, and the settings by which the gateway reaches it."""
+
+    platform: str
+    settings: Any
+    room: str
+    """The id of a room with everybody in it; empty if there are none."""
+    repeats: bool
+    """Whether messages that were sent while the gateway was away reach it."""
+
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        """The platform's secrets by their names."""
+        ...
+
+    def forget(self) -> None:
+        """Forget what was seen."""
+        ...
+
+    def id_of(self, name: str) -> str:
+        """Return the id by which the platform knows a person."""
+        ...
+
+    async def say(self, name: str, text: str) -> None:
+        """Send a direct message to the agent."""
+        ...
+
+    async def say_in_room(self, name: str, text: str) -> None:
+        """Send a message to the agent in the room."""
+        ...
+
+    def direct(self, name: str) -> Shown:
+        """Return what a person sees in the direct conversation with the agent."""
+        ...
+
+    def seen_in_room(self, name: str) -> Shown:
+        """Return what a person sees in the room."""
+        ...
+
+
+def running(
+    world: PlatformWorld, folder: Path, model: ModelServer, **more: Any
+) -> AbstractAsyncContextManager[Stage]:
+    """Run a gateway on a platform."""
+    plugin = platform_plugins().open(world.platform)
+    configured = ConfiguredPlatform(world.platform, plugin, world.settings, world.secrets)
+    rooms = [{"platform": world.platform, "id": world.room, "mode": "ask"}] if world.room else []
+    return gateway_stage(
+        folder, model, more.pop("people", BOTH), configured=configured, id_of=world.id_of, rooms=rooms, **more
+    )
+
+
+def code_in(question: str) -> str:
+    """Return the code of a question."""
+    return question.partition("\nyes ")[2].split()[0]
+
+
+async def connected(stage: Stage) -> None:
+    """Wait until the platform is connected."""
+    with anyio.fail_after(WAIT_S):
+        while not all(runner.platform for runner in stage.gateway.runners.values()):
+            await anyio.sleep(0.02)
+
+
+async def a_long_answer_arrives_whole(world: PlatformWorld, folder: Path) -> None:
+    words = tuple(f"word{number} " for number in range(900))
+    async with serve((Reply((*words, "end.")),)) as model, running(world, folder, model) as stage:
+        await connected(stage)
+        await world.say("anna", "Count, please")
+        await world.direct("anna").see("end.")
+        whole = " ".join(world.direct("anna").texts.values()).split()
+        assert [word for word in whole if word.startswith("word")] == [word.strip() for word in words]
+        assert not stage.bugs
+
+
+async def strangers_get_a_code_and_no_more(world: PlatformWorld, folder: Path) -> None:
+    async with serve((Reply("Hello anna."),)) as model, running(world, folder, model) as stage:
+        await connected(stage)
+        if world.room:
+            await world.say_in_room("eve", "Hello")
+        await world.say("eve", "Hello")
+        await world.direct("eve").see("Give this code")
+        await world.say("eve", "Hello again")
+        await world.say("anna", "Hello")
+        await world.direct("anna").see("Hello anna.")
+        assert len(model.requests) == 1, [request.asked.last_text for request in model.requests]
+        assert len(world.direct("eve").texts) == 1
+
+
+async def only_those_who_may_answer(world: PlatformWorld, folder: Path) -> None:
+    if not world.room:
+        return
+    async with serve(ASKING) as model, running(world, folder, model) as stage:
+        await connected(stage)
+        await world.say_in_room("bert", "Write hello")
+        code = code_in(await world.seen_in_room("anna").see("no answer means no"))
+        await world.say_in_room("eve", f"yes {code}")
+        await world.say_in_room("bert", f"yes {code}")
+        await world.seen_in_room("bert").see("Still needed")
+        assert not (stage.project / "a.txt").exists()
+        await world.say_in_room("anna", f"yes {code}")
+        await world.seen_in_room("bert").see("Written.")
+        assert (stage.project / "a.txt").exists()
+        prompt = str(model.requests[0].body)
+        assert "is from bert" in prompt
+
+
+async def a_question_in_a_direct_conversation(world: PlatformWorld, folder: Path) -> None:
+    async with serve(ASKING) as model, running(world, folder, model) as stage:
+        await connected(stage)
+        await world.say("anna", "Write hello")
+        code = code_in(await world.direct("anna").see("no answer means no"))
+        await world.say("anna", f"yes {code}")
+        await world.direct("anna").see("Written.")
+        assert (stage.project / "a.txt").exists()
+
+
+async def what_was_said_meanwhile_is_answered(world: PlatformWorld, folder: Path) -> None:
+    if not world.repeats:
+        return
+    async with serve((Reply("First."), Reply("Second."))) as model:
+        async with running(world, folder, model) as stage:
+            await connected(stage)
+            await world.say("anna", "One")
+            await world.direct("anna").see("First.")
+        await world.say("anna", "Two")
+        async with running(world, folder, model):
+            await world.direct("anna").see("Second.")
+        assert len(model.requests) == 2
+
+
+CHECKS = (
+    a_long_answer_arrives_whole,
+    strangers_get_a_code_and_no_more,
+    only_those_who_may_answer,
+    a_question_in_a_direct_conversation,
+    what_was_said_meanwhile_is_answered,
+)
+
+
+async def check_all(world: PlatformWorld, folder: Path) -> None:
+    """Check everything on one server, each with a home of its own."""
+    for check in CHECKS:
+        place = folder / check.__name__
+        place.mkdir()
+        await check(world, place)
+        world.forget()

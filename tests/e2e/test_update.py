@@ -1,0 +1,179 @@
+"""`hermes-acp update` in a real environment: a local index, faults on the way, and a session that stays open.
+
+`bench/update_faults.py` breaks many more updates, at random points.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Generator
+from contextlib import suppress
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import pytest
+
+from tests.e2e.agent_process import WAIT_S, Finished, agent_environment, run_command
+from tests.e2e.raw_editor import editor
+from tests.e2e.update_stage import FIRST, build_wheel, install, other_version, served, write_index
+from tests.model_server import Reply, Rule, Script, serve
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
+]
+SECOND, BROKEN = "0.2.0", "0.3.0"
+BROKEN_MODULE = "hermes_acp/agent/loop/turn_runner.py"
+
+
+class Place:
+    """One installation with an index of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.first = build_wheel(folder / "first")
+        self.second = other_version(self.first, folder / "second", SECOND)
+        broken = {BROKEN_MODULE: b'"""Fail."""\n\nraise RuntimeError("broken")\n'}
+        self.broken = other_version(self.first, folder / "broken", BROKEN, broken)
+        self.pages = folder / "index"
+        write_index(self.pages, self.first)
+        self.root = folder / "app"
+        self.command = install(self.root, self.first)
+        self.home = folder / "home"
+        self.home.mkdir()
+        kept = ("UV_CACHE_DIR", "SSL_CERT_FILE", "PIP_CERT", "PIP_INDEX_URL")
+        cache = {"UV_CACHE_DIR": str(Path(os.environ.get("HOME", "/"), ".cache", "uv"))}
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        passed = {name: os.environ[name] for name in kept if name in os.environ}
+        self.variables = {**agent_environment(self.home), **cache, **passed, "PATH": path}
+
+    async def run(self, *words: str) -> Finished:
+        return await run_command(
+            *words, environment=self.variables, cwd=self.folder, command=str(self.command)
+        )
+
+    async def version(self) -> str:
+        done = await self.run("--version")
+        assert done.code == 0, done.errors
+        return done.output.split()[-1]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
+    folder = tmp_path_factory.mktemp("update")
+    yield Place(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def worker_of(root: Path) -> int:
+    """Return the process that carries an update out, which leads a group of its own; 0 if there is none."""
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError):
+                words = Path("/proc", name, "cmdline").read_bytes().split(b"\0")
+                if b"--detached" in words and words[0].startswith(os.fsencode(root)):
+                    return int(name)
+    return 0
+
+
+async def read_until(process: anyio.abc.Process, pattern: bytes) -> bytes:
+    """Read the output of an update until a step begins."""
+    assert process.stdout
+    output = b""
+    with anyio.fail_after(WAIT_S):
+        while not re.search(pattern, output):
+            output += await process.stdout.receive()
+    return output
+
+
+async def until_gone(root: Path) -> None:
+    with anyio.fail_after(WAIT_S * 2):
+        while worker_of(root):
+            await anyio.sleep(0.05)
+
+
+async def test_update_and_back_with_a_session_open_all_the_time(place: Place) -> None:
+    rule = Rule("hello", (Reply("Hello back."),), pick="cycle")
+    workspace = place.folder / "workspace"
+    workspace.mkdir()
+    async with serve(Script(rules=[rule])) as server:
+        variables = agent_environment(place.folder / "editor", server)
+        with served(place.pages) as address:
+            async with editor(variables, place.folder, command=(str(place.command),)) as one:
+                session = await one.open_session(workspace)
+                await _update_from(place, address)
+                assert (await one.prompt(session, "hello"))["result"] == {"stopReason": "end_turn"}
+                opened = await one.open_session(workspace)
+                assert (await one.prompt(opened, "hello"))["result"] == {"stopReason": "end_turn"}
+                await _go_back(place)
+                assert (await one.prompt(session, "hello"))["result"] == {"stopReason": "end_turn"}
+                assert await one.leave() == 0
+                assert "Traceback" not in one.errors
+
+
+async def _update_from(place: Place, address: str) -> None:
+    checked = await place.run("update", "--check", "--index", address)
+    assert checked.output == f"{FIRST} is the newest version at {address}.\n", checked.errors
+    write_index(place.pages, place.first, place.second)
+    checked = await place.run("update", "--check", "--index", address)
+    assert checked.output.startswith(f"Version {SECOND} is available; {FIRST} is in use."), checked.errors
+    assert await place.version() == FIRST, "a check changes nothing"
+    before = sorted((place.root / "lib").rglob("*.py"))
+    done = await place.run("update", "--index", address)
+    assert done.code == 0, done.errors + (place.root / "versions" / "update.log").read_text()
+    assert f"hermes-acp is now {SECOND}. Sessions that are open go on with {FIRST}." in done.output
+    assert await place.version() == SECOND
+    assert sorted((place.root / "lib").rglob("*.py")) == before
+    write_index(place.pages, place.first, place.second, place.broken)
+    failed = await place.run("update")  # the index is remembered
+    assert failed.code == 1
+    assert f"Version {BROKEN} does not work here." in failed.errors
+    assert f"{SECOND} stays in use." in failed.errors
+    assert await place.version() == SECOND
+    assert not list((place.root / "versions").glob(f"{BROKEN}-*"))
+
+
+async def _go_back(place: Place) -> None:
+    done = await place.run("update", "--back")
+    assert (done.code, await place.version()) == (0, FIRST), done.errors
+    again = await place.run("update", "--back")
+    assert again.code == 2
+    assert f"No version before {FIRST} is kept." in again.errors
+
+
+async def test_a_hang_up_does_not_stop_it_and_a_kill_leaves_one_whole_version(place: Place) -> None:
+    wanted = [str(place.command), "update", "--from", str(place.second)]
+    for left in (place.root / "versions").glob(f"{SECOND}-*"):
+        shutil.rmtree(left)
+    for number, expected in ((signal.SIGKILL, FIRST), (signal.SIGHUP, SECOND)):
+        async with await anyio.open_process(wanted, env=place.variables, cwd=place.folder) as process:
+            await read_until(process, rb"Installing|Starting")
+            worker = worker_of(place.root)
+            busy = await place.run("update")
+            assert (busy.code, "Another update is under way." in busy.errors) == (75, True)
+            process.send_signal(signal.SIGHUP)
+            os.killpg(worker, number)
+        await until_gone(place.root)
+        assert await place.version() == expected
+    assert (await place.run("update", "--trial")).code == 0
+    examined = await place.run("doctor")
+    assert "An update was interrupted" not in examined.output, (
+        "the next update cleared what the killed one left"
+    )
+
+
+async def test_asked_to_stop_it_cleans_up(place: Place) -> None:
+    wanted = [str(place.command), "update", "--from", str(place.first)]
+    async with await anyio.open_process(wanted, env=place.variables, cwd=place.folder) as process:
+        await read_until(process, rb"Installing")
+        process.send_signal(signal.SIGINT)
+        with anyio.fail_after(WAIT_S):
+            assert await process.wait() == 130
+    assert await place.version() == SECOND
+    assert not list((place.root / "versions").glob(f"{FIRST}-*"))

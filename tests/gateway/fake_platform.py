@@ -1,0 +1,173 @@
+"""A chat platform in memory, with all that a real one may do: limits, faults, lost answers, presses of anybody.
+
+Knows: the port. Does not know: the gateway behind it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+import anyio
+from msgspec import Struct, field, structs
+
+from hermes_acp.frontends.gateway.port.platform_port import (
+    Attachment,
+    Choice,
+    Incoming,
+    IncomingMessage,
+    Limits,
+    OutgoingMessage,
+    Place,
+    Platform,
+    PlatformContext,
+    PlatformError,
+    Press,
+    Receive,
+)
+
+WAIT_S = 20.0
+LIMITS = Limits(
+    max_length=4_000, edit_gap_s=0.01, burst=1_000, send_gap_s=0.0, has_buttons=True, has_threads=True
+)
+
+
+class Post(Struct):
+    """A message as people see it; `texts` are its versions."""
+
+    id: str
+    place: Place
+    texts: list[str]
+    choices: tuple[Choice, ...] = ()
+    key: str = ""
+
+    @property
+    def text(self) -> str:
+        return self.texts[-1]
+
+
+class FakeServer(Struct):
+    """What outlives a connection: everything that was said, and the faults to come."""
+
+    posts: list[Post] = field(default_factory=list[Post])
+    faults: deque[Exception] = field(default_factory=deque[Exception])
+    loses_answers: bool = False
+    """Whether a message is shown but its sender learns of a failure."""
+    edits: int = 0
+    files: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    changed: anyio.Event = field(default_factory=anyio.Event)
+    crash: anyio.Event = field(default_factory=anyio.Event)
+    received: Receive | None = None
+    numbers: int = 0
+
+    def note(self) -> None:
+        self.changed.set()
+        self.changed = anyio.Event()
+
+    async def until(self, condition: Callable[[], object], wait_s: float = WAIT_S) -> None:
+        """Wait until a condition holds."""
+        with anyio.move_on_after(wait_s):
+            while not condition():
+                await self.changed.wait()
+        assert condition(), [(post.place.room, post.text) for post in self.posts]
+
+    def with_text(self, part: str) -> list[Post]:
+        return [post for post in self.posts if part in post.text]
+
+    async def see(self, part: str) -> Post:
+        """Wait for a message with a text in it; return it."""
+        await self.until(lambda: self.with_text(part))
+        return self.with_text(part)[-1]
+
+
+class FakePlatform:
+    """A connection to it."""
+
+    def __init__(self, server: FakeServer) -> None:
+        self._server = server
+
+    async def run(self) -> None:
+        await self._server.crash.wait()
+        self._server.crash = anyio.Event()
+        raise RuntimeError("the library has a bug")
+
+    async def say(self, place: Place, message: OutgoingMessage) -> str:
+        server = self._server
+        if server.faults:
+            raise server.faults.popleft()
+        server.numbers += 1
+        post = Post(f"m{server.numbers}", place, [message.text], message.choices, message.key)
+        server.posts.append(post)
+        server.note()
+        if server.loses_answers:
+            server.loses_answers = False
+            raise PlatformError("the answer was lost", may_have_arrived=True)
+        return post.id
+
+    async def edit(self, place: Place, message_id: str, text: str) -> None:
+        server = self._server
+        if server.faults:
+            raise server.faults.popleft()
+        post = next(post for post in server.posts if post.id == message_id)
+        post.texts.append(text)
+        post.choices = ()
+        server.edits += 1
+        server.note()
+
+    async def fetch(self, attachment: Attachment, max_bytes: int) -> bytes:
+        return self._server.files[attachment.reference][: max_bytes + 1]
+
+
+class FakePlugin:
+    """Connects to a server in memory."""
+
+    secrets = ()
+    package = ""
+
+    def __init__(self, server: FakeServer, limits: Limits = LIMITS, **changes: object) -> None:
+        self.server = server
+        self.limits = structs.replace(limits, **changes)
+
+    @asynccontextmanager
+    async def connect(self, context: PlatformContext) -> AsyncGenerator[Platform]:
+        self.server.received = context.receive
+        self.server.note()
+        yield FakePlatform(self.server)
+
+
+class Member:
+    """Somebody on the platform, in one place."""
+
+    def __init__(self, server: FakeServer, sender: str, place: Place) -> None:
+        self._server = server
+        self.sender = sender
+        self.place = place
+
+    async def send(self, text: str, message_id: str = "", **more: object) -> str:
+        """Send a message; return when the gateway has stored it."""
+        self._server.numbers += 1
+        message = IncomingMessage(message_id or f"i{self._server.numbers}", self.place, self.sender, text)
+        await self._pass_on(structs.replace(message, **more))
+        return message.id
+
+    async def press(self, post: Post, label: str = "Allow once", token: str = "") -> None:
+        """Press a button."""
+        self._server.numbers += 1
+        token = token or next(choice.token for choice in post.choices if choice.label == label)
+        await self._pass_on(Press(f"p{self._server.numbers}", self.place, self.sender, post.id, token))
+
+    async def asked(self) -> Post:
+        """Wait for a question here; return the latest."""
+        await self._server.until(lambda: any(post.choices for post in self.posts()))
+        return [post for post in self.posts() if post.choices][-1]
+
+    def posts(self) -> list[Post]:
+        """Return what is said where this member is."""
+        return [post for post in self._server.posts if post.place == self.place]
+
+    async def _pass_on(self, incoming: Incoming) -> None:
+        await self._server.until(lambda: self._server.received)
+        receive = self._server.received
+        assert receive is not None
+        await receive(incoming)
