@@ -148,9 +148,9 @@ class SessionManager:
             return False
         return (await self._store.sharing.fetch(session_id)).is_file()
 
-    def record_of(self, session_id: str) -> Path | None:
-        """Return where a stored session's record is; None if there is no session with this ID."""
-        return self._store.path_of(session_id) if self.is_stored(session_id) else None
+    async def record_of(self, session_id: str) -> Path | None:
+        """Return where a stored session's record is; None if there is no session with this ID. Raises StorageError."""
+        return self._store.path_of(session_id) if await self.is_stored(session_id) else None
 
     @property
     def opened(self) -> tuple[Session, ...]:
