@@ -213,11 +213,7 @@ class SessionManager:
             _note(session, event)
         news += _troubles(session, transcript)
         session.ledger.admit(ListingAudience(self.listing, session.record))
-        if (
-            _lacks_mode(events)
-            and (mode := self._services.configuration.default_mode()) != session.record.mode
-        ):
-            _note(session, ModeChanged(mode))
+        self._note_default_mode(session, events)
         _note_roots(session, more_roots)
         if watch:
             watch(session)
@@ -225,6 +221,12 @@ class SessionManager:
         if transcript.is_followed:
             self._followed.follow(session)
         return session, SessionHistory(events, news)
+
+    def _note_default_mode(self, session: Session, events: Sequence[Event]) -> None:
+        """Set the default mode of a session whose process was killed before it had recorded that."""
+        mode = self._services.configuration.default_mode()
+        if _lacks_mode(events) and mode != session.record.mode:
+            _note(session, ModeChanged(mode))
 
     async def _revive(
         self,
