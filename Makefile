@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Three processes read the tests: each would compile all of them anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo fleet-demo test test-all programs all-programs warm-unit warm-rest check lint types docs web fast clean
+.PHONY: help demo fleet-demo test test-all programs all-programs warm-unit warm-rest check lint types docs web release fast clean
 
 help:
 	@echo "make demo   start the server and run real turns with it"
@@ -18,6 +18,7 @@ help:
 	@echo "make fast   unit, architecture and conversation tests only"
 	@echo "make web    build the web page that \`hermes-acp serve\` delivers"
 	@echo "make docs   build the documentation site into build/site/html"
+	@echo "make release   build, check and sign what is published, into dist/"
 	@echo "make check  format, lint, types, generated files"
 
 $(BIN)/python:
@@ -90,6 +91,15 @@ web:
 	cd vscode-extension && { cmp -s package-lock.json node_modules/.installed-lock.json \
 		|| { npm ci --ignore-scripts --no-audit --no-fund --loglevel=error \
 			&& cp package-lock.json node_modules/.installed-lock.json; }; } && npm run --silent build:web
+
+# Everything that is published, built from the commit, checked and signed, into dist/. For example:
+# make release RELEASE="--sign ssh:$$HOME/.ssh/id_ed25519 --image debian"
+$(VENV)/.release: $(VENV)/.product
+	$(call install,--group release)
+	@touch $@
+
+release: $(VENV)/.release
+	@$(BIN)/python examples/release $(RELEASE)
 
 docs: | $(BIN)/python
 	$(call install,--group docs)

@@ -21,7 +21,7 @@ STOP_RESERVE_S: Final = 10.0
 
 
 class ServiceManager(Struct, frozen=True):
-    """The service manager that waits for reports of this process; without an address, nothing is sent.
+    """The service manager that this process reports to; without an address, nothing is sent.
 
     Reports never block and never fail: a service manager that does not hear them decides by its own timeouts.
     """
@@ -31,7 +31,7 @@ class ServiceManager(Struct, frozen=True):
 
     @classmethod
     def of(cls, variables: Mapping[str, str], pid: int) -> Self:
-        """Return the service manager that the variables of the process `pid` name."""
+        """Return the service manager that the environment variables of the process `pid` specify."""
         address = variables.get(SOCKET, "")
         if not address.startswith(("/", "@")):
             return cls()
@@ -50,7 +50,7 @@ class ServiceManager(Struct, frozen=True):
         self._send("STOPPING=1", f"STATUS={_one_line(status)}", f"EXTEND_TIMEOUT_USEC={extension}")
 
     async def keep_alive(self) -> None:
-        """Report regularly that the event loop runs, until cancelled; return at once if nobody watches."""
+        """Report regularly that the event loop is running, until cancelled; return at once if there is no watchdog."""
         if not (self.address and self.watchdog_s > 0):
             return
         import anyio

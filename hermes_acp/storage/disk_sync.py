@@ -21,6 +21,27 @@ def sync_content(descriptor: int) -> None:
         sync_file(descriptor)
 
 
+def sync_file_system(folder: str) -> None:
+    """Return once everything on the file system of a folder would survive a power failure.
+
+    Only that file system is waited for, where the system can do so: another one may hang. Raises OSError.
+    Source: syncfs(2).
+    """
+    import ctypes
+
+    library = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(library, "syncfs"):
+        os.sync()
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if library.syncfs(descriptor) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), folder)
+    finally:
+        os.close(descriptor)
+
+
 def sync_fully(descriptor: int, command: int) -> bool:
     """Return whether the drive wrote its cache, which network and FAT file systems do not support."""
     try:

@@ -1,4 +1,4 @@
-"""The identity of spans in traces: derived from IDs of turns and calls, and read from what others pass on.
+"""The identity of spans in traces: derived from IDs of turns and calls, and read from what callers pass on.
 
 The same turn always has the same trace, and the same call the same span. So a request can name the span it belongs to
 before that is exported, and exporting a session twice adds nothing. Source: W3C Trace Context, level 2.
@@ -26,7 +26,7 @@ class SpanContext(Struct, frozen=True, gc=False):
     is_sampled: bool | None = None
 
     def trace_parent(self) -> str:
-        """Return the value of `traceparent` for what belongs to this span."""
+        """Return the `traceparent` for children of this span."""
         flags = SAMPLED if self.is_sampled in (True, None) else 0
         return f"00-{self.trace_id:032x}-{self.span_id:016x}-{flags:02x}"
 
@@ -44,7 +44,7 @@ class TurnTrace(Struct, frozen=True, gc=False):
 
 
 def parse_trace_parent(text: object) -> SpanContext | None:
-    """Return the span that a `traceparent` names, or None if it is none or not a valid one."""
+    """Return the span that a `traceparent` names, or None if it is empty or invalid."""
     found = _TRACE_PARENT.fullmatch(text) if isinstance(text, str) else None
     if not found or found["version"] == "ff" or (found["version"] == "00" and found["more"]):
         return None
@@ -55,22 +55,22 @@ def parse_trace_parent(text: object) -> SpanContext | None:
 
 
 def valid_trace_parent(text: object) -> str:
-    """Return a `traceparent` as it is, or an empty string if it is not a valid one."""
+    """Return a `traceparent` unchanged, or an empty string if it is invalid."""
     return text if isinstance(text, str) and parse_trace_parent(text) else ""
 
 
 def trace_id_of(name: str) -> int:
-    """Return the trace that begins with what is named."""
+    """Return the ID of the trace that begins with this name."""
     return int.from_bytes(blake2b(name.encode(), digest_size=TRACE_ID_BYTES).digest(), "big") or 1
 
 
 def span_id_of(name: str) -> int:
-    """Return the span of what is named."""
+    """Return the ID of the span with this name."""
     return int.from_bytes(blake2b(name.encode(), digest_size=SPAN_ID_BYTES).digest(), "big") or 1
 
 
 def turn_context(turn_id: str, run_id: str, parent: SpanContext | None) -> SpanContext:
-    """Return the span of a turn: in its parent's trace, its run's, or one of its own."""
+    """Return the span of a turn: in its parent's trace, its run's, or a new one."""
     span_id = span_id_of(turn_id)
     if parent:
         return SpanContext(parent.trace_id, span_id, parent.is_sampled)
@@ -78,7 +78,7 @@ def turn_context(turn_id: str, run_id: str, parent: SpanContext | None) -> SpanC
 
 
 def trace_below(trace: TurnTrace, turn_id: str, call_id: str) -> TurnTrace:
-    """Return the place of a turn that works for a call of another turn."""
+    """Return the trace of a turn that works for a call of another turn."""
     context = turn_context(turn_id, trace.run_id, parse_trace_parent(trace.parent))
     call = SpanContext(context.trace_id, span_id_of(call_id), context.is_sampled)
     return TurnTrace(call.trace_parent(), "", trace.outside, trace.is_exported)

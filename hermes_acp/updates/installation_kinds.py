@@ -100,9 +100,10 @@ def require_updatable(root: Path, kind: Kind, package: InstalledPackage | None) 
         raise NotUpdatable(message, hint=hint)
     if package is None:
         raise NotUpdatable(f"{root} does not contain hermes-acp.", hint="Install it there again.")
+    if (owner := root.stat().st_uid) != os.getuid():
+        raise NotUpdatable(
+            f"{root} belongs to another user (user ID {owner}).", hint="Run the update as that user."
+        )
     for folder in (root, root / "bin", root / VERSIONS):
         if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
-            owner = folder.stat().st_uid
-            raise NotUpdatable(
-                f"{folder} cannot be written.", hint=f"Run the update as its owner (user ID {owner})."
-            )
+            raise NotUpdatable(f"{folder} cannot be written.", hint="Make it writable for you.")

@@ -181,7 +181,6 @@ class UpdateService:
         """Switch, and back again if the command then does not start that version."""
         before = self.folders.current()
         self._progress.step("switch", version)
-        await to_thread.run_sync(os.sync)
         await to_thread.run_sync(self.folders.switch, name)
         try:
             await self._checks.check_start(command_of(self.root), version)

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from hermes_acp.config.installation import COMMAND, DISTRIBUTION, PROGRAMS, VERSIONS, command_of
 from hermes_acp.core.errors import Busy, StorageError
+from hermes_acp.storage.disk_sync import sync_file_system
 from hermes_acp.storage.private_files import (
     lock_or_busy,
     remove_folder,
@@ -127,12 +128,16 @@ class VersionFolders:
             raise storage_error("write", path, error) from error
 
     def switch(self, name: str) -> None:
-        """Let every new start use a version, by one rename. Raises UpdateFailed, StorageError."""
+        """Let every new start use a version, by one rename, once all of it would survive a power failure.
+
+        Raises UpdateFailed, StorageError.
+        """
         if not self.is_whole(name):
             raise UpdateFailed(f"The version {name} is incomplete.", hint="Run `hermes-acp update` again.")
         command = command_of(self.root)
         try:
             self._keep_first_script(command)
+            sync_file_system(str(self.folder))
             alias = command.with_name(DISTRIBUTION)
             if alias.is_file() and not alias.is_symlink():
                 self._link(alias, COMMAND)  # the same version: it follows the link that chooses

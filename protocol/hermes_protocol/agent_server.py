@@ -1,4 +1,4 @@
-"""An agent in a few lines: a class whose methods are named after those of the protocol.
+"""A base class for agents, whose methods are named after those of the protocol.
 
 Knows: which method serves what, the turns of a session and their cancellation. Does not know: what an agent does.
 """
@@ -91,7 +91,7 @@ class AgentServer:
         return await self._connection.request(method, params, result_type, timeout_s=timeout_s)
 
     async def serve(self, transport: Transport) -> None:
-        """Serve a client until it leaves. Call this once."""
+        """Serve a client until it disconnects. Call this once."""
         self._turns = {}
         self._connection = Connection(transport, _Dispatch(self), on_bug=_print_bug)
         await self._connection.run()
@@ -109,13 +109,13 @@ class AgentServer:
         return v1.PromptResponse(stop_reason="cancelled")
 
     def cancel_turns(self, session_id: str) -> None:
-        """Cancel the turns of a session that run now."""
+        """Cancel the running turns of a session."""
         for scope in self._turns.get(session_id, ()):
             scope.cancel()
 
 
 def run_agent(agent: AgentServer) -> None:
-    """Serve the client that started this process, over standard input and output, until it leaves."""
+    """Serve the client that started this process, over standard input and output, until it disconnects."""
     transport_fds = claim()
 
     async def run() -> None:

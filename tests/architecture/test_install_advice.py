@@ -7,12 +7,31 @@ from pathlib import Path
 from tests.architecture.sources import ROOT
 
 TEXTS = frozenset(
-    {".py", ".md", ".ts", ".json", ".toml", ".sh", ".el", ".lua", ".yml", ".yaml", ".txt", ".mjs"}
+    {
+        *(
+            "",
+            ".py",
+            ".md",
+            ".ts",
+            ".tsx",
+            ".js",
+            ".json",
+            ".toml",
+            ".cfg",
+            ".sh",
+            ".el",
+            ".lua",
+            ".yml",
+            ".yaml",
+        ),
+        *(".txt", ".mjs", ".service", ".tpl", ".html", ".rst"),
+    }
 )
 LEFT_OUT = ("CHANGELOG.md", "tests/architecture/test_install_advice.py", "package-lock.json")
 BY_NAME = re.compile(
-    r"(?:pip3? install|pipx (?:install|run)|uv tool (?:install|run)|uv pip install|uvx|uvx --from)"
-    r"(?: -\S+)* [`'\"]*hermes[-_]acp"
+    r"(?:pip3? (?:install|download|wheel)|pipx (?:install|run|upgrade|inject)|uv tool (?:install|run|upgrade)"
+    r"|uv pip (?:install|compile)|uv add|uv run --with|uvx|uvx --from|conda install|poetry add)"
+    r"(?: -\S+)* [`'\"]*hermes[-_]acp(?![\w-]*(?:\[[\w,-]+\])? @ )"
     r"|\"(?:package|default)\": \"hermes-acp-server"
 )
 
@@ -30,7 +49,7 @@ def test_nothing_is_installed_by_name_from_an_index() -> None:
         f"{path.relative_to(ROOT)}: {found[0]}"
         for path in texts()
         if path.is_file()
-        for found in BY_NAME.finditer(path.read_text(encoding="utf-8"))
+        for found in BY_NAME.finditer(path.read_text(encoding="utf-8", errors="replace"))
     ]
     assert advice == []
 
@@ -43,11 +62,16 @@ def test_the_pattern_knows_the_usual_commands() -> None:
         'uvx --from "hermes-acp-server" hermes-acp',
         "pipx install hermes_acp",
         "uv tool install hermes-acp-server",
+        "python -m pip install --upgrade hermes-acp-server",
+        "pipx upgrade hermes-acp-server",
+        "uv add hermes-acp-server[serve]",
+        "pip install 'hermes-acp-server[serve]'",
     ):
         assert BY_NAME.search(bad), bad
     for good in (
         "pip install .",
         "pip install './hermes_acp_server-0.1.0-py3-none-any.whl'",
         "bin/pip install '.[serve]'",
+        "pip install 'hermes-acp-server[serve] @ file:///home/me/hermes_acp_server-0.1.0-py3-none-any.whl'",
     ):
         assert not BY_NAME.search(good), good

@@ -37,6 +37,7 @@ class Report:
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
+    trace_parent = ""
     confinement: Confinement = "must"
 
     def __init__(self) -> None:

@@ -36,6 +36,7 @@ class Reports:
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
+    trace_parent = ""
     confinement: Confinement = "usual"
 
     def __init__(self, reply: Reply | None = None) -> None:

@@ -33,6 +33,7 @@ TOOLS: PluginFolder[object] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
 class Report:
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
+    trace_parent = ""
     confinement: Confinement = "usual"
 
     def __init__(self) -> None:

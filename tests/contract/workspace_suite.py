@@ -48,6 +48,7 @@ class Report:
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
+    trace_parent = ""
     confinement: Confinement = "usual"
 
     def __init__(self, awaited: str = "ready") -> None:

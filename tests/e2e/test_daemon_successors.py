@@ -132,7 +132,7 @@ async def test_the_first_editor_starts_a_process_that_survives_it_and_ends_when_
         with anyio.fail_after(WAIT_S):
             while (tmp_path / ".hermes" / "daemon.sock").exists():
                 await anyio.sleep(0.02)
-        assert "It is not used, and ends." in (tmp_path / ".hermes" / "logs" / "daemon.log").read_text()
+        assert "It is no longer used, and ends." in (tmp_path / ".hermes" / "logs" / "daemon.log").read_text()
 
 
 async def test_a_process_that_an_editor_started_stays_if_a_person_starts_it(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ async def test_a_resident_process_reports_to_its_service_manager(
             heard.append(await anyio.to_thread.run_sync(ears.recv, 4096))
 
     async with resident(variables, tmp_path) as process:
-        await hear(b"READY=1\nSTATUS=hermes-acp is resident: ")
+        await hear(b"READY=1\nSTATUS=The resident process is ready: ")
         await hear(b"WATCHDOG=1")
         process.process.send_signal(signal.SIGTERM)
         await hear(b"STOPPING=1")
@@ -121,5 +121,5 @@ async def test_what_stands_in_the_place_of_the_socket_is_named(
     Path(environment["HOME"], ".hermes", "daemon.sock").mkdir(parents=True)
     done = await run_command("daemon", "run", environment=environment, cwd=tmp_path)
     assert done.code == 4
-    assert "Could not remove the old socket" in done.errors
+    assert "Could not create the socket" in done.errors
     assert "Traceback" not in done.errors

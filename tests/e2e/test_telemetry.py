@@ -284,5 +284,5 @@ async def test_a_past_session_is_exported_from_its_record_as_it_would_have_been(
     assert len({trace for _, trace, _ in again.values()}) == 2
     assert sorted(name for name, _, parent in again.values() if not parent) == 2 * ["invoke_agent hermes-acp"]
     assert unsent.code == unset.code == 2
-    assert "The collector did not take the spans: " in unsent.errors
+    assert "The collector did not accept the spans: " in unsent.errors
     assert "Set OTEL_EXPORTER_OTLP_ENDPOINT" in unset.errors

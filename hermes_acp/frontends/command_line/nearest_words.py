@@ -18,6 +18,7 @@ SYNONYMS: Final = (
     frozenset({"chat", "talk", "repl", "tui", "resume", "continue"}),
     frozenset({"setup", "config", "configure", "init", "login", "auth", "model", "models"}),
     frozenset({"doctor", "diagnose", "health"}),
+    frozenset({"update", "upgrade", "self-update"}),
     frozenset({"accept", "approve", "allow", "confirm"}),
 )
 """Names that other programs have for the same command."""

@@ -1,4 +1,4 @@
-"""An agent in a program of one's own: `Agent`, and the error of a prompt that was not done.
+"""An agent inside a Python program: `Agent`, and the error raised for an unfinished prompt.
 
 The thread of an agent starts with its first prompt, so an `Agent` can be made at import time and before a fork.
 """
@@ -201,7 +201,7 @@ def _wait(running: "Future[T]") -> T:
 
 
 def _ignore(event: AgentEvent) -> None:
-    """Report an event to nobody."""
+    """Ignore an event."""
 
 
 def _done(result: RunResult) -> RunResult:
@@ -211,7 +211,7 @@ def _done(result: RunResult) -> RunResult:
 
 
 def _note_refusal(home: Path, tool: str, capability: str, event: str) -> None:
-    """Log what a function was refused."""
+    """Log a refusal."""
     from hermes_acp.clock import SystemClock
     from hermes_acp.telemetry.structured_log import StructuredLog
 

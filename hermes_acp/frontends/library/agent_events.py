@@ -87,7 +87,7 @@ class RunProgress:
         self._text = ""
 
     def translated(self, event: Event) -> AgentEvent | None:
-        """Return what a caller is told of an event, if anything."""
+        """Return the event that callers get for a session's event, if any."""
         match event:
             case TextSaid():
                 self._words.append(event.text)

@@ -187,9 +187,9 @@ class ProgramEnd:
 
 @cache
 def _program_end(process_id: int) -> ProgramEnd:
-    """Return what closes the runtimes of this process; one that was forked has its own."""
+    """Return the object that closes the runtimes of this process; a forked process has its own."""
     return ProgramEnd()
 
 
 def _ignore(record: ToolRecord) -> None:
-    """Report a call to nobody."""
+    """Ignore a call."""

@@ -1,7 +1,7 @@
-"""Refuse what a host function does beyond its tool's declared capabilities, by Python's audit events.
+"""Refuse what a host function does beyond its tool's declared capabilities, using Python's audit events.
 
 This finds mistakes, not attacks: it sees what Python code does in the call's own thread or task. It does not see
-threads that the function starts, code in C that does not report to Python, connections that were open before, or the
+threads that the function starts, C code that does not raise audit events, connections that were open before, or the
 programs that a function with `processes` starts.
 """
 
@@ -117,7 +117,7 @@ def guarded_tool() -> str:
 
 @cache
 def _watch() -> None:
-    """Watch the audit events of this process from now on; Python has no way to stop that."""
+    """Watch the audit events of this process from now on; Python cannot remove the hook."""
     sys.addaudithook(_on_event)
 
 
@@ -128,7 +128,7 @@ def _on_event(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _is_harmless(event: str, args: tuple[Any, ...]) -> bool:
-    """Return whether an access to files is what importing modules and looking up names need."""
+    """Return whether a file access is one that importing modules or looking up names needs."""
     path = _path_in(args)
     if path is None:
         return True  # a descriptor that is open already
@@ -169,7 +169,7 @@ def _path_in(args: tuple[Any, ...]) -> str | None:
 
 
 def _what(event: str, args: tuple[Any, ...]) -> str:
-    """Describe an event: its name, and the path, program or address that it is about."""
+    """Describe an event by its name and its path, program or address."""
     about = (
         args[1] if event in ("socket.connect", "socket.bind") and len(args) > 1 else args[0] if args else ""
     )
@@ -186,7 +186,7 @@ def _is_in(path: str, folders: tuple[str, ...]) -> bool:
 
 @cache
 def _installed_folders() -> tuple[str, ...]:
-    """Return the folders of Python and of what is installed with it."""
+    """Return the folders of Python and of installed packages."""
     found = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())
     return tuple(dict.fromkeys(path for path in found if path not in ("", "/", "/usr")))
 

@@ -93,7 +93,7 @@ async def _called(function: Callable[..., Any], keywords: Mapping[str, Any], gua
 
 
 def _as_text(value: object) -> str:
-    """Return a result as the model reads it: a text as it is, anything else as JSON."""
+    """Return a result as the model reads it: text unchanged, anything else as JSON."""
     if value is None:
         return messages.NO_RESULT
     if isinstance(value, str):

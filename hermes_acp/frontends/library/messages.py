@@ -1,4 +1,4 @@
-"""What the library tells developers and the people who operate their programs."""
+"""The library's messages to developers and to the people who operate their programs."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -12,7 +12,7 @@ DESCRIPTION_HINT: Final = (
 SIGNATURE_HINT: Final = (
     "A model passes arguments by name, as JSON: annotate each parameter with a type that pydantic describes."
 )
-RUN_FROM_TOOL_HINT: Final = "Let the tool return, then run the next prompt; or use another agent."
+RUN_FROM_TOOL_HINT: Final = "Let the tool return before you run the next prompt, or use another agent."
 CLOSED_HINT: Final = "Create a new one with the same name: it continues where this one stopped."
 
 
@@ -22,22 +22,22 @@ def not_callable(value: object) -> str:
 
 
 def bad_tool_name(name: str) -> str:
-    """Return that a tool cannot have a name."""
+    """Return that a tool's name is not valid."""
     return f"{name!r} is not a valid tool name."
 
 
 def bad_agent_name(name: str) -> str:
-    """Return that an agent cannot have a name."""
+    """Return that an agent's name is not valid."""
     return f"{name!r} is not a valid agent name."
 
 
 def taken_tool_name(name: str) -> str:
-    """Return that a built-in tool has a name."""
-    return f"There is a built-in tool {name!r}."
+    """Return that a built-in tool already has the name."""
+    return f"There is already a built-in tool {name!r}."
 
 
 def registered_twice(name: str) -> str:
-    """Return that two tools have a name."""
+    """Return that two tools have the same name."""
     return f"This agent already has a tool {name!r}."
 
 
@@ -83,7 +83,7 @@ def no_schema(name: str, error: Exception) -> str:
 
 
 def not_a_collection(value: str) -> str:
-    """Return that the names of tools are one text."""
+    """Return that the tools' names were passed as one text."""
     return f"builtin_tools is the text {value!r}; it must be a collection of names, such as {[value]!r}."
 
 
@@ -109,17 +109,17 @@ def function_failed(kind: str, text: str) -> str:
 
 def literal_prompt(prompt: str) -> str:
     """Return a prompt that begins with a slash, so that it is not taken for a command."""
-    return f"The prompt begins with a slash and is not a command:\n{prompt}"
+    return f"The prompt begins with a slash but is not a command:\n{prompt}"
 
 
 def run_from_tool(name: str, tool: str) -> str:
-    """Return that a tool waits for the agent that waits for it."""
-    return f"The tool {tool!r} runs a prompt of {name!r}, the agent that is waiting for it."
+    """Return that a tool would wait for the agent that is waiting for the tool."""
+    return f"The tool {tool!r} runs a prompt of {name!r}, the agent that is waiting for the tool."
 
 
 def run_from_own_thread(name: str) -> str:
-    """Return that a callback waits for the agent that waits for it."""
-    return f"A callback of {name!r} runs a prompt of it, while the agent is waiting for the callback."
+    """Return that a callback would wait for the agent that is waiting for the callback."""
+    return f"A callback of {name!r} runs one of its prompts while the agent is waiting for the callback."
 
 
 def closed(name: str) -> str:
@@ -129,4 +129,4 @@ def closed(name: str) -> str:
 
 def empty_prompt(prompt: object) -> str:
     """Return that a prompt has no text."""
-    return f"The prompt is {prompt!r}; it must be a text that is not empty."
+    return f"The prompt is {prompt!r}; it must be a non-empty text."

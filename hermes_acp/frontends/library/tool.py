@@ -1,4 +1,4 @@
-"""A function of the host program as a tool: its schema from its signature, and what it may touch."""
+"""A function of the host program as a tool: the schema made from its signature, and its capabilities."""
 
 import inspect
 import re
@@ -120,7 +120,7 @@ def _annotations(name: str, function: Callable[..., Any]) -> Mapping[str, tuple[
 
 
 def _annotated(function: Callable[..., Any]) -> Any:
-    """Return what holds the annotations: the function itself, or that of a partial or a callable object."""
+    """Return the function that has the annotations, which may be inside a partial or a callable object."""
     inner: Any = getattr(function, "func", function)
     if inspect.isroutine(inner) or inspect.isclass(inner):
         return inspect.unwrap(inner)

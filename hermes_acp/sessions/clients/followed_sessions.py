@@ -1,4 +1,4 @@
-"""Sessions that a process of another machine continues: their clients here see what happens there."""
+"""Sessions that run on another machine; their clients on this machine see what happens there."""
 
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
@@ -25,7 +25,7 @@ class _Following(Struct):
 
 
 class FollowedSessions:
-    """Follow sessions of one process, each in a task of its own."""
+    """Follows sessions for one process, each in its own task."""
 
     def __init__(self, store: SessionStore, start: Callable[[Work], None]) -> None:
         """Take the store; `start` runs work in the background."""

@@ -54,7 +54,7 @@ FAILED: Final = Status(StatusCode.ERROR)
 
 
 class OtelExport:
-    """Exports what it is given, without ever waiting for a collector."""
+    """Exports spans and measurements without ever waiting for a collector."""
 
     def __init__(self, settings: ExportSettings, version: str, note: Callable[[str], None]) -> None:
         """Start the library's threads; `note` is passed what the library logs. Raises ValueError for bad variables."""
@@ -82,7 +82,7 @@ class OtelExport:
                 self._counters[name] = meter.create_counter(name, unit, about)
 
     def take(self, span: FinishedSpan) -> None:
-        """Export a span and what it measures."""
+        """Export a span and its measurements."""
         if self._histograms:
             for measurement in measurements_of(span):
                 if histogram := self._histograms.get(measurement.instrument):
@@ -95,7 +95,7 @@ class OtelExport:
                 processor.on_end(readable)
 
     def close(self, timeout_s: float) -> None:
-        """Send what is left, for at most so long; then give up. Blocks."""
+        """Send what is left, within the time limit. Blocks."""
         closing = [Thread(target=each.shutdown, daemon=True) for each in (*self._spans, self._meters)]
         for thread in closing:
             thread.start()
@@ -104,7 +104,7 @@ class OtelExport:
             thread.join(max(0.0, ends_s - time.monotonic()))
 
     def _is_sampled(self, context: OwnContext, name: str) -> bool:
-        """Return what the sampler says of a trace; it says the same of all its spans."""
+        """Return the sampler's decision about a trace, which is the same for all its spans."""
         known, decision = self._decided
         if known and (known.trace_id, known.is_sampled) == (context.trace_id, context.is_sampled):
             return decision
@@ -118,7 +118,7 @@ class OtelExport:
         return decision
 
     def readable(self, span: FinishedSpan) -> ReadableSpan:
-        """Return a span as the library's exporters take it."""
+        """Return a span in the form that the library's exporters take."""
         return ReadableSpan(
             span.name,
             context=_otel_context(span.context, is_remote=False),
@@ -155,7 +155,7 @@ def _otel_context(context: OwnContext, *, is_remote: bool) -> SpanContext:
 
 
 def _resource(version: str) -> Resource:
-    """Return what the variables say of this service, and what they leave open."""
+    """Return the resource that describes this service, with defaults for what the variables do not set."""
     chosen = Resource.create()
     own: dict[str, str] = {}
     if SERVICE_VERSION not in chosen.attributes:

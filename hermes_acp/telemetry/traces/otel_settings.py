@@ -1,4 +1,4 @@
-"""What OpenTelemetry's standard variables ask for. Without them, nothing is exported and nothing of it is imported.
+"""Read OpenTelemetry's standard variables. Without them, nothing is exported and the library is not imported.
 
 The library itself reads the variables that say how to export: endpoints, headers, certificates, limits, samplers.
 Source: OpenTelemetry specification, "Environment Variable Specification" and "OpenTelemetry Protocol Exporter".
@@ -24,7 +24,7 @@ UNKNOWN_PROTOCOL: Final = (
 
 
 class ExportSettings(Struct, frozen=True):
-    """The exporters of each signal, whether contents are exported, and what of the variables cannot be followed."""
+    """The exporters of each signal, whether contents are exported, and which variables cannot be followed."""
 
     traces: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class ExportSettings(Struct, frozen=True):
 
 
 def read_export_settings(variables: Mapping[str, str]) -> ExportSettings | None:
-    """Return what is to be exported, or None if that is nothing and nothing is wrong."""
+    """Return what to export, or None if that is nothing and no variable is wrong."""
     if variables.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return None
     problems: list[str] = []

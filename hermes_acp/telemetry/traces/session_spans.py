@@ -38,7 +38,7 @@ NS: Final = 1_000_000_000
 
 
 class _Call(Struct):
-    """A call on its way: when it was proposed, began, and was asked about."""
+    """An open call: when it was proposed, asked about and started."""
 
     name: str
     proposed_ns: int
@@ -48,7 +48,7 @@ class _Call(Struct):
 
 
 class _Turn(Struct):
-    """The turn that runs, or the last one."""
+    """The running turn, or the last one."""
 
     id: str
     context: SpanContext
@@ -67,7 +67,7 @@ class SessionSpans:
     def __init__(
         self, session_id: str, version: str, clean: Callable[[str], str], *, with_contents: bool
     ) -> None:
-        """Prepare. `clean` masks secrets; names that come from outside pass it, too."""
+        """Prepare. `clean` masks secrets; names from outside pass through it, too."""
         self._session_id = session_id
         self._version = version
         self._clean = clean
@@ -100,7 +100,7 @@ class SessionSpans:
         yield from ()
 
     def end_turn(self, event: TurnEnded, at_ns: int) -> Iterator[FinishedSpan]:
-        """Yield the turn, and its run if that does not go on."""
+        """Yield the turn, and its run if that ends too."""
         turn = self._turn
         self._children.clear()
         if turn is None or turn.id != event.turn_id:
@@ -145,7 +145,7 @@ class SessionSpans:
             )
 
     def compact(self, event: HistoryCompacted, at_ns: int) -> Iterator[FinishedSpan]:
-        """Yield the model request of a summary."""
+        """Yield the model request that wrote a summary."""
         if event.summary:
             more = _used(event.usage) | {names.COMPACTION: True}
             yield from self._chat(event.compaction_id, event, at_ns, more)
@@ -181,7 +181,7 @@ class SessionSpans:
         yield _span(title, context, turn.context, times, attributes, error, kind="client")
 
     def propose_call(self, event: CallProposed, at_ns: int) -> Iterator[FinishedSpan]:
-        """Note a call; one that is changed before it runs is proposed again."""
+        """Note a call; a call changed before it runs is proposed again."""
         if turn := self._turn:
             known = self._calls.get(event.call_id)
             parent = turn.context
@@ -240,7 +240,7 @@ class SessionSpans:
         )
 
     def follow_child(self, event: ChildReported, at_ns: int) -> Iterator[FinishedSpan]:
-        """Yield what an event of a child agent ends."""
+        """Yield the spans that an event of a child agent ends."""
         child = self._children.get(event.child_id)
         if child is None:
             child = self._children[event.child_id] = SessionSpans(
@@ -258,7 +258,7 @@ class SessionSpans:
         return self._about(operation) | {names.TOOL_NAME: call.name, names.TOOL_CALL: call_id}
 
     def _named(self, name: str) -> str:
-        """Return a name without secrets: a model can call a tool whatever it likes."""
+        """Return a name with secrets masked: a model can make up any name for a tool."""
         if name not in self._names:
             if len(self._names) >= MAX_KEPT_RUNS:
                 self._names.clear()
@@ -284,7 +284,9 @@ def _span(
 
 
 def _times(timing: RequestTiming | None, since_ns: int, at_ns: int) -> tuple[int, int]:
-    """Return when a request started and ended; records of earlier versions tell only what happened before and after."""
+    """Return when a request started and ended; records of earlier versions have only the times of the events before
+    and after.
+    """
     if timing is None:
         return since_ns, at_ns
     return int(timing.started_at * NS), int((timing.started_at + timing.took_s) * NS)

@@ -1,7 +1,7 @@
 """The observer of a process's sessions that exports their spans and measurements.
 
-The library is imported when a first turn starts, in a worker thread; spans wait until then. Whatever goes wrong here
-is reported and ends the export, and no turn.
+The library is imported when a first turn starts, in a worker thread; spans wait until then. An error here is
+reported and ends the export, but no turn.
 """
 
 from collections import deque
@@ -35,12 +35,12 @@ class SpanExport(Protocol):
         ...
 
     def close(self, timeout_s: float) -> None:
-        """Send what is left, for at most so long. Blocks."""
+        """Send what is left, within the time limit. Blocks."""
         ...
 
 
 class TracerServices(Struct, frozen=True):
-    """What a tracer needs of others.
+    """What a tracer needs from others.
 
     `open_export` imports the library and blocks; `start` starts a background task; `install_hint` says how to get what
     is missing.
@@ -72,7 +72,7 @@ class SessionTracer:
 
     @property
     def is_on(self) -> bool:
-        """Whether spans are exported, as far as is known."""
+        """Whether spans are exported, as far as is known yet."""
         return bool(self._settings.traces) and not self._is_off
 
     def opened(self, session: RecordedSession) -> "TracedSession":
@@ -114,7 +114,7 @@ class SessionTracer:
         return self._sessions[session_id]
 
     async def _open(self, session: RecordedSession | None) -> None:
-        """Import the library, and pass on the spans that waited for it; `session` is told if that fails."""
+        """Import the library, and pass on the spans that waited for it; `session` is notified if that fails."""
         async with self._opening:
             if self._export or self._is_off:
                 return
@@ -140,7 +140,7 @@ class SessionTracer:
         self._sessions.clear()
 
     async def aclose(self) -> None:
-        """Send what is left; a collector that does not answer holds nobody up for long."""
+        """Send what is left; a collector that does not answer causes only a short delay."""
         ends_s = self._services.clock.monotonic() + CLOSE_TIMEOUT_S
         with anyio.move_on_after(CLOSE_TIMEOUT_S):
             if self._waiting:

@@ -38,7 +38,7 @@ class SpanContents:
         self._arguments: dict[str, object] = {}
 
     def note(self, event: Event) -> None:
-        """Take the texts of an event."""
+        """Collect the texts of an event."""
         match event:
             case TurnStarted():
                 self._prompt.clear()

@@ -13,7 +13,7 @@ Attributes = dict[str, Value]
 
 
 class FinishedSpan(Struct, frozen=True):
-    """A span that is over. Times are nanoseconds since the epoch. `error` is a class of errors, empty without one.
+    """A span that has ended. Times are nanoseconds since the epoch. `error` is a class of errors, empty without one.
 
     `is_measured` is false if its duration says nothing about the operation, such as that of a call that never ran.
     """
@@ -43,7 +43,7 @@ class Measurement(Struct, frozen=True):
 
 
 def measurements_of(span: FinishedSpan) -> Iterator[Measurement]:
-    """Yield what a span adds to the metrics."""
+    """Yield the measurements of a span."""
     if not span.is_measured:
         return
     match span.attributes.get(names.OPERATION):
@@ -85,5 +85,5 @@ def _counted(span: FinishedSpan, instrument: str, attribute: str, about: Attribu
 
 
 def _some(span: FinishedSpan, *wanted: str) -> Attributes:
-    """Return some of a span's attributes: few enough values for a metric."""
+    """Return those of a span's attributes that have few enough values for a metric."""
     return {name: span.attributes[name] for name in wanted if name in span.attributes}

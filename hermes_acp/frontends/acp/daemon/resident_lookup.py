@@ -25,7 +25,7 @@ class ResidentLookup:
     """One client's attempts to reach the resident process of a home folder."""
 
     def __init__(self, home: str, variables: Mapping[str, str], *, allows_bypass: bool) -> None:
-        """Prepare; a process that is started gets the client's `variables`."""
+        """Prepare; a process that is started here gets the client's `variables`."""
         self._home = home
         self._variables = variables
         self._allows_bypass = allows_bypass
@@ -37,11 +37,11 @@ class ResidentLookup:
 
     @property
     def may_succeed(self) -> bool:
-        """Whether there is a resident process, was one that did not end properly, or is to be one."""
+        """Whether a resident process is running, was killed, or should be started."""
         return self._is_on_demand or os.path.exists(socket_path(self._home))
 
     def connection(self) -> "socket.socket | None":
-        """Connect, or connect again to what replaces a process that is ending. Return None to work alone.
+        """Connect, or reconnect to the process that replaces one that is ending. Return None if there is none to use.
 
         If a process is wanted on demand and there is none, it is started.
         """
@@ -58,7 +58,7 @@ class ResidentLookup:
         return line or self._successor()
 
     def _successor(self) -> "socket.socket | None":
-        """Wait for the process that replaces one that was killed or restarted; its socket is left."""
+        """Wait for the process that replaces one that was killed or restarted and left its socket."""
         path = socket_path(self._home)
         while os.path.exists(path) and not self.has_failed:
             if time.monotonic() > self._deadline:
@@ -72,7 +72,7 @@ class ResidentLookup:
 
 
 def is_on_demand(home: str) -> bool:
-    """Return whether the settings say `daemon: auto`. What they mean otherwise is left to who can read YAML."""
+    """Return whether the settings say `daemon: auto`. All else in them is left to code that can read YAML."""
     try:
         with open(os.path.join(home, CONFIG_FILE), encoding="utf-8", errors="replace") as file:
             return any(_says_auto(line) for line in file)

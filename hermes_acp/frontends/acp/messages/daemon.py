@@ -25,20 +25,20 @@ SESSIONS: Final = "Open sessions:"
 NOT_STARTED: Final = "The agent did not start in the background."
 LOST: Final = "The resident process has ended. Start the agent again: its sessions are stored."
 ON_DEMAND_HELP: Final = (
-    "end when it is not used for a while (`daemon_idle_minutes`); editors start it so with `daemon: auto`"
+    "end when it has not been used for a while (`daemon_idle_minutes`); editors start it this way with "
+    "`daemon: auto`"
 )
 ON_DEMAND: Final = (
-    "An editor started it. It ends when it is not used for a while; "
+    "An editor started it. It ends when it has not been used for a while; "
     "`hermes-acp daemon start` keeps it running."
 )
-NOT_USED: Final = "It is not used, and ends."
+NOT_USED: Final = "It is no longer used, and ends."
 
 # For the service manager
-DRAINING: Final = "Stopping; running turns get time to end."
+DRAINING: Final = "Stopping; running turns get time to finish."
 
 OPENING_LOCK: Final = "open the lock"
 CREATING_SOCKET: Final = "create the socket"
-REMOVING_SOCKET: Final = "remove the old socket"
 
 # For a client's own process
 STOPPING: Final = "The resident process is stopping."
@@ -55,7 +55,7 @@ def already_running(pid: int) -> str:
 
 def stays(pid: int) -> str:
     """Say that a process that an editor started goes on running."""
-    return f"{already_running(pid)} It was started by an editor, and from now on does not end by itself."
+    return f"{already_running(pid)} It was started by an editor and now no longer ends by itself."
 
 
 def other_flags(pid: int, flags: str) -> str:

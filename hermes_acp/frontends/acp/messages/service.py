@@ -1,19 +1,19 @@
-"""What `hermes-acp service` says, and what service managers show of a service."""
+"""The messages of `hermes-acp service`, and the names that service managers show."""
 
 from typing import Final
 
 DESCRIPTION: Final = (
-    "Let systemd or launchd start the agent in the background and keep it running: at every login, or with the "
-    "machine."
+    "Have systemd or launchd start the agent in the background, at every login or with the machine, and keep it "
+    "running."
 )
 FILE_MARK: Final = "# Written by `hermes-acp service install`"
 """How each unit begins; a file that begins otherwise is somebody else's."""
 INSTALL_HELP: Final = "write the service's file after showing it, enable it and start it"
 REMOVE_HELP: Final = "stop the service and remove its file"
-STATUS_HELP: Final = "show whether the service is installed and runs"
-USER_HELP: Final = "a service of your own, which runs while you are logged in (the default)"
-SYSTEM_HELP: Final = "a service of the machine, which starts with it; only root can install one"
-AS_HELP: Final = "with --system: the user that it runs as (default: who called sudo)"
+STATUS_HELP: Final = "show whether the service is installed and running"
+USER_HELP: Final = "your own service, which runs while you are logged in (the default)"
+SYSTEM_HELP: Final = "a system service, which starts with the machine; only root can install one"
+AS_HELP: Final = "with --system: the user that it runs as (default: the user who called sudo)"
 WRITABLE_HELP: Final = (
     "with --system: a folder outside that user's home folder that the agent may change; repeatable"
 )
@@ -28,17 +28,17 @@ ONLY_SYSTEM: Final = "--as and --writable are for --system only."
 NO_ADDRESS: Final = "--allow-remote, --allow-origin and --allow-host are for clients over a network."
 ADDRESS_HINT: Final = "Add --listen HOST:PORT."
 ROOT_REFUSED: Final = "The agent does not run as root."
-OTHER_USER_HINT: Final = "Name another user with --as."
-CREATE_USER_HINT: Final = "Create it first, such as: useradd --create-home NAME"
-WHO_HINT: Final = "Name the user that the agent runs as with --as."
+OTHER_USER_HINT: Final = "Choose another user with --as."
+CREATE_USER_HINT: Final = "Create it first, for example: useradd --create-home NAME"
+WHO_HINT: Final = "Choose the user that the agent runs as with --as."
 NO_USER: Final = "The service needs a user."
 NO_NAMESPACES: Final = (
     "You may not create user namespaces here, so the service is confined by system call filters only."
 )
-NOT_ON_A_MAC: Final = "Nobody has run this on a Mac yet. Please check that the service starts."
-FOREIGN_FILE_HINT: Final = "Move it away first."
-PROGRAM_HINT: Final = "Install hermes-acp where that user can read it, such as in /opt."
-OTHER_FOLDER_HINT: Final = "Name a folder that exists, by its absolute path."
+NOT_ON_A_MAC: Final = "This has not been tested on a Mac yet. Please check that the service starts."
+FOREIGN_FILE_HINT: Final = "Move it elsewhere first."
+PROGRAM_HINT: Final = "Install hermes-acp where that user can read it, for example in /opt."
+OTHER_FOLDER_HINT: Final = "Pass the absolute path of an existing folder."
 
 
 def description(profile: str) -> str:
@@ -47,8 +47,8 @@ def description(profile: str) -> str:
 
 
 def needs_root(command: str) -> str:
-    """Say who can install a service of the machine."""
-    return f"Only root can change services of the machine. Run: sudo {command}"
+    """Say who can change system services."""
+    return f"Only root can change system services. Run: sudo {command}"
 
 
 def no_such_user(name: str) -> str:
@@ -62,7 +62,7 @@ def cannot_start_program(program: str, user: str, reason: str) -> str:
 
 
 def not_a_folder(path: str) -> str:
-    """Name a folder that cannot be given to a service."""
+    """Say that a service cannot be given this path as a folder."""
     return f"{path} is not a folder."
 
 
@@ -122,7 +122,7 @@ def no_manager(path: str, manager: str) -> str:
 
 
 def not_started(name: str, reason: str, log: str) -> str:
-    """Say why the service did not start, and where more is said."""
+    """Say why the service did not start, and where its log is."""
     return f"The service {name} did not start.\n{reason}\nIts log: {log}"
 
 
@@ -135,7 +135,7 @@ STOP_HINT: Final = "Stop it first: hermes-acp daemon stop"
 
 
 def ends_at_logout(user: str) -> str:
-    """Say how a user's service outlives their login."""
+    """Say how to keep a user's service running after logout."""
     return f"The service ends when you log out. To keep it running: loginctl enable-linger {user}"
 
 
@@ -145,13 +145,13 @@ def removed(path: str) -> str:
 
 
 def token_kept(path: str) -> str:
-    """Name the file with the token, which stays."""
-    return f"The token in {path} stays."
+    """Say that the file with the token was kept."""
+    return f"The token in {path} was kept."
 
 
 def not_installed(path: str) -> str:
     """Say that there is no such service."""
-    return f"There is no service: {path} does not exist."
+    return f"No service is installed: {path} does not exist."
 
 
 def state(name: str, active: str, enabled: str, pid: int) -> str:
@@ -171,5 +171,5 @@ def too_slow(program: str, seconds: float) -> str:
 
 
 def exit_code(code: int) -> str:
-    """Say how a program failed that said nothing."""
+    """Give the exit code of a program that failed without output."""
     return f"It ended with exit code {code}."

@@ -11,7 +11,7 @@ PRIVATE_UMASK: Final = 0o077
 
 
 def plist_text(plan: ServicePlan, log: str, secrets: Mapping[str, str]) -> str:
-    """Return the property list of a service; launchd reads no file of variables, so the secrets are in it."""
+    """Return the property list of a service, which contains the secrets because launchd reads no environment files."""
     document: dict[str, Any] = {
         "Label": plan.name,
         "ProgramArguments": list(plan.command),

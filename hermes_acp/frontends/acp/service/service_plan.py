@@ -1,4 +1,4 @@
-"""What a service runs, as whom and with what access; as a value that a unit or a plist is written from."""
+"""What a service runs, as which user and with what access: the input of units and property lists."""
 
 import os
 import pwd
@@ -69,7 +69,7 @@ def service_command_line(environment: Environment, flags: Sequence[str]) -> tupl
 
 
 def program(search_path: str) -> tuple[str, ...]:
-    """Return how this installation is started: by the command on the search path if that is this installation's."""
+    """Return the command that starts this installation: the one on the search path if it belongs to it."""
     own = Path(sys.executable).with_name(PROGRAM)
     if not own.is_file():
         return (sys.executable, "-P", "-m", "hermes_acp")
@@ -80,7 +80,9 @@ def program(search_path: str) -> tuple[str, ...]:
 
 
 def service_variables(environment: Environment) -> dict[str, str]:
-    """Return the variables that a service needs from the shell that installs it: where programs and the home are."""
+    """Return the environment variables that a service takes from the shell that installs it: `PATH` and the home
+    folder.
+    """
     folders = environment.variables.get("PATH", "").split(os.pathsep)
     kept = {"PATH": os.pathsep.join(dict.fromkeys(filter(os.path.isabs, folders)))}
     if home := environment.variables.get("HERMES_HOME"):
@@ -108,7 +110,7 @@ def hidden_program_folders(home: str) -> tuple[str, ...]:
 
 
 def is_hidden(folder: str) -> bool:
-    """Return whether a system service sees a folder only if it is given."""
+    """Return whether a system service sees a folder only if it is mounted explicitly."""
     return _is_below(os.path.realpath(folder), HIDDEN_FOLDERS)
 
 

@@ -1,4 +1,4 @@
-"""What starts services on this machine: systemd or launchd, for the whole machine or for one user.
+"""The service managers systemd and launchd, for the whole machine or for one user.
 
 launchd's part has not been run on a Mac yet.
 """
@@ -23,7 +23,7 @@ PROBE_S: Final = 10.0
 
 
 class ServiceState(Struct, frozen=True):
-    """What the service manager knows of a service."""
+    """What the service manager reports about a service."""
 
     active: str = "unknown"
     enabled: str = "unknown"
@@ -36,7 +36,7 @@ class ServiceSystem(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the service manager."""
         ...
 
     @property
@@ -49,7 +49,7 @@ class ServiceSystem(Protocol):
         ...
 
     def text(self, plan: ServicePlan, secrets: Mapping[str, str]) -> str:
-        """Return what is to be in the file; `secrets` only where there is no other place for them."""
+        """Return the contents of the file; `secrets` are included only if they cannot be elsewhere."""
         ...
 
     def runs(self) -> bool:
@@ -57,15 +57,15 @@ class ServiceSystem(Protocol):
         ...
 
     def start(self, name: str) -> str:
-        """Start a service, now and always; return why that failed, or an empty string."""
+        """Start a service now and at each login or boot; return why that failed, or an empty string."""
         ...
 
     def stop(self, name: str) -> None:
-        """Stop a service and start it no more; one that does not run is not an error."""
+        """Stop a service and do not start it again; it need not be running."""
         ...
 
     def forget(self, name: str) -> None:
-        """Forget a service whose file is removed."""
+        """Forget a service whose file was removed."""
         ...
 
     def state(self, name: str) -> ServiceState:
@@ -73,7 +73,7 @@ class ServiceSystem(Protocol):
         ...
 
     def log_command(self, name: str) -> str:
-        """Return the command that shows what a service has said."""
+        """Return the command that shows the log of a service."""
         ...
 
 
@@ -91,7 +91,7 @@ class Systemd:
 
     @property
     def folder(self) -> Path:
-        """Where units are written by hand."""
+        """The folder for the administrator's or user's own units."""
         if self._is_system:
             return Path("/etc/systemd/system")
         chosen = self._variables.get("XDG_CONFIG_HOME", "")
@@ -107,7 +107,7 @@ class Systemd:
         return unit_text(plan)
 
     def runs(self) -> bool:
-        """Return whether systemd runs: it makes this folder or this socket at its start."""
+        """Return whether systemd is running: it creates this folder or socket when it starts."""
         return self._private.exists()
 
     def start(self, name: str) -> str:
@@ -123,12 +123,12 @@ class Systemd:
         self._systemctl("disable", "--now", name)
 
     def forget(self, name: str) -> None:
-        """Forget a unit that failed once."""
+        """Clear the failed state of a unit."""
         self._systemctl("daemon-reload")
         self._systemctl("reset-failed", name)
 
     def state(self, name: str) -> ServiceState:
-        """Return what systemctl shows of a unit."""
+        """Return what systemctl shows about a unit."""
         names = ("ActiveState", "UnitFileState", "MainPID", "StatusText")
         shown = self._systemctl("show", name, f"--property={','.join(names)}").stdout
         values = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
@@ -168,7 +168,7 @@ class Launchd:
 
     @property
     def folder(self) -> Path:
-        """Where property lists are."""
+        """The folder of property lists."""
         return self._folder
 
     def file(self, name: str) -> Path:
@@ -197,7 +197,7 @@ class Launchd:
         """Do nothing: an unloaded service is forgotten."""
 
     def state(self, name: str) -> ServiceState:
-        """Return what launchctl prints of a service."""
+        """Return what launchctl prints about a service."""
         shown = self._launchctl("print", f"{self._domain}/{name}")
         if shown.returncode:
             return ServiceState("inactive", "enabled" if self.file(name).exists() else "disabled")
@@ -207,7 +207,7 @@ class Launchd:
         return ServiceState("active" if is_running else "inactive", "enabled", int(pid[1]) if pid else 0)
 
     def log_command(self, name: str) -> str:
-        """Return the command that shows what the service has said."""
+        """Return the command that shows the log of the service."""
         return f"tail {self._log}"
 
     def _launchctl(self, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -215,7 +215,7 @@ class Launchd:
 
 
 def can_create_namespaces(variables: Mapping[str, str]) -> bool:
-    """Return whether this user may create the namespaces that confine a service of their own."""
+    """Return whether this user may create the namespaces that confine their own service."""
     return (
         run_program(
             ("unshare", "--user", "--map-root-user", "--mount", "true"), variables, PROBE_S

@@ -1,4 +1,4 @@
-"""Whose service is meant, where its files are, and what it is planned to run."""
+"""Find out which service the options mean, where its files are, and what it should run."""
 
 import argparse
 import os
@@ -61,7 +61,7 @@ class ServiceTarget(Struct, frozen=True):
 
 
 def target_of(options: argparse.Namespace, *, platform: str = sys.platform) -> ServiceTarget:
-    """Return whose service the options mean. Raises BadRequest, ConfigError."""
+    """Return the service that the options mean. Raises BadRequest, ConfigError."""
     variables = process_variables()
     account = _account(options.run_as, variables) if options.is_system else None
     if account:
@@ -84,7 +84,7 @@ def target_of(options: argparse.Namespace, *, platform: str = sys.platform) -> S
 
 
 def plan_service(target: ServiceTarget, options: argparse.Namespace) -> ServicePlan:
-    """Return what the service is to run. Raises BadRequest, ConfigError for what it could not run."""
+    """Return what the service should run. Raises BadRequest, ConfigError if it could not run that."""
     environment, account = target.environment, target.account
     variables = service_variables(environment)
     home = account.folder if account else environment.variables.get("HOME") or os.path.expanduser("~")
@@ -106,7 +106,7 @@ def plan_service(target: ServiceTarget, options: argparse.Namespace) -> ServiceP
 
 
 def _account(name: str, variables: Mapping[str, str]) -> OsUser:
-    """Return the user of a system service: the one that is named, or who called sudo."""
+    """Return the user of a system service: the one named in the options, or the one who called sudo."""
     if os.geteuid() != 0:
         profile = () if (named := current_profile()) == DEFAULT_PROFILE else ("--profile", named)
         raise BadRequest(

@@ -71,12 +71,12 @@ def _confinement(plan: ServicePlan) -> Iterator[str]:
 
 
 def _bound(path: str) -> str:
-    """Return a path for BindPaths=, where a colon would end it."""
+    """Return a path for BindPaths=, with colons escaped."""
     return _quoted(path.replace(":", "\\:"))
 
 
 def _quoted(text: str) -> str:
-    """Return a text as one word; percent signs would begin specifiers."""
+    """Return a text quoted as one word, with percent signs escaped."""
     text = _specifiers(text)
     if PLAIN.fullmatch(text):
         return text

@@ -19,7 +19,7 @@ COMMANDS: Final = MappingProxyType(
         "lsp": "serve an editor over the Language Server Protocol",
         "serve": "serve clients over HTTP and WebSocket",
         "daemon": "run the agent in the background, for sessions that outlive their clients",
-        "service": "have the agent in the background started by systemd or launchd",
+        "service": "have systemd or launchd start the agent in the background",
         "status": "show what the agent in the background is doing",
         "runs": "start work that continues without a client; answer its questions",
         "schedule": "start runs at certain times",

@@ -157,7 +157,7 @@ def traces_sent(session_id: str, spans: int) -> str:
 
 def traces_not_sent(reasons: str) -> str:
     """Return the error of a collector that did not take traces."""
-    return f"The collector did not take the spans: {reasons or 'no reason given'}."
+    return f"The collector did not accept the spans: {reasons or 'no reason given'}."
 
 
 def call_heading(title: str, status: str) -> str:

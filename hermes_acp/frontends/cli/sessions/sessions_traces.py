@@ -23,7 +23,7 @@ from hermes_acp.telemetry.traces.spans import FinishedSpan
 async def export_traces(store: SessionStore, options: argparse.Namespace) -> int:
     """Send the spans of a session and its child agents; return the exit code.
 
-    Raises SessionNotFound, BadRequest without turns, ConfigError without a collector or if it does not take them.
+    Raises SessionNotFound, BadRequest without turns, ConfigError if there is no collector or it does not accept them.
     """
     environment = read_environment()
     settings = read_export_settings(environment.variables)

@@ -11,7 +11,7 @@ import msgspec
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.config.home_folders import RESIDENT_LOCK
-from hermes_acp.core.errors import HermesError
+from hermes_acp.core.errors import HermesError, StorageError
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.update import messages
 from hermes_acp.frontends.cli.update.update_progress import Told
@@ -54,7 +54,7 @@ async def _carried_out(told: Told, *, is_back: bool, wanted: Wanted, as_json: bo
             result = await service.update(wanted, Path().resolve())
     except HermesError as error:
         told.warn(error.sentence())
-        if isinstance(error, UpdateFailed) and version:
+        if isinstance(error, (UpdateFailed, StorageError)) and version:
             told.warn(messages.unchanged(version, str(service.folders.log)))
         return error.exit_code
     if as_json:

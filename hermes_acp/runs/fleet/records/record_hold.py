@@ -17,8 +17,8 @@ RETRY_S: Final = 1.0
 class Sender(Protocol):
     """Sends what the held records of a process have gained."""
 
-    async def send(self) -> None:
-        """Send what is not stored yet. Raises StorageError."""
+    async def flush(self) -> None:
+        """Send what is not stored yet, or fail. Raises StorageError."""
         ...
 
     def wake(self) -> None:
@@ -67,7 +67,7 @@ class FleetHold:
             while self.sent_bytes < target and self._trouble is None:
                 before = self.sent_bytes
                 try:
-                    await self._sender.send()
+                    await self._sender.flush()
                 except StorageError as error:
                     trouble = error
                 if self.sent_bytes == before and self._trouble is None:

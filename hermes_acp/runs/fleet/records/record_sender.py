@@ -33,6 +33,14 @@ SEND_EVERY_S: Final = 0.05
 """The least time between two sendings of what nobody waits for."""
 
 
+class _Attempt:
+    """One sending, for which others wait."""
+
+    def __init__(self) -> None:
+        self.is_over = anyio.Event()
+        self.trouble: StorageError | None = None
+
+
 class RecordSender:
     """The held records of one process; implements `Sender`."""
 
@@ -50,6 +58,8 @@ class RecordSender:
         self._leaving: list[FleetHold] = []
         self._sending = anyio.Lock()
         self._has_news = anyio.Event()
+        self._is_awaited = anyio.Event()
+        self._next = _Attempt()
         self._loop_thread = 0
 
     def claiming(self, session_id: str) -> Callable[[TableConnection], Claim | Holder]:
@@ -75,6 +85,21 @@ class RecordSender:
         self._leaving.append(hold)
         self.wake()
 
+    async def flush(self) -> None:
+        """Send what is not stored yet, or fail; a connection that hangs does not stop a cancellation.
+
+        Raises StorageError.
+        """
+        if get_ident() != self._loop_thread:
+            await self.send()
+            return
+        attempt = self._next
+        self._is_awaited.set()
+        self._has_news.set()
+        await attempt.is_over.wait()
+        if attempt.trouble:
+            raise attempt.trouble
+
     async def send(self) -> None:
         """Send what is not stored yet, and release what is left. Raises StorageError."""
         async with self._sending:
@@ -91,9 +116,13 @@ class RecordSender:
     async def run(self) -> None:
         """Send what is appended, and renew what is held, until it is cancelled."""
         self._loop_thread = get_ident()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._keep_sending)
-            tasks.start_soon(self._keep_holds)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._keep_sending)
+                tasks.start_soon(self._keep_holds)
+        finally:
+            self._loop_thread = 0
+            self._next.is_over.set()
 
     async def finish(self) -> None:
         """Send what is left and release all records. Raises StorageError."""
@@ -122,13 +151,17 @@ class RecordSender:
     async def _keep_sending(self) -> None:
         while True:
             await self._has_news.wait()
-            self._has_news = anyio.Event()
+            self._has_news, self._is_awaited = anyio.Event(), anyio.Event()
+            attempt, self._next = self._next, _Attempt()
             try:
                 await self.send()
-            except StorageError:  # the next who waits for it learns why
+            except StorageError as error:
+                attempt.trouble = error
                 self._has_news.set()
-                await anyio.sleep(RETRY_S)
-            await anyio.sleep(SEND_EVERY_S)
+            finally:
+                attempt.is_over.set()
+            with anyio.move_on_after(RETRY_S if attempt.trouble else SEND_EVERY_S):
+                await self._is_awaited.wait()
 
     async def _keep_holds(self) -> None:
         while True:
