@@ -60,7 +60,7 @@ def start(env: dict[str, str], cwd: str) -> subprocess.Popen[bytes]:
     """Start a resident process and wait until it listens."""
     process = subprocess.Popen([*OURS, "daemon", "run"], env=env, cwd=cwd, stderr=subprocess.PIPE)
     assert process.stderr
-    while b"is resident" not in (line := process.stderr.readline()):
+    while b"is ready" not in (line := process.stderr.readline()):
         if not line:
             raise RuntimeError("the resident process did not start")
     return process

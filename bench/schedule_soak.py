@@ -70,7 +70,7 @@ def start(env: dict[str, str], cwd: str, speed: int) -> subprocess.Popen[bytes]:
         [faketime, "-f", f"+0 x{speed}", *OURS, "daemon", "run"], env=fast, cwd=cwd, stderr=subprocess.PIPE
     )
     assert process.stderr
-    while b"is resident" not in (line := process.stderr.readline()):
+    while b"is ready" not in (line := process.stderr.readline()):
         if not line:
             raise RuntimeError("the resident process did not start")
     return process

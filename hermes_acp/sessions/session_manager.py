@@ -9,7 +9,15 @@ import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.events import Event, Noticed, OptionsChanged, RootsChanged, TurnEnded
+from hermes_acp.core.events import (
+    Event,
+    ModeChanged,
+    Noticed,
+    OptionsChanged,
+    RootsChanged,
+    SessionOpened,
+    TurnEnded,
+)
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import fold_events
@@ -40,6 +48,11 @@ async def _past_of(session: Session, path: Path, watch: OnOpened | None) -> Sess
     if watch:
         watch(session)
     return SessionHistory(await anyio.to_thread.run_sync(Transcript.read_events, path, recorded_bytes))
+
+
+def _lacks_mode(events: Sequence[Event]) -> bool:
+    """Return whether a session was created, but its process was killed before anything else was recorded."""
+    return len(events) == 1 and isinstance(events[0], SessionOpened)
 
 
 def _note_roots(session: Session, more_roots: Sequence[str] | None) -> None:
@@ -200,6 +213,7 @@ class SessionManager:
             _note(session, event)
         news += _troubles(session, transcript)
         session.ledger.admit(ListingAudience(self.listing, session.record))
+        self._note_default_mode(session, events)
         _note_roots(session, more_roots)
         if watch:
             watch(session)
@@ -207,6 +221,12 @@ class SessionManager:
         if transcript.is_followed:
             self._followed.follow(session)
         return session, SessionHistory(events, news)
+
+    def _note_default_mode(self, session: Session, events: Sequence[Event]) -> None:
+        """Set the default mode of a session whose process was killed before it had recorded that."""
+        mode = self._services.configuration.default_mode()
+        if _lacks_mode(events) and mode != session.record.mode:
+            _note(session, ModeChanged(mode))
 
     async def _revive(
         self,

@@ -187,3 +187,18 @@ async def test_bad_settings_are_told_when_a_session_is_opened(scene: Scene, line
     assert error.data == {"code": "bad_config"}
     assert "config.yaml" in error.message
     assert line.partition(":")[0] in error.message
+
+
+async def test_a_session_whose_process_was_killed_at_its_creation_has_the_default_mode(scene: Scene) -> None:
+    scene.configure("mode: plan\n")
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.call("session/close", {"sessionId": session})
+    (record,) = scene.home.glob("sessions/*.jsonl")
+    opened, *_ = record.read_bytes().splitlines(keepends=True)
+    record.write_bytes(opened)
+    async with scene.editor() as editor:
+        loaded = await editor.call(
+            "session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
+        )
+    assert loaded["modes"]["currentModeId"] == "plan"

@@ -197,7 +197,7 @@ async def test_a_start_with_other_flags_is_refused_and_the_log_has_times(tmp_pat
     when, _, said_then = line.partition("  ")
     assert (datetime.fromisoformat(when).tzinfo is not None, said_then.split(":")[0]) == (
         True,
-        "hermes-acp is resident",
+        "The resident process is ready",
     )
 
 

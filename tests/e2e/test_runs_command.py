@@ -74,6 +74,13 @@ async def test_a_run_goes_on_in_a_known_session_and_creates_one_only_when_asked(
     home: Path, workspace: Path
 ) -> None:
     environment = agent_environment(home)
+    sessions = home / ".hermes" / "sessions"
+    sessions.mkdir(parents=True)
+    (sessions / "miner-1.jsonl").write_text("")
+    start = ("runs", "start", "go on", "--session", "miner1")
+    refused = await run_command(*start, environment=environment, cwd=workspace)
+    assert "Did you mean 'miner-1'?" in refused.errors
+    (sessions / "miner-1.jsonl").unlink()
     start = ("runs", "start", "go on", "--session", "mine")
     refused = await run_command(*start, environment=environment, cwd=workspace)
     assert (refused.code, "There is no session 'mine'" in refused.errors) == (2, True), refused.errors

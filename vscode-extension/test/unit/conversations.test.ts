@@ -198,6 +198,32 @@ describe("conversations", () => {
     expect(scene.store.get("s")?.items.at(-1)).toMatchObject({ reason: "lost", unanswered: "Edit /p/a" });
   });
 
+  it("go on with a turn that the next server continues, and say nothing of a loss", async () => {
+    const scene = new Scene();
+    const tell = (update: object) => scene.sessions.takeUpdate({ sessionId: "s", update } as never);
+    const said = (kind: string, messageId: string, words: string) =>
+      tell({ sessionUpdate: kind, messageId, content: { type: "text", text: words } });
+    scene.on["session/prompt"] = () => new Promise(() => undefined);
+    await scene.sessions.begin();
+    void scene.sessions.prompt("s", text("go"));
+    await Promise.resolve();
+    said("agent_message_chunk", "a", "Half of it. ");
+    scene.sessions.lose("The resident process has ended.");
+    scene.on["session/load"] = () => {
+      said("user_message_chunk", "m", "go");
+      said("agent_message_chunk", "a", "Half of it. ");
+      tell({ sessionUpdate: "session_info_update", _meta: { hermes: { turnBegan: { turnId: "t" } } } });
+      return { configOptions: [] };
+    };
+    await scene.sessions.adopt(scene.link);
+    said("agent_message_chunk", "b", "The rest.");
+    const turnEnded = { turnId: "t", reason: "end_turn", text: "" };
+    expect(scene.store.get("s")?.turns).toEqual(["t"]);
+    tell({ sessionUpdate: "session_info_update", _meta: { hermes: { turnEnded } } });
+    expect(scene.items()).toEqual(["user:go", "agent:Half of it. ", "agent:The rest.", "end:"]);
+    expect(scene.store.get("s")?.turns).toEqual([]);
+  });
+
   it("tell of no lost turn where the agent asks its question again", async () => {
     const scene = new Scene();
     const tell = (hermes: object) =>

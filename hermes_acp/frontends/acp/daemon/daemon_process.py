@@ -177,13 +177,15 @@ class ResidentProcess:
                 background_tasks(self._app.run, self._manager.keep_alive),
                 anyio.create_task_group() as tasks,
             ):
-                if self._lock and (listener := await self._listener()):
+                if self._lock:
+                    listener = await self._listener()
                     await self._note_left_over(UnfinishedTurns(home / "unfinished-turns.json"))
                     have_begun = anyio.Event()
                     tasks.start_soon(self._continue_all, have_begun)
                     with anyio.move_on_after(CONTINUING_S):  # clients that come back find their turn running
                         await have_begun.wait()
-                    tasks.start_soon(self._clients.serve, listener)
+                    if listener:
+                        tasks.start_soon(self._clients.serve, listener)
                 if self._http:
                     tasks.start_soon(self._http.serve, self._app, self._registry, home)
                     self._http.announce(self._announce)

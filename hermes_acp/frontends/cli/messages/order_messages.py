@@ -1,6 +1,6 @@
 """Texts of `hermes-acp runs`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -20,9 +20,6 @@ CWD_HELP: Final = "the folder to work in (default: the current one)"
 NEW_ID_HELP: Final = "the ID of the run; starting the same ID again changes nothing (default: a new one)"
 SESSION_HELP: Final = "continue this session: its ID, or the beginning of it (default: a new session)"
 CREATE_SESSION_HELP: Final = "with --session: create the session if there is none with this ID"
-SESSION_HINT: Final = (
-    "List the sessions: hermes-acp sessions list. --create-session creates one with this ID."
-)
 MODE_HELP: Final = "the permission mode (default: as configured)"
 BACKEND_HELP: Final = "where commands run (default: as configured)"
 MODEL_HELP: Final = "the model (default: as configured)"
@@ -65,6 +62,12 @@ STATES: Final[Mapping[RunState, str]] = MappingProxyType(
 ANSWER: Final = "The agent's last message"
 ALLOW_OR_DENY: Final = "allow|deny"
 TEXT: Final = '"…"'
+
+
+def session_hint(similar: Sequence[str]) -> str:
+    """Say what to do about the ID of a session that does not exist."""
+    meant = "".join(f"Did you mean {each!r}? " for each in similar)
+    return f"{meant}List the sessions: hermes-acp sessions list. --create-session creates one with this ID."
 
 
 def started(run: str, state: RunState) -> str:

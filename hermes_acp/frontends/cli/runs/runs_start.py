@@ -16,6 +16,7 @@ from hermes_acp.frontends.cli.cli_output import escaped, note, print_json
 from hermes_acp.frontends.cli.messages import order_messages
 from hermes_acp.frontends.cli.runs.run_wishes import prompt_of, wish_of
 from hermes_acp.frontends.cli.runs.runs_show import as_document, full_document, question_lines
+from hermes_acp.frontends.command_line.nearest_words import nearest
 from hermes_acp.telemetry.trace_context import valid_trace_parent
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ async def _session_of(service: "RunService", environment: Environment, options: 
         may_be_new = options.create_session and SESSION_ID.fullmatch(named) and not is_child(named)
         if may_be_new or await service.engine.list(RunFilter(session_id=named, limit=1)):
             return named
-        raise SessionNotFound(error.message, session_id=named, hint=order_messages.SESSION_HINT) from error
+        stored = sorted(path.stem for path in SessionStore(environment.home).folder.glob("*.jsonl"))
+        hint = order_messages.session_hint(nearest(named, stored, 1))
+        raise SessionNotFound(error.message, session_id=named, hint=hint) from error
 
 
 async def _report_started(app: "App", view: RunView, *, as_json: bool) -> int:

@@ -46,10 +46,10 @@ async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) 
 
 async def _past_times(client: ClientConnection, session_id: str) -> PastTimes | None:
     """Return the times of a session's events for a client that shows them."""
-    record = await client.app.sessions.record_of(session_id)
-    if record is None or not takes(client.capabilities, "times"):
+    if not takes(client.capabilities, "times"):
         return None
-    return await anyio.to_thread.run_sync(read_past_times, record)
+    record = await client.app.sessions.record_of(session_id)
+    return record and await anyio.to_thread.run_sync(read_past_times, record)
 
 
 METHOD = Method(v1.LoadSessionRequest, load_session, access="any")
