@@ -79,11 +79,11 @@ def spoiled(spoiling: str) -> Sequence[str]:
 HEADLESS = {
     "the event loop is blocked": f"""
 from hermes_acp.sessions.session import Session
-Session.prompt = lambda *_: {FOR_EVER}
+Session.prompt = lambda *_, **__: {FOR_EVER}
 """,
     "a worker thread never returns": f"""
 from hermes_acp.sessions.session import Session
-async def prompt(*_):
+async def prompt(*_, **__):
     await anyio.to_thread.run_sync(lambda: {FOR_EVER})
 Session.prompt = prompt
 """,

@@ -133,7 +133,7 @@ async def test_a_chat_with_broken_settings_offers_to_mend_them(tmp_path: Path) -
     (tmp_path / ".hermes" / "config.yaml").write_text("provider: none\n")
     with terminal("chat", home=tmp_path) as person:
         await person.wait_for_next("line 1: `provider`")
-        await person.wait_for_next("Mend the settings now?")
+        await person.wait_for_next("Repair the settings now?")
         person.type("\n")
         await person.wait_for_next("keep a copy of the file")
 

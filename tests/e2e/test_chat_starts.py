@@ -37,7 +37,7 @@ async def test_a_chat_starts_with_a_prompt_and_with_a_session_that_is_picked(pla
             terminal.type(CTRL_D)
             assert await terminal.end() == 0
         done = await place.piped(server, b"pears\n", "--resume")
-        assert (done.returncode, b"needs the ID" in done.stderr) == (2, True), done.stderr
+        assert (done.returncode, b"needs a session ID" in done.stderr) == (2, True), done.stderr
         async with place.chat(server, "--resume") as terminal:
             await terminal.see("1 Fruit talk")
             await terminal.see("“apples first”")

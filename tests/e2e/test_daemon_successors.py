@@ -144,7 +144,7 @@ async def test_a_process_that_an_editor_started_stays_if_a_person_starts_it(tmp_
         shown = await run_command("status", environment=environment, cwd=tmp_path)
         assert "`hermes-acp daemon start` keeps it running" in shown.output
         start = await run_command("daemon", "start", environment=environment, cwd=tmp_path)
-        assert (start.code, "does not end by itself" in start.errors) == (0, True)
+        assert (start.code, "no longer ends by itself" in start.errors) == (0, True)
         assert (await status(environment, tmp_path))["flags"] == []
     finally:
         await run_command("daemon", "stop", environment=environment, cwd=tmp_path)

@@ -88,7 +88,7 @@ async def test_hooks_are_listed_tried_and_checked(home: Path, workspace: Path) -
     assert "guard (yours)\n  before_tool, for *.py" in listed
     assert "BROKEN: the program 'no-such-program' was not found." in listed
     assert "lint (the project's, in the sandbox): not trusted" in listed
-    assert "No hook that may run here waits for after_tool." in await said("hooks", "test", "after_tool")
+    assert "No hook for after_tool may run here." in await said("hooks", "test", "after_tool")
     assert not (workspace / "tried").exists()
     assert "guard: refuses: " in await said("hooks", "test", "before_tool", "--path", "a.py")
     assert "guard: does not apply" in await said("hooks", "test", "before_tool", "--path", "a.txt")

@@ -238,7 +238,7 @@ async def test_failures_of_a_function_are_outcomes(tmp_path: Path) -> None:
         await agent.run_async("Try.")
         errors = [record["error"] for record in agent.state.tool_history]
     assert errors[:2] == ["ValueError: no such thing", "SystemExit: 3"]
-    assert "the agent that is waiting for it" in (errors[2] or "")
+    assert "the agent that is waiting for the tool" in (errors[2] or "")
 
 
 async def test_two_processes_do_not_share_a_session(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_wrong_agents_and_tools_are_explained(tmp_path: Path) -> None:
         Agent("../other")
     with pytest.raises(TypeError, match="no option 'modle'"):
         Agent("a", **misspelt)
-    with pytest.raises(BadRequest, match="not empty"):
+    with pytest.raises(BadRequest, match="non-empty"):
         agent.run("  ")
     with pytest.raises(BadRequest, match="no built-in tool 'termnal'"):
         Agent("a", builtin_tools=["termnal"])

@@ -1,7 +1,8 @@
 """Record which tools a session's requests describe, so that it can be exported with their schemas."""
 
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from collections import deque
+from operator import is_
+from typing import TYPE_CHECKING, Final
 
 from anyio.to_thread import run_sync
 
@@ -13,7 +14,9 @@ from hermes_acp.storage.tool_schema_store import OfferedTools, ToolSchemaStore, 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn.turn import Turn
     from hermes_acp.agent.turn.turn_endings import Ending
-    from hermes_acp.tools.toolbox import Toolbox
+
+RECENT: Final = 16
+"""How many sets of tools are recognised by their schemas without looking into them."""
 
 
 class OfferedToolsRecorder:
@@ -21,7 +24,7 @@ class OfferedToolsRecorder:
 
     def __init__(self, store: ToolSchemaStore) -> None:
         self._store = store
-        self._digests: WeakKeyDictionary[Toolbox, str] = WeakKeyDictionary()
+        self._recent: deque[tuple[OfferedTools, str]] = deque(maxlen=RECENT)
         self._kept: set[str] = set()
 
     async def note(self, turn: "Turn") -> "Ending | None":
@@ -30,11 +33,11 @@ class OfferedToolsRecorder:
         A copy that cannot be stored ends no turn: an export then lacks the schemas and reports it.
         """
         toolbox = turn.deps.toolbox
-        digest = self._digests.get(toolbox)
+        offered = OfferedTools(toolbox.schemas, toolbox.deferred_schemas)
+        digest = next((known for tools, known in self._recent if _are_the_same(tools, offered)), None)
         if digest is None or (digest != turn.record.tools_digest and digest not in self._kept):
-            offered = OfferedTools(toolbox.schemas, toolbox.deferred_schemas)
             digest = await run_sync(self._keep, offered)
-            self._digests[toolbox] = digest
+            self._recent.append((offered, digest))
         if digest != turn.record.tools_digest:
             turn.emit(ToolsOffered(digest, __version__))
         return None
@@ -48,3 +51,11 @@ class OfferedToolsRecorder:
                 return digest
             self._kept.add(digest)
         return digest
+
+
+def _are_the_same(some: OfferedTools, others: OfferedTools) -> bool:
+    """Return whether two sets consist of the same objects: schemas are made once and shared by toolboxes."""
+    return all(
+        len(one) == len(other) and all(map(is_, one, other))
+        for one, other in ((some.tools, others.tools), (some.deferred, others.deferred))
+    )

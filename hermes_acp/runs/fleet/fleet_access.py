@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
+from hermes_acp.config.settings_text import read_text
 from hermes_acp.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -57,14 +58,16 @@ def fleet_database(environment: Environment) -> str:
     if named := environment.variables.get(DATABASE_VARIABLE):
         return named
     try:
-        with open(environment.secrets_file, encoding="utf-8") as file:
-            if DATABASE_VARIABLE not in file.read():
-                return ""
-    except (OSError, UnicodeDecodeError):
+        text = read_text(environment.secrets_file)
+    except ConfigError:
+        return ""  # who needs the secrets reports it
+    if DATABASE_VARIABLE not in text:
         return ""
+    from io import StringIO
+
     from dotenv import dotenv_values
 
-    return dotenv_values(environment.secrets_file, interpolate=False).get(DATABASE_VARIABLE) or ""
+    return dotenv_values(stream=StringIO(text), interpolate=False).get(DATABASE_VARIABLE) or ""
 
 
 def fleet_access(environment: Environment, settings: "FleetSettings") -> FleetAccess:

@@ -45,16 +45,18 @@ export const duration = (ms: number) => {
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 };
-export const ranAt = (when: string, tookMs: number | undefined) =>
-  tookMs === undefined ? `Started ${when}` : `${when}, ran for ${duration(tookMs)}`;
-export const timeSpent = (when: string, { modelMs, firstWordMs, toolsMs, waitingMs }: TurnTimes) =>
-  [
+export const ranAt = (when: string, tookMs: number | undefined) => {
+  return tookMs === undefined ? `Started ${when}` : `${when}, ran for ${duration(tookMs)}`;
+};
+export const timeSpent = (when: string, { modelMs, firstWordMs, toolsMs, waitingMs }: TurnTimes) => {
+  return [
     when,
     `model ${duration(modelMs)}`,
     ...(firstWordMs === undefined ? [] : [`first word after ${duration(firstWordMs)}`]),
     `tools ${duration(toolsMs)}`,
     `waiting for you ${duration(waitingMs)}`,
   ].join(" · ");
+};
 export const NO_OUTPUT_YET = "No output yet.";
 export const NO_OUTPUT = "No output.";
 

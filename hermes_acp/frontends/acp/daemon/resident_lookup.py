@@ -4,6 +4,7 @@ Every process that an editor starts comes through here, so this imports little.
 """
 
 import os
+import stat
 import sys
 import time
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ SUCCESSOR_S: Final = 5.0
 """How long a client waits for the next resident process, once one has ended without being told to."""
 LOOK_S: Final = 0.05
 CONFIG_FILE: Final = "config.yaml"
+MAX_SETTINGS_BYTES: Final = 1 << 20
+"""How much of the settings is searched for `daemon: auto`."""
 
 
 class ResidentLookup:
@@ -74,10 +77,16 @@ class ResidentLookup:
 def is_on_demand(home: str) -> bool:
     """Return whether the settings say `daemon: auto`. All else in them is left to code that can read YAML."""
     try:
-        with open(os.path.join(home, CONFIG_FILE), encoding="utf-8", errors="replace") as file:
-            return any(_says_auto(line) for line in file)
+        descriptor = os.open(os.path.join(home, CONFIG_FILE), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return False
+        text = os.read(descriptor, MAX_SETTINGS_BYTES).decode("utf-8", "replace")
+    finally:
+        os.close(descriptor)
+    return any(_says_auto(line) for line in text.splitlines())
 
 
 def _says_auto(line: str) -> bool:

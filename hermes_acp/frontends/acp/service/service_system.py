@@ -20,6 +20,8 @@ from hermes_acp.frontends.acp.service.systemd_unit import unit_text
 COMMAND_S: Final = 120.0
 """Starting a service waits until it reports that it is ready, or until its own time limit."""
 PROBE_S: Final = 10.0
+TOO_SLOW: Final = 124
+"""What timeout(1) reports of a command that took too long."""
 
 
 class ServiceState(Struct, frozen=True):
@@ -245,7 +247,7 @@ def run_program(
     except OSError as error:
         return subprocess.CompletedProcess(words, 127, "", service.cannot_run(words[0], error.strerror or ""))
     except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(words, 124, "", service.too_slow(words[0], seconds))
+        return subprocess.CompletedProcess(words, TOO_SLOW, "", service.too_slow(words[0], seconds))
 
 
 def _failure(done: "subprocess.CompletedProcess[str]") -> str:
