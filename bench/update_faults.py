@@ -90,7 +90,7 @@ def prepare(stage: Stage, version: str, dice: random.Random) -> None:
 
 
 def resize(disk: Path, size: int) -> bool:
-    """Give a file system in memory another size; return whether it has room for what is on it."""
+    """Resize a file system in memory; return whether it has room for what is on it."""
     words = ["mount", "-o", f"remount,size={size}", str(disk)]
     return subprocess.run(words, check=False, capture_output=True, timeout=60).returncode == 0
 

@@ -18,11 +18,11 @@ from hermes_acp.core.events import (
     SessionOpened,
     TurnEnded,
 )
-from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.core.ports.runtime_ports import Clock, StartTask
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import fold_events
 from hermes_acp.sessions.child_sessions import close_child, events_to_close, read_only
-from hermes_acp.sessions.clients.followed_sessions import FollowedSessions, Work
+from hermes_acp.sessions.clients.followed_sessions import FollowedSessions
 from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator
 from hermes_acp.sessions.session_listing import ListingAudience, SessionListing
@@ -91,7 +91,7 @@ class SessionManager:
         services: SessionServices,
         clock: Clock,
         creator: SessionCreator,
-        start: Callable[[Work], None],
+        start: StartTask,
     ) -> None:
         """Take the store and services; `start` runs work in the background."""
         self._store = store

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from hermes_acp.core.errors import Busy, HeldElsewhere, StorageError
+from hermes_acp.core.errors import Busy, ConfigError, HeldElsewhere, StorageError
 from hermes_acp.storage.session_rows import SessionRow, row_of
 from hermes_acp.storage.transcript import Transcript
 
@@ -44,8 +44,12 @@ class SharedSessions:
 
     @cached_property
     def records(self) -> "SharedRecords | None":
-        """The shared records. Blocks on first use."""
-        return self._open_records() if self._open_records else None
+        """The shared records; None if they cannot be shared, which `news` reports. Blocks on first use."""
+        try:
+            return self._open_records() if self._open_records else None
+        except ConfigError as error:
+            self._trouble = error.sentence()
+            return None
 
     async def keep(self) -> None:
         """Send what is added to shared records; runs in the background."""
@@ -133,6 +137,6 @@ class SharedSessions:
     async def _ready(self) -> "SharedRecords | None":
         from anyio import to_thread
 
-        if self._open_records is None:
-            return None
+        if self._open_records is None or "records" in vars(self):
+            return self.records
         return await to_thread.run_sync(lambda: self.records)

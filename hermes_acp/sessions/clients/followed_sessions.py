@@ -1,19 +1,18 @@
 """Sessions that run on another machine; their clients on this machine see what happens there."""
 
-from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import anyio
 from msgspec import Struct
 
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import Noticed
+from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.sessions.session import Session
 from hermes_acp.storage.session_store import SessionStore
 
-Work = Callable[[], Coroutine[Any, Any, None]]
 RELEASED_NOTICE: Final = (
     "The session is no longer open on the other machine. Open it again to continue it here."
 )
@@ -27,7 +26,7 @@ class _Following(Struct):
 class FollowedSessions:
     """Follows sessions for one process, each in its own task."""
 
-    def __init__(self, store: SessionStore, start: Callable[[Work], None]) -> None:
+    def __init__(self, store: SessionStore, start: StartTask) -> None:
         """Take the store; `start` runs work in the background."""
         self._store = store
         self._start = start

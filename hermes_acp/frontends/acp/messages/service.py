@@ -171,5 +171,5 @@ def too_slow(program: str, seconds: float) -> str:
 
 
 def exit_code(code: int) -> str:
-    """Give the exit code of a program that failed without output."""
+    """Say the exit code of a program that failed without output."""
     return f"It ended with exit code {code}."

@@ -120,7 +120,7 @@ def _agrees(options: argparse.Namespace) -> bool:
 
 
 def _put(draft: Path, target: Path, *, may_replace: bool) -> None:
-    """Give the file its name; never replace one that appeared meanwhile. Only its owner may read it."""
+    """Name the file; never replace one that appeared meanwhile. Only its owner may read it."""
     if may_replace:
         draft.replace(target)
         return
