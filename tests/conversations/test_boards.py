@@ -338,6 +338,9 @@ async def test_a_card_is_started_and_answered_by_editing_its_file(scene: Scene) 
         )
         await reached(app, card, "review")
         assert "Hard." in said_in(scene, 0)
+        with anyio.fail_after(WAIT_S):
+            while "state: review" not in path.read_text():
+                await anyio.sleep(0.02)
         path.write_text(path.read_text().replace("state: review", "state: running"))
         aside = path.parent / ".not-saved"
         with anyio.fail_after(WAIT_S):

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from hermes_acp.storage.watching.folder_watcher import FolderWatcher
 
 LOCK: Final = ".lock"
+MAX_WAITS: Final = 20
+"""How often a sync waits for files that are being written before it reads them as they are."""
 
 
 class CardFileSync:
@@ -43,6 +45,7 @@ class CardFileSync:
         problems: list[str] = []
         with self._locked(files) as is_ours:
             if is_ours:
+                await _settled(files)
                 for edit in await run_sync(lambda: list(files.edits())):
                     problem = edit.problem or await self._carry_out(name, edit)
                     if problem:
@@ -99,6 +102,14 @@ class CardFileSync:
                 yield True
         finally:
             os.close(descriptor)
+
+
+async def _settled(files: CardFiles) -> None:
+    """Wait until no file is being written."""
+    for _ in range(MAX_WAITS):
+        if not (wait_s := await run_sync(files.settles_in_s)):
+            return
+        await anyio.sleep(wait_s)
 
 
 def local_time(seconds: float) -> str:

@@ -37,6 +37,8 @@ SUFFIX: Final = ".md"
 NUMBER: Final = "number"
 MAX_SLUG: Final = 40
 MAX_BYTES: Final = 1 << 20
+QUIET_S: Final = 0.2
+"""How old a changed file must be to count as complete: a program may write it in several parts."""
 NUMBERED: Final = re.compile(r"(\d+)(?:-[^/]*)?\.md")
 NOT_TEXT: Final = "The file is not a text in UTF-8 of at most 1 MB."
 
@@ -71,6 +73,13 @@ class CardFiles:
             if known.get(name) != about and (edit := self._edit_of(name)):
                 yield edit
             known[name] = about
+
+    def settles_in_s(self) -> float:
+        """Return in how many seconds all changed files will be complete, unless they are written again."""
+        listed, now = _listed(self.folder), time.time()
+        known = self._untouched(listed) if self._known is None else self._known
+        ages = [now - about[0] / 1e9 for name, about in listed.items() if known.get(name) != about]
+        return max((QUIET_S - age for age in ages if 0 <= age < QUIET_S), default=0.0)
 
     def is_touched(self) -> bool:
         """Return whether a file has changed since this process wrote it."""

@@ -35,6 +35,8 @@ MCP_PREFIX: Final = "mcp__"
 GOOD_ENDINGS: Final = frozenset({"done", "input_required"})
 MAX_KEPT_RUNS: Final = 100
 NS: Final = 1_000_000_000
+US: Final = 1_000_000
+NS_IN_US: Final = 1000
 
 
 class _Call(Struct):
@@ -84,7 +86,7 @@ class SessionSpans:
         if self._contents:
             self._contents.note(event)
         if fold := _FOLDS.get(type(event)):
-            yield from fold(self, event, int(at * NS))
+            yield from fold(self, event, round(at * US) * NS_IN_US)  # a float is exact to a microsecond
 
     def start_turn(self, event: TurnStarted, at_ns: int) -> Iterator[FinishedSpan]:
         """Note that a turn started."""

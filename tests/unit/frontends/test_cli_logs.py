@@ -28,6 +28,7 @@ from hermes_acp.core.events import (
 from hermes_acp.core.messages import RequestTiming, Usage
 from hermes_acp.frontends.cli.cli_main import run_command
 from hermes_acp.memory.note_changes import NoteChange, NoteChanges
+from hermes_acp.sessions.activity.log_entries import entries_of_record
 from hermes_acp.storage.version_history import ChangeCause, open_history
 from hermes_acp.telemetry.structured_log import SIZE_LIMIT_BYTES, StructuredLog, note_change
 from tests.conversations.app_scene import RealClock
@@ -106,6 +107,14 @@ def test_a_log_tells_what_happened_and_how_long_it_took(home: Path, run: Run) ->
         "",
         "hermes-acp: Nothing like that happened here yet.\n",
     )
+
+
+def test_an_entry_has_exactly_the_time_of_its_event() -> None:
+    began = 1_795_922_658.0
+    for ms in range(1000):
+        at = began + ms / 1000
+        events = [(TurnStarted("t"), began), (TurnEnded("t", "done"), at)]
+        assert [entry.at for entry in entries_of_record("ses_1", events, str)] == [began, at]
 
 
 def test_only_the_records_that_can_matter_are_read(home: Path, run: Run) -> None:

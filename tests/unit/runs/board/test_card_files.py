@@ -1,6 +1,7 @@
 """Cards as files: what is written can be read again, and what a person edits becomes an action."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ from hermes_acp.core.ports.boards.cards import Actor, CardWork, Link
 from hermes_acp.core.ports.run_ports import RunBudget
 from hermes_acp.runs.board.board_fold import Board, fold
 from hermes_acp.runs.board.card_documents import parse, render
-from hermes_acp.runs.board.card_files import CardFiles
+from hermes_acp.runs.board.card_files import QUIET_S, CardFiles
 
 ANN = Actor("person", "ann")
 
@@ -215,3 +216,15 @@ def test_what_is_written_is_read_again(title: str, text: str) -> None:
     assert read == parse(render(card, local_time))
     if "<!--" not in text:
         assert read.text == text.strip()
+
+
+def test_a_file_that_is_being_written_is_not_complete_yet(files: CardFiles) -> None:
+    files.write(board_of(ONE))
+    assert files.settles_in_s() == 0
+    path = path_of(files, "1")
+    path.write_text("")
+    assert 0 < files.settles_in_s() <= QUIET_S
+    assert 0 < CardFiles(files.folder.parent, local_time).settles_in_s() <= QUIET_S
+    for at in (time.time() - QUIET_S, time.time() + 60):  # an old change, and a clock that runs ahead
+        os.utime(path, (at, at))
+        assert files.settles_in_s() == 0
