@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -325,6 +325,16 @@ async def test_a_card_that_starts_work_is_approved_by_a_person(scene: Scene) -> 
         assert len((await app.board_service.board(BOARD)).cards) == 1
 
 
+async def says(path: Path, words: str) -> None:
+    """Wait until a file says something; while it is written again, it is missing for a moment."""
+    with anyio.fail_after(WAIT_S):
+        while True:
+            with suppress(FileNotFoundError):
+                if words in path.read_text():
+                    return
+            await anyio.sleep(0.02)
+
+
 async def test_a_card_is_started_and_answered_by_editing_its_file(scene: Scene) -> None:
     scene.provider.plays(step("Thought."))
     async with opened(scene) as app:
@@ -338,14 +348,13 @@ async def test_a_card_is_started_and_answered_by_editing_its_file(scene: Scene) 
         )
         await reached(app, card, "review")
         assert "Hard." in said_in(scene, 0)
-        with anyio.fail_after(WAIT_S):
-            while "state: review" not in path.read_text():
-                await anyio.sleep(0.02)
+        await says(path, "state: review")
         path.write_text(path.read_text().replace("state: review", "state: running"))
         aside = path.parent / ".not-saved"
         with anyio.fail_after(WAIT_S):
-            while not aside.exists() or "state: review" not in path.read_text():
+            while not aside.exists():
                 await anyio.sleep(0.02)
+        await says(path, "state: review")
         (kept,) = aside.iterdir()
         assert kept.read_text().startswith("Not saved: A card cannot be moved to running by hand.")
         path.write_text(path.read_text().replace("state: review", "state: done"))
