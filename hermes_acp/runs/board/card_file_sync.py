@@ -3,6 +3,7 @@
 import fcntl
 import getpass
 import os
+import time
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -107,7 +108,7 @@ class CardFileSync:
 async def _settled(files: CardFiles) -> None:
     """Wait until no file is being written."""
     for _ in range(MAX_WAITS):
-        if not (wait_s := await run_sync(files.settles_in_s)):
+        if not (wait_s := await run_sync(files.settles_in_s, time.time())):
             return
         await anyio.sleep(wait_s)
 

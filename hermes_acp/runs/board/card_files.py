@@ -74,12 +74,14 @@ class CardFiles:
                 yield edit
             known[name] = about
 
-    def settles_in_s(self) -> float:
-        """Return in how many seconds all changed files will be complete, unless they are written again."""
-        listed, now = _listed(self.folder), time.time()
+    def settles_in_s(self, now: float) -> float:
+        """Return in how many seconds all changed files will be complete, unless they are written again; `now` is in
+        seconds since the epoch.
+        """
+        listed = _listed(self.folder)
         known = self._untouched(listed) if self._known is None else self._known
         ages = [now - about[0] / 1e9 for name, about in listed.items() if known.get(name) != about]
-        return max((QUIET_S - age for age in ages if 0 <= age < QUIET_S), default=0.0)
+        return max((QUIET_S - age for age in ages if abs(age) < QUIET_S), default=0.0)
 
     def is_touched(self) -> bool:
         """Return whether a file has changed since this process wrote it."""

@@ -2,6 +2,7 @@
 
 import re
 from importlib import import_module
+from io import StringIO
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -63,8 +64,6 @@ def fleet_database(environment: Environment) -> str:
         return ""  # who needs the secrets reports it
     if DATABASE_VARIABLE not in text:
         return ""
-    from io import StringIO
-
     from dotenv import dotenv_values
 
     return dotenv_values(stream=StringIO(text), interpolate=False).get(DATABASE_VARIABLE) or ""

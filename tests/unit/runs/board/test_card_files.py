@@ -1,7 +1,6 @@
 """Cards as files: what is written can be read again, and what a person edits becomes an action."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -219,12 +218,15 @@ def test_what_is_written_is_read_again(title: str, text: str) -> None:
 
 
 def test_a_file_that_is_being_written_is_not_complete_yet(files: CardFiles) -> None:
+    at = 1_795_922_658.0
     files.write(board_of(ONE))
-    assert files.settles_in_s() == 0
     path = path_of(files, "1")
+    assert files.settles_in_s(path.stat().st_mtime) == 0
     path.write_text("")
-    assert 0 < files.settles_in_s() <= QUIET_S
-    assert 0 < CardFiles(files.folder.parent, local_time).settles_in_s() <= QUIET_S
-    for at in (time.time() - QUIET_S, time.time() + 60):  # an old change, and a clock that runs ahead
-        os.utime(path, (at, at))
-        assert files.settles_in_s() == 0
+    os.utime(path, (at, at))
+    for each in (files, CardFiles(files.folder.parent, local_time)):
+        assert each.settles_in_s(at) == QUIET_S
+        assert 0 < each.settles_in_s(at + QUIET_S / 2) < QUIET_S
+        assert each.settles_in_s(at - QUIET_S / 2) > QUIET_S
+        for now in (at + QUIET_S * 2, at - 60):  # an old change, and a clock that ran ahead
+            assert each.settles_in_s(now) == 0
