@@ -9,6 +9,7 @@ import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import Mode
 from hermes_acp.core.events import (
     Event,
     ModeChanged,
@@ -178,7 +179,7 @@ class SessionManager:
         already open keeps its working directory; one that became read-only is reopened. What a killed process left open
         is closed, except for a turn that waits for its user if `keeps_questions`. `watch` is called where the past
         ends, so a watcher that starts there misses nothing and sees nothing twice. With `may_follow`, a session that
-        another machine continues is followed. Raises SessionNotFound, Busy, BadRequest, StorageError.
+        another machine continues is followed. Raises SessionNotFound, Busy, BadRequest, ConfigError, StorageError.
         """
         if (session := self._open.get(session_id)) and session.is_stuck and session_id not in self._followed:
             await self.close(session_id)  # the obstacle may be gone by now
@@ -200,6 +201,7 @@ class SessionManager:
             if is_child(session_id):
                 transcript.seal(read_only(session_id))
             try:
+                default = await self._default_mode(events)
                 session, ends = await self._revive(
                     transcript, events, cwd, open_workspace, more_roots, keeps_questions=keeps_questions
                 )
@@ -213,7 +215,8 @@ class SessionManager:
             _note(session, event)
         news += _troubles(session, transcript)
         session.ledger.admit(ListingAudience(self.listing, session.record))
-        self._note_default_mode(session, events)
+        if default and default != session.record.mode:
+            _note(session, ModeChanged(default))
         _note_roots(session, more_roots)
         if watch:
             watch(session)
@@ -222,11 +225,9 @@ class SessionManager:
             self._followed.follow(session)
         return session, SessionHistory(events, news)
 
-    def _note_default_mode(self, session: Session, events: Sequence[Event]) -> None:
-        """Set the default mode of a session whose process was killed before it had recorded that."""
-        mode = self._services.configuration.default_mode()
-        if _lacks_mode(events) and mode != session.record.mode:
-            _note(session, ModeChanged(mode))
+    async def _default_mode(self, events: Sequence[Event]) -> Mode | None:
+        """Return the mode of a session whose process was killed before it had recorded one. Raise ConfigError."""
+        return await self._services.configuration.read_default_mode() if _lacks_mode(events) else None
 
     async def _revive(
         self,

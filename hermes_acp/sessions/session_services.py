@@ -31,6 +31,10 @@ class TurnConfiguration(Protocol):
         """Return the limits of a turn. Only valid once `deps` has returned."""
         ...
 
+    async def read_default_mode(self) -> Mode:
+        """Return the mode of new sessions, also before anything else has read the settings. Raises ConfigError."""
+        ...
+
     def default_mode(self) -> Mode:
         """Return the mode that new sessions start in."""
         ...

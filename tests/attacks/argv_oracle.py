@@ -5,6 +5,7 @@ in a scratch folder, as nobody where the tests run as root, with limits on the s
 """
 
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -25,6 +26,7 @@ from tests.attacks.argv_words import DASHED_FILES, FILES, ODD_FILES, SEEDS, comm
 
 BATCH: Final = 300
 BATCH_TIMEOUT_S: Final = 300
+BACKGROUND_TIMEOUT_S: Final = 20
 NOBODY: Final = 65_534
 LOCALES: Final = ("C.UTF-8", "C")
 DRIVER: Final = r"""
@@ -102,6 +104,7 @@ def runs_of(texts: Sequence[str], scene: Scene) -> list[list[Run]]:
     is_root = os.geteuid() == 0
     with tempfile.TemporaryDirectory() as reports:
         Path(reports).chmod(0o777)
+        is_open, held_open = os.pipe()
         bash = subprocess.Popen(
             ["/bin/bash", "--norc", "-c", DRIVER],
             stdin=subprocess.PIPE,
@@ -109,15 +112,19 @@ def runs_of(texts: Sequence[str], scene: Scene) -> list[list[Run]]:
             stderr=subprocess.DEVNULL,
             env={**_variables(scene), "REPORTS": reports},
             cwd=scene.work,
+            pass_fds=(held_open,),
             start_new_session=True,
             user=NOBODY if is_root else None,
             group=NOBODY if is_root else None,
             extra_groups=() if is_root else None,
         )
+        os.close(held_open)
         try:
             bash.communicate(b"".join(text.encode() + b"\0" for text in texts), BATCH_TIMEOUT_S)
+            # What a command left at work in the background has something to report too; the pipe closes with the last.
+            select.select((is_open,), (), (), BACKGROUND_TIMEOUT_S)
         finally:
-            # What a command left at work in the background ends with it.
+            os.close(is_open)
             with suppress(ProcessLookupError):
                 os.killpg(bash.pid, signal.SIGKILL)
             bash.wait()

@@ -197,8 +197,7 @@ async def test_a_session_whose_process_was_killed_at_its_creation_has_the_defaul
     (record,) = scene.home.glob("sessions/*.jsonl")
     opened, *_ = record.read_bytes().splitlines(keepends=True)
     record.write_bytes(opened)
-    async with scene.editor() as editor:
-        loaded = await editor.call(
-            "session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
-        )
-    assert loaded["modes"]["currentModeId"] == "plan"
+    app = scene.open_app()  # does not warm up, so nothing else reads the settings first
+    loaded, _ = await app.sessions.load(session, None, lambda _, cwd, roots: app.open_workspace(cwd, roots))
+    assert loaded.record.mode == "plan"
+    await app.sessions.close(session)

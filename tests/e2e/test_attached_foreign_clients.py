@@ -133,6 +133,10 @@ async def test_one_of_many_answers(tmp_path: Path, require_all: bool) -> None:
                 "--agent",
                 COMMAND,
                 "--approve-all",
+                *(
+                    "--ttl",
+                    "1",
+                ),  # its background process ends by itself: `sessions close` may refuse on a busy machine
             )
             done = await run_command(*constant, *words, environment=environment, cwd=folder, command=node)
             assert done.code == 0, done
@@ -173,5 +177,4 @@ async def test_one_of_many_answers(tmp_path: Path, require_all: bool) -> None:
                 assert answerers(updates) == answerers(typed.lines) == ["acpx"]
                 plain = [each.model_dump(by_alias=True) for each in python.updates]
                 assert answerers(plain) == ["acpx"]
-                await acpx("sessions", "close")
         assert (folder / "a.py").read_text() == AFTER

@@ -86,7 +86,12 @@ class Configuration:
         is_likely = self._environment.mentions_a_model() and not self.access.is_changed
         if self.is_signed_out or not (self._deps or is_likely):
             await self.find_model()
-        elif self._settings is None and self._environment.config_file.is_file():
+        else:
+            await self._read_settings()
+
+    async def _read_settings(self) -> None:
+        """Read the settings file unless that was done. Raise ConfigError."""
+        if self._settings is None and self._environment.config_file.is_file():
             settings, choice = await anyio.to_thread.run_sync(self.access.read)
             fallbacks = await anyio.to_thread.run_sync(self.access.fallbacks)
             self._settings = settings
@@ -223,6 +228,11 @@ class Configuration:
     def allows_bypass(self) -> bool:
         """Return whether the user allowed the mode that never asks, on the command line or in their settings."""
         return self._environment.allows_bypass or bool(self._settings and self._settings.allow_bypass)
+
+    async def read_default_mode(self) -> Mode:
+        """Return the mode of new sessions as the settings file has it. Raises ConfigError."""
+        await self._read_settings()
+        return self.default_mode()
 
     def default_mode(self) -> Mode:
         """Return the mode of new sessions; without a settings file, nothing is read."""
