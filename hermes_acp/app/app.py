@@ -199,7 +199,6 @@ class App:
             self.backend_selector.elsewhere,
             self._background.start,
             ChildSessions(self._store, clock, self.ids),
-            self.configuration.child_limits,
             lambda: unattended_work(self.run_service, lambda: self.board_service, self._environment.home),
         )
 

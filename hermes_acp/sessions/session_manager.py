@@ -9,7 +9,6 @@ import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.event_types import Mode
 from hermes_acp.core.events import (
     Event,
     ModeChanged,
@@ -201,7 +200,6 @@ class SessionManager:
             if is_child(session_id):
                 transcript.seal(read_only(session_id))
             try:
-                default = await self._default_mode(events)
                 session, ends = await self._revive(
                     transcript, events, cwd, open_workspace, more_roots, keeps_questions=keeps_questions
                 )
@@ -215,8 +213,6 @@ class SessionManager:
             _note(session, event)
         news += _troubles(session, transcript)
         session.ledger.admit(ListingAudience(self.listing, session.record))
-        if default and default != session.record.mode:
-            _note(session, ModeChanged(default))
         _note_roots(session, more_roots)
         if watch:
             watch(session)
@@ -224,10 +220,6 @@ class SessionManager:
         if transcript.is_followed:
             self._followed.follow(session)
         return session, SessionHistory(events, news)
-
-    async def _default_mode(self, events: Sequence[Event]) -> Mode | None:
-        """Return the mode of a session whose process was killed before it had recorded one. Raise ConfigError."""
-        return await self._services.configuration.read_default_mode() if _lacks_mode(events) else None
 
     async def _revive(
         self,
@@ -240,6 +232,7 @@ class SessionManager:
         keeps_questions: bool,
     ) -> tuple[Session, list[Event]]:
         """Open a stored session, and return the events its record lacks; nothing can fail once it is open."""
+        configuration = self._services.configuration
         record = await anyio.to_thread.run_sync(fold_events, events)
         place = record.cwd if cwd is None else cwd
         more = record.roots[1:] if more_roots is None else more_roots
@@ -249,6 +242,10 @@ class SessionManager:
         ends: list[Event] = []
         if not transcript.is_followed:
             ends = await anyio.to_thread.run_sync(close, record, transcript.path)
+        if _lacks_mode(events):
+            await configuration.read_settings()
+            if (mode := configuration.default_mode()) != record.mode:
+                ends.append(ModeChanged(mode))
         workspace = open_workspace(record.session_id, place, roots)
         return Session(transcript, record, workspace, self._services), ends
 

@@ -31,12 +31,12 @@ class TurnConfiguration(Protocol):
         """Return the limits of a turn. Only valid once `deps` has returned."""
         ...
 
-    async def read_default_mode(self) -> Mode:
-        """Return the mode of new sessions, also before anything else has read the settings. Raises ConfigError."""
+    async def read_settings(self) -> None:
+        """Read the settings unless that was done. Raises ConfigError."""
         ...
 
     def default_mode(self) -> Mode:
-        """Return the mode that new sessions start in."""
+        """Return the mode that new sessions start in, once the settings have been read."""
         ...
 
     def models(self) -> tuple[AvailableModel, ...]:

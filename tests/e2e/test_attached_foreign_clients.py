@@ -126,18 +126,9 @@ async def test_one_of_many_answers(tmp_path: Path, require_all: bool) -> None:
         environment = agent_environment(tmp_path, model)
 
         async def acpx(*words: str) -> None:
-            constant = (
-                str(MODULES / "acpx/dist/cli.js"),
-                "--cwd",
-                str(folder),
-                "--agent",
-                COMMAND,
-                "--approve-all",
-                *(
-                    "--ttl",
-                    "1",
-                ),  # its background process ends by itself: `sessions close` may refuse on a busy machine
-            )
+            # Its background process ends by itself: `sessions close` may refuse on a busy machine.
+            script = str(MODULES / "acpx/dist/cli.js")
+            constant = (script, "--cwd", str(folder), "--agent", COMMAND, "--approve-all", "--ttl", "1")
             done = await run_command(*constant, *words, environment=environment, cwd=folder, command=node)
             assert done.code == 0, done
 

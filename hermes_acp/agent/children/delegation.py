@@ -3,7 +3,7 @@
 A child's tools are chosen before it starts, so it cannot exceed the maximum depth.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -42,7 +42,7 @@ class ChildLimits(Struct, frozen=True):
 class Delegation:
     """The TaskDelegator of this process."""
 
-    def __init__(self, records: ChildRecords, bounds: Callable[[], ChildLimits]) -> None:
+    def __init__(self, records: ChildRecords, bounds: ChildLimits) -> None:
         self._records = records
         self._bounds = bounds
 
@@ -56,7 +56,7 @@ class Delegation:
         """
         if not isinstance(progress, CallProgress):
             raise InternalError("Work was delegated outside of a turn.")
-        turn, bounds = progress.turn, self._bounds()
+        turn, bounds = progress.turn, self._bounds
         if len(delegated_tasks) > bounds.max_children:
             raise BadRequest(
                 f"{len(delegated_tasks)} tasks are more than one call may contain; the limit is {bounds.max_children}.",

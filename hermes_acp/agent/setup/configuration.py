@@ -20,7 +20,6 @@ from hermes_acp.garbage_collection import enable_garbage_collection
 from hermes_acp.mcp.server_manager import McpServerManager
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.children.delegation import ChildLimits
     from hermes_acp.agent.turn.turn import TurnDependencies
     from hermes_acp.agent.turn.turn_limits import TurnLimits
     from hermes_acp.config.model_choice import ModelChoice
@@ -87,10 +86,10 @@ class Configuration:
         if self.is_signed_out or not (self._deps or is_likely):
             await self.find_model()
         else:
-            await self._read_settings()
+            await self.read_settings()
 
-    async def _read_settings(self) -> None:
-        """Read the settings file unless that was done. Raise ConfigError."""
+    async def read_settings(self) -> None:
+        """Read the settings file if there is one and it was not read yet. Raises ConfigError."""
         if self._settings is None and self._environment.config_file.is_file():
             settings, choice = await anyio.to_thread.run_sync(self.access.read)
             fallbacks = await anyio.to_thread.run_sync(self.access.fallbacks)
@@ -213,14 +212,6 @@ class Configuration:
             max_schema_tokens=budget.max_schema_tokens,
         )
 
-    def child_limits(self) -> "ChildLimits":
-        """Return the limits on the child agents of a call; only call this in a turn."""
-        from hermes_acp.agent.children.delegation import ChildLimits
-
-        assert self._settings, "a turn has settings"
-        section = self._settings.delegation
-        return ChildLimits(section.max_parallel, section.max_children, section.max_steps)
-
     def settings(self) -> "Settings | None":
         """Return the settings once they have been read."""
         return self._settings
@@ -229,13 +220,8 @@ class Configuration:
         """Return whether the user allowed the mode that never asks, on the command line or in their settings."""
         return self._environment.allows_bypass or bool(self._settings and self._settings.allow_bypass)
 
-    async def read_default_mode(self) -> Mode:
-        """Return the mode of new sessions as the settings file has it. Raises ConfigError."""
-        await self._read_settings()
-        return self.default_mode()
-
     def default_mode(self) -> Mode:
-        """Return the mode of new sessions; without a settings file, nothing is read."""
+        """Return the mode of new sessions: that of the settings once they have been read."""
         return self._settings.mode if self._settings else "ask"
 
     def models(self) -> tuple[AvailableModel, ...]:

@@ -26,7 +26,6 @@ from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 from hermes_acp.web.web_services import WebServices
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.children.delegation import ChildLimits
     from hermes_acp.agent.children.reflection import Reflection
     from hermes_acp.agent.turn.turn import SystemPrompt, TurnDependencies, TurnStages
     from hermes_acp.config.model_choice import ModelChoice
@@ -59,7 +58,7 @@ class TurnServices(Struct, frozen=True):
     """The services that a turn's tools and prompt use: servers, skills, learning, recall, policy and context.
 
     `elsewhere` names the backend of a workspace whose files are not on this machine. `start` starts a background task.
-    `child_records` stores the records of child agents; `child_limits` returns their limits.
+    `child_records` stores the records of child agents.
     """
 
     mcp_manager: McpServerManager
@@ -72,7 +71,6 @@ class TurnServices(Struct, frozen=True):
     elsewhere: Callable[[Workspace], str]
     start: StartTask
     child_records: ChildRecords
-    child_limits: "Callable[[], ChildLimits]"
     unattended: "Callable[[], UnattendedWork]" = lambda: UnattendedWork()
 
 
@@ -195,10 +193,10 @@ class TurnDependenciesFactory:
     def _ports(self, settings: "Settings", variables: Mapping[str, str]) -> dict[str, object]:
         """Return the ports of tools by name, except the workspace; `diagnoses` depends on the session's editor."""
         from hermes_acp.agent.calls.nested_calls import NestedCalls
-        from hermes_acp.agent.children.delegation import Delegation
+        from hermes_acp.agent.children.delegation import ChildLimits, Delegation
         from injection_scanner.foreign_text import InjectionScanner
 
-        services = self._services
+        services, limits = self._services, settings.delegation
         similarity = skill_similarity(services.recall_service)
         return {
             **self._web.ports(settings, variables),
@@ -206,7 +204,10 @@ class TurnDependenciesFactory:
             **services.learning.ports(settings.skills, services.skill_service.library, similarity),
             "scanner": InjectionScanner(),
             "recall": services.recall_service,
-            "delegates": Delegation(services.child_records, services.child_limits),
+            "delegates": Delegation(
+                services.child_records,
+                ChildLimits(limits.max_parallel, limits.max_children, limits.max_steps),
+            ),
             "inner_calls": NestedCalls(),
             "tool_workshop": services.custom_tools.workshop,
             "diagnoses": None,

@@ -79,7 +79,7 @@ def turn_with(
 ) -> tuple[Turn, MemoryJournal]:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.answer = answer
-    delegation = Delegation(records, lambda: bounds or ChildLimits())
+    delegation = Delegation(records, bounds or ChildLimits())
     tools = {
         name: FakeTool(name, succeed, ToolMetadata(is_cheap=name == "look"))
         for name in ("ask_user", "look", "act")
