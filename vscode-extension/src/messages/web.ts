@@ -15,6 +15,7 @@ export const TOKEN_WHERE = "`hermes-acp serve` shows the token, and an address t
 export const TOKEN_REFUSED = "The server does not accept this token.";
 export const TOKEN = "Token";
 export const SIGN_IN = "Sign in";
+export const SIGN_IN_WITH_PROVIDER = "Sign in with your account";
 export const OR_TOKEN = "Or enter a personal token, which the administrator of this server creates.";
 export const CONNECT = "Connect";
 

@@ -18,10 +18,10 @@ export function SignIn({ isRefused, onToken }: { isRefused: boolean; onToken: (t
   };
   return (
     <main class="sign-in">
-      <h1>{messages.ENTER_TOKEN}</h1>
+      <h1>{provider ? messages.SIGN_IN : messages.ENTER_TOKEN}</h1>
       {provider && (
         <a class="button primary" href={provider}>
-          {messages.SIGN_IN}
+          {messages.SIGN_IN_WITH_PROVIDER}
         </a>
       )}
       <p>{provider ? messages.OR_TOKEN : messages.TOKEN_WHERE}</p>
