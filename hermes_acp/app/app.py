@@ -22,6 +22,7 @@ from hermes_acp.app.service_factories import (
     build_run_service,
     build_session_store,
     build_tracers,
+    build_usage_service,
     unattended_work,
 )
 from hermes_acp.clock import SystemClock
@@ -132,7 +133,7 @@ class App:
         self.departures = Departures(self.sessions)
         self.turn_tasks = TurnTasks(self._background.start, self.departures, self.report_bug)
         self.session_admin = SessionAdmin(self._store, self.sessions, self.session_creator)
-        self.run_service = self._runs(clock)
+        self.run_service, self.usage_service = self._runs(clock), build_usage_service(environment)
 
     def _board_followers(self) -> BoardFollowers:
         """Return the service that shows boards in the sessions that follow one."""
@@ -322,6 +323,7 @@ class App:
         await self.checkpoint_service.keeper.aclose()
         await self.mcp_manager.aclose()
         await self.recall_service.aclose()
+        self.usage_service.close()
         await self.configuration.aclose()
         for tracer in self._tracers:
             await tracer.aclose()

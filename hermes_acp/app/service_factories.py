@@ -10,6 +10,7 @@ import anyio
 from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
+from hermes_acp.config.home_folders import DEFAULT_PROFILE
 from hermes_acp.core.ports.quota_ports import UserQuota
 from hermes_acp.core.ports.run_ports import Driver
 from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
@@ -17,6 +18,7 @@ from hermes_acp.mcp.server_manager import McpServerManager, SourceRunner
 from hermes_acp.recall.recall_service import RecallService
 from hermes_acp.runs.run_service import RunService
 from hermes_acp.storage.session_store import SessionStore
+from hermes_acp.storage.usage.usage_service import UsageService
 
 if TYPE_CHECKING:
     from hermes_acp.agent.setup.configuration import Configuration
@@ -62,6 +64,11 @@ def build_mcp_manager(
     return McpServerManager(
         environment, on_change, runner, variables=variables, process_registry=process_registry
     )
+
+
+def build_usage_service(environment: Environment) -> UsageService:
+    """Return the usage of a home; clients of the default profile see the other profiles too."""
+    return UsageService(environment, shows_all_profiles=environment.profile == DEFAULT_PROFILE)
 
 
 def build_session_store(
