@@ -20,6 +20,7 @@ COMMANDS = MappingProxyType(
         "daemon": ("hermes_acp.frontends.acp.daemon.daemon_command", "daemon_command"),
         "drive": ("hermes_acp.frontends.cli.worker.drive_command", "drive_command"),
         "gateway": ("hermes_acp.frontends.gateway.gateway_command", "gateway_command"),
+        "hub": ("hermes_acp.frontends.hub.hub_command", "hub_command"),
         "lsp": ("hermes_acp.frontends.lsp.lsp_command", "lsp_command"),
         "serve": ("hermes_acp.frontends.acp.daemon.serve_command", "serve_command"),
         "service": ("hermes_acp.frontends.acp.service.service_command", "service_command"),

@@ -24,13 +24,20 @@ def reset_inherited_signals() -> None:
     While a child's end (SIGCHLD) is ignored, the kernel discards exit statuses. If the parent ignores stop signals,
     as `nohup` does, this process keeps ignoring them, but its commands do not.
     """
+    import atexit
     import signal
 
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     of_python = {signal.SIGPIPE, signal.SIGXFSZ}
     for number in signal.valid_signals() - of_python:
-        if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, _ignore_caught if number in _asking_to_stop() else signal.SIG_DFL)
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            continue
+        if number in _asking_to_stop():
+            signal.signal(number, _ignore_caught)
+            # While it ends, Python resets caught signals to their default, which would end the process.
+            atexit.register(signal.signal, number, signal.SIG_IGN)
+        else:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def code_after(number: int) -> int:

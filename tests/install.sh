@@ -130,6 +130,7 @@ install_clients &
 if [ "${1:-}" = all ]; then
   {
     install_programs docker=docker.io dockerd=docker.io podman=podman runc=runc busybox=busybox-static chromium=chromium
+    install_programs nginx=nginx-light openssl=openssl
     install_programs dovecot=dovecot-imapd smtpd=opensmtpd
     [ -e /usr/lib/dovecot/lmtp ] || as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
       --no-install-recommends dovecot-lmtpd || lacks "Dovecot's LMTP: it could not be installed from apt"

@@ -22,6 +22,7 @@ from hermes_acp.app.service_factories import (
     build_run_service,
     build_session_store,
     build_tracers,
+    build_usage_service,
     unattended_work,
 )
 from hermes_acp.clock import SystemClock
@@ -29,6 +30,7 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.config.provider_access import ProviderAccess
 from hermes_acp.context.context_approvals import ContextApprovals
 from hermes_acp.core.errors import HermesError
+from hermes_acp.core.ports.quota_ports import NoQuota, UserQuota
 from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.core.ports.session_ports import SessionObserver
 from hermes_acp.core.ports.trust_ports import TrustItem
@@ -81,12 +83,13 @@ class App:
         overrides: Mapping[str, Any] | None = None,
         connect: "Connect | None" = None,
         observers: tuple[SessionObserver, ...] = (),
+        quota: UserQuota | None = None,
     ) -> None:
         """Prepare without touching disk or network.
 
-        `overrides` are settings from flags; `connect` connects to a chosen model, by default through its vendor.
+        `overrides` are settings from flags, `quota` is the user's; `connect` connects to a model.
         """
-        self.ids, clock = ids or RandomIds(), clock or SystemClock()
+        self.ids, self._quota, clock = ids or RandomIds(), quota or NoQuota(), clock or SystemClock()
         self._environment, self._clock, self._bugs = environment, clock, BugLog(environment.home)
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
         self._store = build_session_store(environment, self._forget)
@@ -130,7 +133,7 @@ class App:
         self.departures = Departures(self.sessions)
         self.turn_tasks = TurnTasks(self._background.start, self.departures, self.report_bug)
         self.session_admin = SessionAdmin(self._store, self.sessions, self.session_creator)
-        self.run_service = self._runs(clock)
+        self.run_service, self.usage_service = self._runs(clock), build_usage_service(environment)
 
     def _board_followers(self) -> BoardFollowers:
         """Return the service that shows boards in the sessions that follow one."""
@@ -144,7 +147,7 @@ class App:
         """Return the runs of the home folder, which work in sessions of this process."""
         return build_run_service(
             self._environment,
-            (clock, self.ids),
+            (clock, self.ids, self._quota),
             self._store,
             self.sessions,
             self.configuration,
@@ -199,6 +202,7 @@ class App:
             self.backend_selector.elsewhere,
             self._background.start,
             ChildSessions(self._store, clock, self.ids),
+            self._quota,
             lambda: unattended_work(self.run_service, lambda: self.board_service, self._environment.home),
         )
 
@@ -232,6 +236,7 @@ class App:
             lifecycle,
             builtin_commands(self._command_services(oauth_coordinator)),
             self.ids,
+            self._quota,
         )
 
     def _command_services(self, oauth_coordinator: OAuthCoordinator) -> CommandServices:
@@ -318,6 +323,7 @@ class App:
         await self.checkpoint_service.keeper.aclose()
         await self.mcp_manager.aclose()
         await self.recall_service.aclose()
+        self.usage_service.close()
         await self.configuration.aclose()
         for tracer in self._tracers:
             await tracer.aclose()

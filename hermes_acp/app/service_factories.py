@@ -10,12 +10,15 @@ import anyio
 from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
+from hermes_acp.config.home_folders import DEFAULT_PROFILE
+from hermes_acp.core.ports.quota_ports import UserQuota
 from hermes_acp.core.ports.run_ports import Driver
 from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
 from hermes_acp.mcp.server_manager import McpServerManager, SourceRunner
 from hermes_acp.recall.recall_service import RecallService
 from hermes_acp.runs.run_service import RunService
 from hermes_acp.storage.session_store import SessionStore
+from hermes_acp.storage.usage.usage_service import UsageService
 
 if TYPE_CHECKING:
     from hermes_acp.agent.setup.configuration import Configuration
@@ -63,6 +66,11 @@ def build_mcp_manager(
     )
 
 
+def build_usage_service(environment: Environment) -> UsageService:
+    """Return the usage of a home; clients of the default profile see the other profiles too."""
+    return UsageService(environment, shows_all_profiles=environment.profile == DEFAULT_PROFILE)
+
+
 def build_session_store(
     environment: Environment, forget: "Callable[[str], Awaitable[None]] | None" = None
 ) -> SessionStore:
@@ -87,7 +95,7 @@ def build_recall_service(environment: Environment, store: SessionStore) -> Recal
 
 def build_run_service(
     environment: Environment,
-    services: tuple[Clock, Ids],
+    services: tuple[Clock, Ids, UserQuota],
     store: SessionStore,
     sessions: "SessionManager",
     configuration: "Configuration",
@@ -99,17 +107,18 @@ def build_run_service(
     """Return the runs of a home folder, which work in sessions of this process; runs of cards work in their
     worktrees.
     """
-    clock, ids = services
+    clock, ids, quota = services
 
     def make_driver(prompts: "Prompts") -> Driver:
         from hermes_acp.runs.board.card_driver import CardDriver
+        from hermes_acp.runs.quota_driver import QuotaDriver
         from hermes_acp.runs.session_driver import SessionDriver
 
         def report(error: Exception) -> None:
             report_bug(error, ids.fresh("trace"))
 
         driver = SessionDriver(sessions, configuration, prompts, open_workspace, report)
-        return CardDriver(driver, *boards())
+        return QuotaDriver(CardDriver(driver, *boards()), quota)
 
     return RunService(environment, clock, ids, make_driver, store.sharing.fetch)
 

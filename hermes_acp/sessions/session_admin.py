@@ -27,7 +27,6 @@ from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator
 from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
 from hermes_acp.sessions.stored_sessions import StoredSessions
-from hermes_acp.storage.daily_usage import DayUsage
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
 
@@ -50,10 +49,6 @@ class SessionAdmin:
     async def first_prompts(self, session_ids: Sequence[str]) -> Mapping[str, str]:
         """Return the first line of each session's first prompt; those without one are left out."""
         return await anyio.to_thread.run_sync(self._stored.first_prompts, session_ids)
-
-    async def usage_by_day(self, session_ids: Sequence[str]) -> Mapping[str, list[DayUsage]]:
-        """Return what each session has used by day; those whose records cannot be read are left out."""
-        return await anyio.to_thread.run_sync(self._stored.usage_by_day, session_ids)
 
     async def rename(self, session_id: str, title: str) -> None:
         """Set a session's title permanently. Raises SessionNotFound, Busy, StorageError."""

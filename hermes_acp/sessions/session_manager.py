@@ -8,7 +8,7 @@ import anyio
 import anyio.to_thread
 from msgspec import Struct
 
-from hermes_acp.core.errors import StorageError
+from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.core.events import (
     Event,
     ModeChanged,
@@ -116,11 +116,13 @@ class SessionManager:
 
         Raises BadRequest for an unusable directory, and StorageError.
         """
+        self._refuse_too_many()
         begun = await anyio.to_thread.run_sync(self._creator.begin, cwd, more_roots, session_id)
         return self.adopt(begun, open_workspace)
 
     def adopt(self, begun: CreatedSession, open_workspace: OpenWorkspace) -> Session:
-        """Open a session that was created before."""
+        """Open a session that was created before. Raises BadRequest."""
+        self._refuse_too_many()
         record = begun.record
         self._store.sharing.share(begun.transcript)
         workspace = open_workspace(record.session_id, record.cwd, record.roots)
@@ -188,6 +190,7 @@ class SessionManager:
             await self._move(session, more_roots, open_workspace)
             if self._open.get(session_id) is session:
                 return session, await _past_of(session, self._store.path_of(session_id), watch)
+        self._refuse_too_many()
         path = self._store.path_of(session_id)
         self._moving[session_id] = anyio.Event()
         try:
@@ -220,6 +223,11 @@ class SessionManager:
         if transcript.is_followed:
             self._followed.follow(session)
         return session, SessionHistory(events, news)
+
+    def _refuse_too_many(self) -> None:
+        """Raise BadRequest if the quota allows no further open session."""
+        if refusal := self._services.quota.refuse_session(len(self._open)):
+            raise BadRequest(refusal)
 
     async def _revive(
         self,

@@ -11,6 +11,7 @@ from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.event_types import Mode
 from hermes_acp.core.ports.checkpoint_ports import Checkpoints
 from hermes_acp.core.ports.gate_ports import Gate
+from hermes_acp.core.ports.quota_ports import NoQuota, UserQuota
 from hermes_acp.core.ports.runtime_ports import Ids
 from hermes_acp.core.ports.session_ports import EquippedSession, MovableSession
 from hermes_acp.sessions.session_commands import SlashCommands
@@ -108,3 +109,4 @@ class SessionServices(Struct, frozen=True):
     lifecycle: SessionLifecycle
     commands: SlashCommands
     ids: Ids
+    quota: UserQuota = NoQuota()

@@ -1,7 +1,6 @@
 """Changes to sessions that are stored and not open in this process; each holds the record's lock."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import anyio.to_thread
@@ -12,7 +11,6 @@ from hermes_acp.core.messages import words_in
 from hermes_acp.core.record.session_record import Record, fold_events
 from hermes_acp.core.record.titles import title_of
 from hermes_acp.sessions.child_sessions import read_only
-from hermes_acp.storage.daily_usage import DayUsage, usage_by_day
 from hermes_acp.storage.record_lines import decode_lines
 from hermes_acp.storage.session_store import SESSION_ID, SessionStore, is_child
 
@@ -63,14 +61,6 @@ class StoredSessions:
         """Return the first line of each session's first prompt, if the record begins with it. Blocks."""
         found = ((each, _first_prompt(self._store.path_of(each))) for each in session_ids)
         return {session_id: prompt for session_id, prompt in found if prompt}
-
-    def usage_by_day(self, session_ids: Sequence[str]) -> Mapping[str, list[DayUsage]]:
-        """Return what each session has used by day; those whose records cannot be read are left out. Blocks."""
-        found: dict[str, list[DayUsage]] = {}
-        for session_id in session_ids:
-            with suppress(OSError):
-                found[session_id] = usage_by_day(self._store.path_of(session_id).read_bytes())
-        return found
 
     async def add(self, session_id: str, event: TitleChanged | ArchiveChanged) -> None:
         """Add an event to a session's record, and bring the list up to date.

@@ -10,11 +10,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
 import msgspec
+from anyio.abc import ByteReceiveStream
 from msgspec import Struct
 
 from hermes_acp.updates.scripted_endpoint import MODEL, scripted_endpoint
@@ -25,6 +27,8 @@ FILE: Final = "note.txt"
 PASSED_ON: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD")
 """Variables of the process; all others could lead to the user's own model, keys and sessions."""
 MAX_REPORTED: Final = 600
+COMMAND: Final = (sys.executable, "-P", "-m", "hermes_acp")
+"""The command of this environment."""
 
 
 class _Agent(Struct, frozen=True):
@@ -53,25 +57,66 @@ async def try_version(variables: Mapping[str, str], version: str) -> None:
             made.mkdir()
         kept = {name: variables[name] for name in PASSED_ON if name in variables}
         own = {**kept, "HOME": str(home), "HERMES_HOME": str(home / ".hermes")}
-        await _greet(own, workspace, version)
+        await greet([*COMMAND], own, workspace, version)
         await _run_turn(own, workspace)
 
 
-async def _greet(variables: Mapping[str, str], workspace: Path, version: str) -> None:
-    """Start it as an editor does and read its first answer."""
+async def greet(command: Sequence[str], variables: Mapping[str, str], workspace: Path, version: str) -> None:
+    """Start a command as an editor does and read its first answer. Raises UpdateFailed for any other answer.
+
+    Its input stays open until the answer is there: closing it asks the process to end, also one that still starts.
+    """
     asked: dict[str, Any] = {
         "jsonrpc": "2.0",
         "id": 0,
         "method": "initialize",
         "params": {"protocolVersion": 1, "clientCapabilities": {}},
     }
-    done = await _started((), variables, workspace, msgspec.json.encode(asked) + b"\n")
+    line, errors = await _first_line(command, variables, workspace, msgspec.json.encode(asked) + b"\n")
     try:
-        answer = msgspec.json.decode(done.stdout.partition(b"\n")[0], type=_Answer)
+        answer = msgspec.json.decode(line, type=_Answer)
     except msgspec.DecodeError:
         answer = _Answer()
     if answer.result is None or answer.result.agent_info.version != version:
-        raise UpdateFailed(f"It does not answer `initialize` as an editor expects: {_said(done)}")
+        said = (errors or line).decode(errors="replace").strip()
+        raise UpdateFailed(
+            f"It does not answer `initialize` as an editor expects: {said[-MAX_REPORTED:] or 'no output'}"
+        )
+
+
+async def _first_line(
+    command: Sequence[str], variables: Mapping[str, str], cwd: Path, given: bytes
+) -> tuple[bytes, bytes]:
+    """Return what a command answers, up to the first line, and what it writes to standard error by its end."""
+    answer, errors = bytearray(), bytearray()
+    try:
+        with anyio.fail_after(TIMEOUT_S):
+            async with (
+                await anyio.open_process(list(command), cwd=cwd, env=dict(variables)) as process,
+                anyio.create_task_group() as tasks,
+            ):
+                assert process.stdin
+                assert process.stdout
+                assert process.stderr
+                tasks.start_soon(_collect, process.stderr, errors)
+                with suppress(anyio.BrokenResourceError):
+                    await process.stdin.send(given)
+                async for chunk in process.stdout:
+                    answer += chunk
+                    if b"\n" in chunk:
+                        break
+                await process.stdin.aclose()
+                await process.wait()
+    except TimeoutError as error:
+        raise _late(command) from error
+    except OSError as error:
+        raise _unstartable(error) from error
+    return bytes(answer).partition(b"\n")[0], bytes(errors)
+
+
+async def _collect(stream: ByteReceiveStream, found: bytearray) -> None:
+    async for chunk in stream:
+        found += chunk
 
 
 async def _run_turn(variables: Mapping[str, str], workspace: Path) -> None:
@@ -97,17 +142,25 @@ async def _run_turn(variables: Mapping[str, str], workspace: Path) -> None:
 
 
 async def _started(
-    words: Sequence[str], variables: Mapping[str, str], cwd: Path, given: bytes = b""
+    words: Sequence[str], variables: Mapping[str, str], cwd: Path
 ) -> "subprocess.CompletedProcess[bytes]":
     """Run the command of this environment to its end."""
-    command = [sys.executable, "-P", "-m", "hermes_acp", *words]
+    command = [*COMMAND, *words]
     try:
         with anyio.fail_after(TIMEOUT_S):
-            return await anyio.run_process(command, input=given, check=False, cwd=cwd, env=dict(variables))
+            return await anyio.run_process(command, input=b"", check=False, cwd=cwd, env=dict(variables))
     except TimeoutError as error:
-        raise UpdateFailed(f"It did not end within {TIMEOUT_S:.0f} seconds: {' '.join(command)}") from error
+        raise _late(command) from error
     except OSError as error:
-        raise UpdateFailed(f"It could not be started: {os.strerror(error.errno or 0)}.") from error
+        raise _unstartable(error) from error
+
+
+def _late(command: Sequence[str]) -> UpdateFailed:
+    return UpdateFailed(f"It did not end within {TIMEOUT_S:.0f} seconds: {' '.join(command)}")
+
+
+def _unstartable(error: OSError) -> UpdateFailed:
+    return UpdateFailed(f"It could not be started: {os.strerror(error.errno or 0)}.")
 
 
 def _said(done: "subprocess.CompletedProcess[bytes]") -> str:

@@ -57,7 +57,10 @@ class UpdateChecks:
 
     async def _compare_doctors(self, command: Path, current: Path) -> None:
         """Compare what both versions find here: a problem that only the new one has prevents the update."""
-        new = _findings(await self._run(command, "doctor", "--json", timeout_s=DOCTOR_TIMEOUT_S))
+        done = await self._run(command, "doctor", "--json", timeout_s=DOCTOR_TIMEOUT_S)
+        new = _findings(done)
+        if done.code < 0:
+            raise UpdateFailed(f"The `doctor` of the new version was ended by signal {-done.code}.")
         if new is None:
             raise UpdateFailed("The `doctor` of the new version does not run.", hint=TOO_OLD)
         problems = [each for each in new if each.level == "problem"]

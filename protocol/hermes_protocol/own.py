@@ -1018,6 +1018,20 @@ class UsageListParams(Struct, rename="camel", kw_only=True):
     """The parameters of _hermes/usage/list."""
 
     days: int = 30
+    by: Literal["day", "model", "workspace", "profile", "tool"] = "day"
+
+
+class UsageListGroup(Struct, rename="camel", kw_only=True):
+    """One of the groups in `UsageListResult`."""
+
+    name: str
+    requests: int
+    failed: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    cost_usd: float
+    took_s: float
 
 
 class UsageListSession(Struct, rename="camel", kw_only=True):
@@ -1032,20 +1046,13 @@ class UsageListSession(Struct, rename="camel", kw_only=True):
     cost_usd: float
 
 
-class UsageListDay(Struct, rename="camel", kw_only=True):
-    """One of the days in `UsageListResult`."""
-
-    day: str
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float
-
-
 class UsageListResult(Struct, rename="camel", kw_only=True):
     """The result of _hermes/usage/list."""
 
+    groups: list[UsageListGroup]
     sessions: list[UsageListSession]
-    days: list[UsageListDay]
+    first_day: str
+    last_day: str
     is_whole: bool
 
 

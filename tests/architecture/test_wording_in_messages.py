@@ -9,7 +9,7 @@ import pytest
 
 from tests.architecture.sources import ROOT, name_of, nodes_of, python_files
 
-FRONTENDS = ("acp", "chat", "cli", "command_line", "gateway", "library", "lsp", "web")
+FRONTENDS = ("acp", "chat", "cli", "command_line", "gateway", "hub", "library", "lsp", "web")
 SENTENCE = re.compile(r"[^\W\d_]{2,}[.,:;]? +[^\W\d_]{2,}")
 STYLE = re.compile(r"((bold|dim|italic|underline|noreverse|cyan|yellow|default|ansi\w+|bg:default) ?)+")
 """How rich and prompt_toolkit name styles."""
@@ -17,9 +17,10 @@ ALLOWED = frozenset(
     {
         *(
             f"hermes-acp {command}"
-            for command in ("chat", "daemon", "gateway", "lsp", "scan", "serve", "service", "status")
+            for command in ("chat", "daemon", "gateway", "hub", "lsp", "scan", "serve", "service", "status")
         ),
         *("GET, POST, DELETE, OPTIONS", "authorization, content-type, ", 'Bearer realm="hermes-acp"'),
+        '<link rel="sign-in" href="',
         "public, max-age=31536000, immutable",
         *(
             "Application Support",

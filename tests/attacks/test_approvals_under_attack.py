@@ -140,6 +140,7 @@ UNREADABLE = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_b24_what_cannot_be_read_is_asked_about_and_holds_nobody_up(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)

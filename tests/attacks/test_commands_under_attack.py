@@ -60,6 +60,7 @@ DAEMONS = {
 }
 
 
+@pytest.mark.slow
 async def test_f02_floods_of_output_are_kept_at_both_ends(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
@@ -146,6 +147,7 @@ def command_of(pid: int) -> str:
         return ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sessions", [3, pytest.param(10, marks=pytest.mark.slow)])
 async def test_f11_many_calls_and_sessions_leave_nothing_open(tmp_path: Path, sessions: int) -> None:
     """Rounds of the same work: once it is warm, none may need more descriptors or memory than the one before."""

@@ -90,6 +90,7 @@ async def test_a_prompt_that_is_none_is_a_mistake_of_use(tmp_path: Path, given: 
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 async def test_prompts_of_any_bytes_and_size_are_taken(tmp_path: Path) -> None:
     async with furnished(tmp_path) as (work, variables):
         for given, code in ((b"\xff\xfe go away", 0), (b"\0", 2), (b"x" * 20_000_000, 0)):

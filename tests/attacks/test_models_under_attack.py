@@ -125,6 +125,7 @@ async def test_e15_a_name_of_a_megabyte_and_one_id_for_all(tmp_path: Path) -> No
         await siege.check_prompt(session_id)
 
 
+@pytest.mark.slow
 async def test_e15_a_thousand_calls_at_once(tmp_path: Path) -> None:
     calls = tuple(ToolCall("read_file", {"path": f"f{number}"}) for number in range(1_000))
     async with attacked_agent(tmp_path) as siege:

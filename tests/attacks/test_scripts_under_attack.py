@@ -93,6 +93,7 @@ FRAMES: Final = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", FRAMES)
 async def test_frames_that_no_runner_sends_harm_nobody(tmp_path: Path, frame: str) -> None:
     code = f"import os, time\nfor fd in range(3, 12):\n    try:\n        {FRAMES[frame]}\n    except OSError: pass\n"

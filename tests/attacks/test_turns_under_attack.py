@@ -83,6 +83,7 @@ async def test_e07_a_cancel_kills_the_command_and_all_it_started(tmp_path: Path)
         await siege.check_prompt(session_id)
 
 
+@pytest.mark.slow
 async def test_e08_a_storm_of_sessions_and_prompts(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         agent = siege.agent

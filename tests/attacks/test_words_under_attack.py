@@ -50,6 +50,7 @@ def test_words_that_bash_reads_otherwise_are_noticed(scenes: list[Scene]) -> Non
     assert not unforeseen("rm a", [Run(("rm", "b"), ())], scene), "what is asked about may be anything"
 
 
+@pytest.mark.slow
 def test_past_findings_and_generated_words_are_foreseen_or_asked_about() -> None:
     tally = compare(seed=14, words=WORDS)
     assert not tally.findings

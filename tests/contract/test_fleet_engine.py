@@ -116,7 +116,7 @@ async def test_the_limit_of_a_tenant_is_never_exceeded(make_stage: MakeStage) ->
         for number in numbers:
             await reached(runs, f"run{number}", "done")
         tasks.cancel_scope.cancel()
-    assert most == 3
+    assert 1 < most <= 3
 
 
 async def test_waiting_answers_survive_the_kill_of_the_server(

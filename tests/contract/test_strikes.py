@@ -49,6 +49,7 @@ print(struck == ["struck\\n"] * rounds, escaped, untold, last.strip())
 """
 
 
+@pytest.mark.slow
 async def test_what_is_only_just_being_started_is_told_of_and_ended() -> None:
     environment = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(sys.path)}
     with anyio.fail_after(300):

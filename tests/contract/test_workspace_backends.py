@@ -214,8 +214,8 @@ class Opened(Struct):
     root: Path
 
 
-ENGINES = ("docker", "podman")
-PARAMETERS = [pytest.param(name, marks=[pytest.mark.slow] if name in ENGINES else []) for name in NAMES]
+QUICK = ("local", "editor")
+PARAMETERS = [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in NAMES]
 
 
 @pytest.fixture(scope="module", params=PARAMETERS)

@@ -218,6 +218,7 @@ async def test_two_processes_on_one_home_do_not_share_a_session(scene: Scene) ->
             assert len((await editor.call("session/list", {}))["sessions"]) == 2
 
 
+@pytest.mark.slow
 async def test_many_sessions_are_listed_newest_first_page_by_page(scene: Scene) -> None:
     other = scene.project / "other"
     other.mkdir()

@@ -1,12 +1,19 @@
 """What sessions have used, and files to mention, as a client asks for them."""
 
+import os
+import time
+
 import pytest
 
+from hermes_acp.app.service_factories import build_usage_service
+from hermes_acp.config.environment import environment_of
+from hermes_acp.core.events import Event, StepEnded
 from hermes_acp.core.messages import Usage
 from hermes_protocol.errors import PeerError
 from tests.conversations.app_scene import RealClock, Scene
 from tests.conversations.scripted_provider import Step
 from tests.conversations.wire_laws import Json
+from tests.unit.storage.timed_records import said, write_timed
 
 pytestmark = pytest.mark.anyio
 HERMES: Json = {"hermes": {}}
@@ -18,19 +25,69 @@ def scene(scene: Scene) -> Scene:
     return scene
 
 
-async def test_usage_is_summed_by_session_and_by_day(scene: Scene) -> None:
-    scene.provider.plays(Step(("One.",), usage=Usage(100, 10)), Step(("Two.",), usage=Usage(200, 20)))
+async def test_usage_is_summed_by_session_and_by_any_group(scene: Scene) -> None:
+    scene.provider.plays(Step(("One.",), usage=Usage(100, 10, 40)), Step(("Two.",), usage=Usage(200, 20)))
     async with scene.editor(_meta=HERMES) as editor:
         session_id = await editor.new_session(scene.project)
-        assert await editor.call("_hermes/usage/list", {}) == {"sessions": [], "days": [], "isWhole": True}
+        nothing = await editor.call("_hermes/usage/list", {})
+        assert (nothing["groups"], nothing["sessions"], nothing["isWhole"]) == ([], [], True)
         await editor.prompt(session_id, "count")
         await editor.prompt(session_id, "count again")
         used = await editor.call("_hermes/usage/list", {"days": 1})
         (one,) = used["sessions"]
         assert (one["sessionId"], one["title"], one["cwd"]) == (session_id, "count", str(scene.project))
         assert (one["inputTokens"], one["outputTokens"]) == (300, 30)
-        assert sum(day["inputTokens"] for day in used["days"]) == 300
-        assert all(day["day"] for day in used["days"])
+        assert used["firstDay"] == used["lastDay"]
+        (day,) = used["groups"]
+        assert day["name"] == used["lastDay"]
+        for by, name in (("workspace", str(scene.project)), ("profile", "default"), ("day", day["name"])):
+            (group,) = (await editor.call("_hermes/usage/list", {"by": by}))["groups"]
+            assert group == day | {"name": name}
+        assert (day["requests"], day["inputTokens"], day["cachedTokens"], day["outputTokens"]) == (
+            2,
+            300,
+            40,
+            30,
+        )
+        assert (await editor.call("_hermes/usage/list", {"by": "tool"}))["groups"] == []
+        with pytest.raises(PeerError):
+            await editor.call("_hermes/usage/list", {"by": "colour"})
+
+
+async def test_usage_of_children_counts_for_their_session_and_a_profile_sees_only_itself(
+    scene: Scene,
+) -> None:
+    now = time.time()
+    events: list[tuple[Event, float]] = [
+        (said("hi"), now),
+        (StepEnded("m", usage=Usage(70, 7), provider="acme", model="big"), now),
+    ]
+    write_timed(scene.home, "ses_a", events, "/work")
+    write_timed(scene.home, "ses_a/ses_a.1", events, "/work")
+    write_timed(scene.home, "ses_old", [(each, now - 9 * 86_400) for each, _ in events], "/work")
+    other = scene.home / "profiles" / "other"
+    write_timed(other, "ses_b", events)
+    async with scene.editor(_meta=HERMES) as editor:
+        used = await editor.call("_hermes/usage/list", {"days": 7, "by": "profile"})
+        assert [(one["sessionId"], one["inputTokens"]) for one in used["sessions"]] == [("ses_a", 140)]
+        assert [(each["name"], each["requests"]) for each in used["groups"]] == [("default", 2), ("other", 1)]
+    home = environment_of({"HERMES_HOME": str(scene.home), "HERMES_PROFILE": "other"})
+    service = build_usage_service(home)
+    report = await service.report("profile", ("", "9999"))
+    service.close()
+    assert [(each.name, each.requests) for each in report.sums] == [("other", 1)]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to somebody else")
+async def test_no_index_is_written_to_a_folder_of_another_user(scene: Scene) -> None:
+    other = scene.home / "profiles" / "other"
+    write_timed(other, "ses_b", [(StepEnded("m", usage=Usage(70, 7), model="big"), time.time())])
+    os.chown(other, 65534, 65534)
+    service = build_usage_service(environment_of({"HERMES_HOME": str(scene.home)}))
+    report = await service.report("profile", ("", "9999"))
+    service.close()
+    assert (report.sums, report.left_out) == ([], ["other"])
+    assert [each.name for each in other.iterdir()] == ["sessions"]
 
 
 async def test_files_are_found_by_parts_of_their_names_and_ignored_ones_are_not(scene: Scene) -> None:

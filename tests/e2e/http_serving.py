@@ -278,11 +278,13 @@ class HttpClient(Client):
 
 @asynccontextmanager
 async def http_client(
-    url: str, answers: Mapping[str, Answer] | None = None, *, http2: bool = False
+    url: str, answers: Mapping[str, Answer] | None = None, *, http2: bool = False, token: str = TOKEN
 ) -> AsyncGenerator[HttpClient]:
     """Yield a client with a connection."""
     async with (
-        httpx2.AsyncClient(headers=BEARER, http1=not http2, http2=http2, timeout=WAIT_S) as http,
+        httpx2.AsyncClient(
+            headers={"authorization": f"Bearer {token}"}, http1=not http2, http2=http2, timeout=WAIT_S
+        ) as http,
         anyio.create_task_group() as tasks,
     ):
         client = HttpClient(url, http, tasks, answers)
@@ -325,13 +327,18 @@ class SocketClient(Client):
 
 @asynccontextmanager
 async def socket_client(
-    url: str, answers: Mapping[str, Answer] | None = None, **headers: str
+    url: str, answers: Mapping[str, Answer] | None = None, *, token: str = TOKEN, **headers: str
 ) -> AsyncGenerator[SocketClient]:
     """Yield a client whose socket is open; it is not greeted yet."""
     more = {name.replace("_", "-"): value for name, value in headers.items()}
     address = url.replace("http://", "ws://")
     async with (
-        connect(address, additional_headers={**BEARER, **more}, max_size=None, open_timeout=WAIT_S) as socket,
+        connect(
+            address,
+            additional_headers={"authorization": f"Bearer {token}", **more},
+            max_size=None,
+            open_timeout=WAIT_S,
+        ) as socket,
         anyio.create_task_group() as tasks,
     ):
         client = SocketClient(socket, answers)

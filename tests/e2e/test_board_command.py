@@ -86,6 +86,7 @@ def outcomes_in(request: Recorded) -> list[str]:
 WRITE = ToolCall("write_file", {"path": "made.txt", "content": "made\n"})
 
 
+@pytest.mark.slow
 async def test_a_card_from_its_title_to_the_merge(home: Path, project: Path) -> None:
     replies = [Reply("I write.", tool_calls=(WRITE,)), Reply("Made made.txt."), Reply("Better.")]
     async with serve(replies) as server:
@@ -144,6 +145,7 @@ async def test_wrong_usage_names_what_is_wrong(home: Path, project: Path) -> Non
 COUNT = ToolCall("terminal", {"command": "echo once >> log.txt; echo pid $PPID; sleep 2"})
 
 
+@pytest.mark.slow
 async def test_a_card_survives_its_worker_and_its_agent(home: Path, project: Path) -> None:
     """A worker is killed in a command, then the agent's process: the command ran once, the card gets done."""
     configure(home, "allow_bypass: true\n")
@@ -186,6 +188,7 @@ async def test_a_card_whose_agent_is_killed_every_time_is_parked(home: Path, pro
     assert "was killed 3 times" in card["notes"]["reason"]
 
 
+@pytest.mark.slow
 async def test_a_worker_that_drains_lets_its_run_end_and_begins_no_other(home: Path, project: Path) -> None:
     gate, reached = anyio.Event(), anyio.Event()
     held = Reply(("One ", "more."), holds=(Hold(gate, after=1, reached=reached),))

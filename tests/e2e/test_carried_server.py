@@ -39,6 +39,7 @@ SCRIPT = Script(
 )
 
 
+@pytest.mark.slow
 async def test_a_server_of_the_editors_own(tmp_path: Path, require_all: bool) -> None:
     node = node_for("@modelcontextprotocol/server", is_required=require_all)
     async with serve(SCRIPT) as model:

@@ -22,6 +22,7 @@ READ = ToolCall("read_file", {"path": "a.txt"})
 EDIT = ToolCall("edit_file", {"path": "a.txt", "old_text": "one", "new_text": "two"})
 
 
+@pytest.mark.slow
 async def test_what_a_run_changed_is_listed_compared_and_undone(tmp_path: Path) -> None:
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()

@@ -132,6 +132,7 @@ async def test_stopping_lets_a_turn_end_and_refuses_new_ones(tmp_path: Path, wor
             assert await first.process.wait() == 0
 
 
+@pytest.mark.slow
 async def test_only_one_runs_and_a_client_that_does_not_fit_works_alone(
     tmp_path: Path, workspace: Path
 ) -> None:

@@ -88,6 +88,7 @@ async def test_harbor_chooses_the_model_and_lets_everything_be_done(tmp_path: Pa
     assert summary["latest_usage_update"]["used"] > 0
 
 
+@pytest.mark.slow
 async def test_harbor_denies_everything(tmp_path: Path) -> None:
     summary = await run_harbor(tmp_path, "openai/scripted-large", "edit the file", "deny")
     assert summary["prompt_response"]["stopReason"]

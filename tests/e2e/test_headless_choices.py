@@ -28,6 +28,7 @@ async def test_a_prompt_is_an_argument_and_the_session_is_named(home: Path, work
     assert "really this?" in asked(server)[0].asked.prompt_text
 
 
+@pytest.mark.slow
 async def test_a_model_and_its_effort_are_chosen_for_the_session(home: Path, workspace: Path) -> None:
     script = Script([Reply("ok")], pick="cycle")
     async with serve(script, models=("scripted-large", "scripted-small")) as server:
@@ -72,6 +73,7 @@ READ = ToolCall("read_file", {"path": "a.py"})
 MAKE = ToolCall("terminal", {"command": "env echo made > made.txt"})
 
 
+@pytest.mark.slow
 async def test_what_is_allowed_for_a_run_runs_in_it_and_in_no_other(home: Path, workspace: Path) -> None:
     replies = (Reply(tool_calls=(READ, EDIT)), Reply(tool_calls=(MAKE,)), Reply("Done."))
     for flags, code, text, is_made in (

@@ -45,6 +45,7 @@ async def test_the_models_of_an_endpoint_are_listed(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 async def test_a_model_is_tried_and_set_and_one_that_fails_is_not(tmp_path: Path) -> None:
     replies = [Reply("ok"), Reply("ok"), Reply(fault=Fault(status=401))]
     async with serve(replies) as server:

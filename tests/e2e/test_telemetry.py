@@ -261,6 +261,7 @@ async def test_bad_variables_are_told_and_hurt_no_turn(
     assert "Traceback" not in done.errors
 
 
+@pytest.mark.slow
 async def test_a_past_session_is_exported_from_its_record_as_it_would_have_been(
     home: Path, workspace: Path
 ) -> None:

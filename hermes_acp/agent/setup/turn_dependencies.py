@@ -12,6 +12,7 @@ from hermes_acp.context.context_approvals import ContextApprovals
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports.child_ports import ChildRecords
+from hermes_acp.core.ports.quota_ports import UserQuota
 from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
 from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
 from hermes_acp.core.ports.workspace_ports import Workspace
@@ -27,6 +28,7 @@ from hermes_acp.web.web_services import WebServices
 
 if TYPE_CHECKING:
     from hermes_acp.agent.children.reflection import Reflection
+    from hermes_acp.agent.setup.user_quota import QuotaStages
     from hermes_acp.agent.turn.turn import SystemPrompt, TurnDependencies, TurnStages
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
@@ -58,7 +60,7 @@ class TurnServices(Struct, frozen=True):
     """The services that a turn's tools and prompt use: servers, skills, learning, recall, policy and context.
 
     `elsewhere` names the backend of a workspace whose files are not on this machine. `start` starts a background task.
-    `child_records` stores the records of child agents.
+    `child_records` stores the records of child agents; `quota` is that of the user whom this process works for.
     """
 
     mcp_manager: McpServerManager
@@ -71,6 +73,7 @@ class TurnServices(Struct, frozen=True):
     elsewhere: Callable[[Workspace], str]
     start: StartTask
     child_records: ChildRecords
+    quota: UserQuota
     unattended: "Callable[[], UnattendedWork]" = lambda: UnattendedWork()
 
 
@@ -104,6 +107,12 @@ class TurnDependenciesFactory:
             await self._reflection.release(session_id)
         await self._external_memory.release(session_id)
         await self._web.release(session_id)
+
+    @cached_property
+    def _quota_stages(self) -> "QuotaStages":
+        from hermes_acp.agent.setup.user_quota import QuotaStages
+
+        return QuotaStages(self._services.quota)
 
     @cached_property
     def _reflection(self) -> "Reflection":
@@ -173,6 +182,7 @@ class TurnDependenciesFactory:
             learning_stages,
             outcome_scan_stages,
             recording_stages,
+            reflection_stages,
             turn_stages,
         )
 
@@ -182,13 +192,14 @@ class TurnDependenciesFactory:
             services.learning.usage_tracker,
             lambda: self._reflection,
             services.skill_service.index,
+            self._quota_stages.added_to(reflection_stages()),
         )
         more = (
             *self._memory_stages(settings, variables, redactor, connections),
             outcome_scan_stages(),
             recording_stages(self._environment.home),
         )
-        return turn_stages(settings.titles, *learning, more)
+        return self._quota_stages.added_to(turn_stages(settings.titles, *learning, more))
 
     def _ports(self, settings: "Settings", variables: Mapping[str, str]) -> dict[str, object]:
         """Return the ports of tools by name, except the workspace; `diagnoses` depends on the session's editor."""

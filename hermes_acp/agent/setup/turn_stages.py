@@ -111,10 +111,11 @@ def learning_stages(
     usage_tracker: "SkillUsageTracker",
     reflection: "Callable[[], Reflection]",
     index: Callable[[str], str],
+    reflecting: TurnStages,
 ) -> tuple[tuple[AfterStepStage, ...], tuple[PostflightStage, ...]]:
     """Return the stages that learn for later sessions, after a step and after a turn.
 
-    `index` returns the prompt's text about the skills of a place; it blocks.
+    `index` returns the prompt's text about the skills of a place; it blocks. `reflecting` are a reflection's stages.
     """
     from hermes_acp.agent.stages.skill_outcomes import skill_uses_stage
 
@@ -123,7 +124,7 @@ def learning_stages(
         return (), (counting,)
     from hermes_acp.agent.children.reflection import ReflectionConfig
 
-    terms = ReflectionConfig(settings.look_back_after_calls, reflection_stages(), index)
+    terms = ReflectionConfig(settings.look_back_after_calls, reflecting, index)
     return (reflection().count,), (counting, reflection().due(terms))
 
 

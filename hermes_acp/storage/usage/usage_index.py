@@ -7,11 +7,13 @@ that is deleted takes its usage with it. Everything can be rebuilt from the reco
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
+import anyio
 from msgspec import Struct, structs
 
 from hermes_acp.storage.record_lines import decode_timed
@@ -36,6 +38,10 @@ MIGRATIONS: Final = (
     ) STRICT, WITHOUT ROWID;""",
 )
 COLUMNS: Final = MappingProxyType({"day": "models.day", "model": "models.model", "workspace": "records.cwd"})
+SESSION: Final = """substr(record, 1,
+    CASE instr(record, '/') WHEN 0 THEN length(record) - 6 ELSE instr(record, '/') - 1 END)"""
+"""The session of a record: the name of a file that ends with `.jsonl`, or of the folder with its child agents."""
+MAX_CLOCK_DIFFERENCE_S: Final = 86_400
 
 
 class UsageSum(Struct, frozen=True):
@@ -61,20 +67,29 @@ class UsageIndex:
         """Open nothing yet."""
         self._folder = home / "sessions"
         self._database = Database(home / "usage.db", MIGRATIONS)
+        self._refreshing = anyio.Lock()
 
-    async def refresh(self, note: Callable[[int, int], None] | None = None) -> None:
-        """Read the records that changed; `note` is told how many of how many are read. Raises StorageError."""
-        try:
-            await self._refresh(note)
-        except DatabaseDamaged:
-            await self._refresh(note)
+    async def refresh(self, first_day: str = "", note: Callable[[int, int], None] | None = None) -> None:
+        """Read the records that changed; `note` is told how many of how many are read. Raises StorageError.
 
-    async def _refresh(self, note: Callable[[int, int], None] | None) -> None:
+        Records that were last written before `first_day` are left for later: they have nothing to tell about it.
+        """
+        async with self._refreshing:
+            try:
+                await self._refresh(_start_ns(first_day), note)
+            except DatabaseDamaged:
+                await self._refresh(_start_ns(first_day), note)
+
+    async def _refresh(self, since_ns: int, note: Callable[[int, int], None] | None) -> None:
         from anyio.to_thread import run_sync
 
         known = await self._database.read(_known)
         present = await run_sync(lambda: dict(_records(self._folder)))
-        changed = [name for name, changed_ns in present.items() if known.get(name) != changed_ns]
+        changed = [
+            name
+            for name, changed_ns in present.items()
+            if changed_ns >= since_ns and known.get(name) != changed_ns
+        ]
         gone = [name for name in known if name not in present]
         if gone:
             await self._database.run(lambda connection: _forget(connection, gone))
@@ -101,6 +116,15 @@ class UsageIndex:
             lambda connection: connection.execute(statement, (first_day, last_day)).fetchall()
         )
         return [UsageSum(*row) for row in rows]
+
+    async def session_sums(self, first_day: str = "", last_day: str = "9999") -> dict[str, UsageSum]:
+        """Return the sums of sessions by ID, each with its child agents, within some days. Raises StorageError."""
+        statement = f"""SELECT {SESSION}, sum(requests), sum(failed), sum(input), sum(cached), sum(output),
+            sum(usd), 0.0 FROM models WHERE day BETWEEN ? AND ? GROUP BY 1"""
+        rows = await self._database.read(
+            lambda connection: connection.execute(statement, (first_day, last_day)).fetchall()
+        )
+        return {row[0]: UsageSum(*row) for row in rows}
 
     def news(self) -> list[str]:
         """Return notices for the user, each only once."""
@@ -129,6 +153,13 @@ def _records(folder: Path) -> Iterator[tuple[str, int]]:
                         (f"{entry.name}/{name}", changed_ns)
                         for name, changed_ns in _records(Path(entry.path))
                     )
+
+
+def _start_ns(day: str) -> int:
+    """Return when a day (`YYYY-MM-DD`) begins here, less what clocks may differ by; 0 without a day."""
+    if not day:
+        return 0
+    return int((datetime.fromisoformat(day).timestamp() - MAX_CLOCK_DIFFERENCE_S) * 1e9)
 
 
 def _facts_of(path: Path) -> UsageFacts:

@@ -23,6 +23,7 @@ from tests.golden.message_catalogue import FOLDER, catalogue
         "cli.worker",
         "command_line",
         "gateway",
+        "hub",
         "library",
         "lsp",
         "web",

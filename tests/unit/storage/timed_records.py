@@ -21,7 +21,7 @@ def write_timed(home: Path, session_id: str, events: Iterable[tuple[Event, float
     timed = list(events)
     opened = SessionOpened(session_id, cwd, (cwd,), timed[0][1])
     path = home / "sessions" / f"{session_id}.jsonl"
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     chain, lines = 0, b""
     for event, at in ((opened, timed[0][1]), *timed):
         line, chain = encode_line(msgspec.json.encode(event), chain, int(at * 1000))
@@ -34,7 +34,7 @@ def write_timed(home: Path, session_id: str, events: Iterable[tuple[Event, float
 def write_untimed(home: Path, session_id: str, events: Iterable[Event], began: float, ended: float) -> Path:
     """Write a record without times, whose session began and ended then."""
     path = home / "sessions" / f"{session_id}.jsonl"
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     lines = b""
     for event in (SessionOpened(session_id, "/p", ("/p",), began), *events):
         body = msgspec.json.encode(event)

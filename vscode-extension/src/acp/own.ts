@@ -1171,8 +1171,29 @@ export interface FilesFindResult {
 
 /** The parameters of _hermes/usage/list. */
 export interface UsageListParams {
-  /** Sessions that changed in the last so many days, up to 400. */
+  /** The last so many days of the server's time zone, up to 400. Today is the last. */
   readonly days?: number;
+  /** What the groups are. */
+  readonly by?: "day" | "model" | "workspace" | "profile" | "tool";
+}
+
+/** One of the groups in `UsageListResult`. */
+export interface UsageListGroup {
+  /** The day (YYYY-MM-DD), model, workspace, profile or tool. Empty if it is not known. */
+  readonly name: string;
+  /** Requests to models; of a tool, its calls. */
+  readonly requests: number;
+  /** How many of the requests or calls failed. */
+  readonly failed: number;
+  readonly inputTokens: number;
+  /** The part of the input that came from the provider's cache. */
+  readonly cachedTokens: number;
+  /** Of a tool, the estimated tokens of its results. */
+  readonly outputTokens: number;
+  /** In US dollars, as far as prices are known. */
+  readonly costUsd: number;
+  /** Of a tool, the seconds that its calls took. */
+  readonly tookS: number;
 }
 
 /** One of the sessions in `UsageListResult`. */
@@ -1189,22 +1210,17 @@ export interface UsageListSession {
   readonly costUsd: number;
 }
 
-/** One of the days in `UsageListResult`. */
-export interface UsageListDay {
-  /** YYYY-MM-DD. Empty for what earlier versions recorded without a time. */
-  readonly day: string;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly costUsd: number;
-}
-
 /** The result of _hermes/usage/list. */
 export interface UsageListResult {
-  /** Within these days, newest first. */
+  /** In order of their names. Days without usage are left out. */
+  readonly groups: readonly UsageListGroup[];
+  /** Within these days, newest first; at most 1,000. */
   readonly sessions: readonly UsageListSession[];
-  /** Newest first. */
-  readonly days: readonly UsageListDay[];
-  /** Whether all sessions of these days are there. */
+  /** YYYY-MM-DD. */
+  readonly firstDay: string;
+  /** YYYY-MM-DD. */
+  readonly lastDay: string;
+  /** Whether all sessions of these days are listed. The groups always count all of them. */
   readonly isWhole: boolean;
 }
 

@@ -14,6 +14,9 @@ export const ENTER_TOKEN = "Enter the token";
 export const TOKEN_WHERE = "`hermes-acp serve` shows the token, and an address that contains it, when it starts.";
 export const TOKEN_REFUSED = "The server does not accept this token.";
 export const TOKEN = "Token";
+export const SIGN_IN = "Sign in";
+export const SIGN_IN_WITH_PROVIDER = "Sign in with your account";
+export const OR_TOKEN = "Or enter a personal token, which the administrator of this server creates.";
 export const CONNECT = "Connect";
 
 export const NEW_SESSION_IN = "New session in a folder";

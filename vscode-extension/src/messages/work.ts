@@ -83,20 +83,59 @@ export const checkedDue = (when: string, next: string) => (next ? `${when}. Firs
 export const ADD_THIS = "Add this schedule";
 export const CHANGE_IT = "Change it";
 
-export const USAGE_SPAN = "Sessions of";
+export const USAGE_SPAN = "Time";
 export const USAGE_SPANS = { "7": "the last 7 days", "30": "the last 30 days", "365": "the last 365 days" } as const;
+export const USAGE_BY = "Sum up by";
+export const USAGE_GROUPS = {
+  day: "day",
+  model: "model",
+  workspace: "workspace",
+  profile: "profile",
+  tool: "tool",
+} as const;
+export const USAGE_HEADS = {
+  day: "Day",
+  model: "Model",
+  workspace: "Workspace",
+  profile: "Profile",
+  tool: "Tool",
+} as const;
+export const USAGE_MEASURE = "Draw";
+export const USAGE_MEASURES = {
+  cost: "cost",
+  tokens: "tokens",
+  requests: "requests",
+  calls: "calls",
+  time: "time",
+  results: "tokens of results",
+} as const;
+export const READING_USAGE = "Reading the records of sessions. The first time takes longest.";
 export const NO_USAGE = "Nothing was used in this time.";
-export const USAGE_CUT = "There are more sessions than are counted here.";
-export const USAGE_BY_DAY = "By day";
+export const USAGE_CUT = "Only the newest 1,000 sessions are listed. The sums count all of them.";
 export const USAGE_BY_SESSION = "By session";
-export const DAY = "Day";
-export const NO_DAY = "without a date";
+export const RESULTS_ESTIMATED = "Tokens of results are estimates: four bytes are one token.";
+export const usageBy = (group: string) => `By ${group}`;
+export const TOTAL = "Total";
+export const UNKNOWN_GROUP = "unknown";
 export const SESSION = "Session";
+export const REQUESTS = "Requests";
+export const CALLS = "Calls";
+export const FAILED_CALLS = "Failed";
+export const CALL_TIME = "Time";
+export const RESULT_TOKENS = "Tokens of results";
 export const TOKENS_IN = "Tokens in";
+export const TOKENS_CACHED = "Cached";
 export const TOKENS_OUT = "Tokens out";
 export const COST = "Cost";
+export const usageChart = (measure: string, first: string, last: string, total: string, most: string, day: string) =>
+  `Bar chart: ${measure} by day from ${first} to ${last}, ${total} in all. The most is ${most} on ${day}. The table below has all figures.`;
+export const usageBar = (name: string, amount: string) => `${name}: ${amount}`;
 export const number = (count: number) => count.toLocaleString("en");
-export const dollars = (amount: number) => (amount > 0 ? `$${amount.toFixed(2)}` : "");
+export const shortNumber = (count: number) =>
+  count.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 });
+export const dollars = (amount: number) => (amount > 0 ? `$${amount.toFixed(amount < 0.1 ? 4 : 2)}` : "");
+export const share = (part: number, whole: number) => (whole > 0 ? `${Math.round((100 * part) / whole)}%` : "");
+export const duration = (seconds: number) => `${seconds.toLocaleString("en", { maximumFractionDigits: 1 })} s`;
 
 export const SETTINGS_NOTE =
   "They apply from the next turn on. Modes, rules, models and keys are changed on the server's machine.";

@@ -4,16 +4,27 @@ import { useState } from "preact/hooks";
 
 import * as messages from "../messages/web";
 
+/** Return where people sign in with an identity provider; only a hub says so. */
+function providerAddress(): string | undefined {
+  return document.querySelector<HTMLLinkElement>('link[rel="sign-in"]')?.href;
+}
+
 export function SignIn({ isRefused, onToken }: { isRefused: boolean; onToken: (token: string) => void }) {
   const [token, setToken] = useState("");
+  const provider = providerAddress();
   const enter = (event: Event) => {
     event.preventDefault();
     if (token.trim()) onToken(token.trim());
   };
   return (
     <main class="sign-in">
-      <h1>{messages.ENTER_TOKEN}</h1>
-      <p>{messages.TOKEN_WHERE}</p>
+      <h1>{provider ? messages.SIGN_IN : messages.ENTER_TOKEN}</h1>
+      {provider && (
+        <a class="button primary" href={provider}>
+          {messages.SIGN_IN_WITH_PROVIDER}
+        </a>
+      )}
+      <p>{provider ? messages.OR_TOKEN : messages.TOKEN_WHERE}</p>
       <form onSubmit={enter}>
         <label>
           {messages.TOKEN}

@@ -1,54 +1,92 @@
 /**
- * What sessions have used: by day, and by session.
+ * What sessions have used: by a group, and by session.
  *
  * Knows: `_hermes/usage/list`. Does not know: how it is drawn.
  */
 
 import { ask } from "../acp/methods";
-import type { UsageListDay, UsageListSession } from "../acp/own";
+import type { UsageListGroup, UsageListParams, UsageListSession } from "../acp/own";
 import { Served } from "./served";
+import type { Measure } from "./usage_figures";
+
+export type UsageBy = NonNullable<UsageListParams["by"]>;
 
 export interface UsageShown {
   /** Of how many days. */
   readonly span: number;
-  readonly days: readonly UsageListDay[];
+  readonly by: UsageBy;
+  /** What the reader chose to see drawn, if anything. */
+  readonly measure: Measure | undefined;
+  readonly groups: readonly UsageListGroup[];
+  /** What the groups are, which is another than `by` until an answer is there. */
+  readonly groupsAre: UsageBy;
   readonly sessions: readonly UsageListSession[];
+  readonly firstDay: string;
+  readonly lastDay: string;
   readonly isWhole: boolean;
-  readonly isThere: boolean;
+  readonly isReading: boolean;
   readonly problem: string;
 }
 
 export type UsageAction =
   | { readonly type: "span"; readonly days: number }
+  | { readonly type: "by"; readonly by: UsageBy }
+  | { readonly type: "measure"; readonly measure: Measure }
   | { readonly type: "openSession"; readonly sessionId: string; readonly cwd: string };
 
-const NOTHING: UsageShown = { span: 30, days: [], sessions: [], isWhole: true, isThere: false, problem: "" };
+const NOTHING: UsageShown = {
+  span: 30,
+  by: "day",
+  measure: undefined,
+  groups: [],
+  groupsAre: "day",
+  sessions: [],
+  firstDay: "",
+  lastDay: "",
+  isWhole: true,
+  isReading: false,
+  problem: "",
+};
 
 export class Usage extends Served<UsageShown> {
   /** Open a session that used something. */
   onSession: (sessionId: string, cwd: string) => void = () => undefined;
+  private asked = 0;
 
   constructor() {
     super("usage", NOTHING);
   }
 
-  /** Look once: reading all records is work, and nobody waits for the next figure. */
+  /** Look once: reading records is work, and nobody waits for the next figure. */
   follow(): () => void {
     void this.refresh();
     return () => undefined;
   }
 
   async act(action: UsageAction): Promise<void> {
-    if (action.type === "openSession") return this.onSession(action.sessionId, action.cwd);
-    this.change({ span: action.days });
+    switch (action.type) {
+      case "openSession":
+        return this.onSession(action.sessionId, action.cwd);
+      case "measure":
+        return this.change({ measure: action.measure });
+      case "span":
+        this.change({ span: action.days });
+        break;
+      case "by":
+        this.change({ by: action.by });
+        break;
+    }
     await this.refresh();
   }
 
   private async refresh(): Promise<void> {
-    const { span } = this.shown.value;
+    const { span, by } = this.shown.value;
+    const asked = ++this.asked;
+    this.change({ isReading: true });
     await this.look(async (link) => {
-      const { days, sessions, isWhole } = await ask(link, "_hermes/usage/list", { days: span });
-      if (this.shown.value.span === span) this.change({ days, sessions, isWhole, isThere: true });
+      const used = await ask(link, "_hermes/usage/list", { days: span, by });
+      if (asked === this.asked) this.change({ ...used, groupsAre: by });
     });
+    if (asked === this.asked) this.change({ isReading: false });
   }
 }

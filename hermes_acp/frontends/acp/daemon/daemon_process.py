@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import anyio
 import anyio.to_thread
@@ -25,6 +25,7 @@ from hermes_acp.clock import SystemClock
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.settings import load_settings
 from hermes_acp.core.errors import HermesError, StorageError
+from hermes_acp.core.ports.quota_ports import NoQuota
 from hermes_acp.core.ports.session_ports import SessionObserver
 from hermes_acp.frontends.acp.connection.client_connection import ConnectionRegistry
 from hermes_acp.frontends.acp.daemon.daemon_lock import DaemonLock
@@ -48,6 +49,9 @@ from hermes_acp.shutdown import ShutdownGuard, code_after, exit_process
 from hermes_acp.storage.descriptor_limit import raise_limit
 from hermes_acp.storage.private_files import storage_error
 
+if TYPE_CHECKING:
+    from hermes_acp.frontends.acp.daemon.hub_link import HubLink
+
 CLOSING_S: Final = 1.0
 CONTINUING_S: Final = 1.0
 """How long clients wait at the start for the turns that are continued: less than they wait for an answer."""
@@ -58,12 +62,14 @@ RUNS_RETRY_S: Final = 5.0
 class ResidentOptions(Struct, frozen=True):
     """How a resident process runs: what its command was given, for the next one, and its times in seconds.
 
-    It gives turns `drain_s` to end; with `idle_s`, it ends once it was not used for that long.
+    It gives turns `drain_s` to end; with `idle_s`, it ends once it was not used for that long. `hub` is the one that
+    started it.
     """
 
     flags: tuple[str, ...]
     drain_s: float
     idle_s: float | None = None
+    hub: "HubLink | None" = None
 
 
 class HttpService(Protocol):
@@ -105,9 +111,8 @@ def run(
 ) -> int:
     """Run until a signal or a request to stop; return the exit code. Raises Busy if another one runs.
 
-    `serve` binds a server for remote clients, once this is
-    known to be the only resident process. In a home folder that cannot be written, it serves those alone.
-    It raises StorageError if that folder cannot be created.
+    `serve` binds a server for remote clients, once this is known to be the only resident process. In a home folder that
+    cannot be written, it serves those alone. It raises StorageError if that folder cannot be created.
     """
     lock: DaemonLock | None = None
     try:
@@ -145,7 +150,10 @@ class ResidentProcess:
         lock: DaemonLock | None,
         manager: ServiceManager,
     ) -> None:
-        """Prepare; without a lock, it is not reached by the socket. It reports to the manager of services."""
+        """Prepare; without a lock, it is not reached by the socket. It reports to the manager of services, and what
+        its user used to the hub.
+        """
+        hub = self._hub = options.hub
         self._environment = environment
         self._manager = manager
         self._options = options
@@ -161,7 +169,7 @@ class ResidentProcess:
         )
         self._questions = AttachedQuestions(lambda: self._app.run_service, lambda: self._app.sessions.opened)
         observers = (*(http.observers if http else ()), absences, self._questions)
-        self._app = App(environment, observers=observers)
+        self._app = App(environment, observers=observers, quota=hub.quota if hub else NoQuota())
         self._app.departures.on_unattended = absences.left
         self._registry = ConnectionRegistry()
         self._started_at = time.time()
@@ -174,7 +182,9 @@ class ResidentProcess:
         code, home = 0, self._environment.home
         try:
             async with (
-                background_tasks(self._app.run, self._manager.keep_alive),
+                background_tasks(
+                    self._app.run, self._manager.keep_alive, *((self._hub.keep,) if self._hub else ())
+                ),
                 anyio.create_task_group() as tasks,
             ):
                 if self._lock:

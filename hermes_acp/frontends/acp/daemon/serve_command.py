@@ -5,7 +5,7 @@ The server is imported only once the flags are valid: it needs packages that not
 
 import argparse
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import ConfigError, HermesError
@@ -18,10 +18,14 @@ from hermes_acp.frontends.acp.http.serve_settings import (
     check_origin,
     check_token,
     read_address,
+    read_inherited,
 )
 from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
+
+if TYPE_CHECKING:
+    from hermes_acp.frontends.acp.daemon.hub_link import HubLink
 
 EXTRA: Final = frozenset({"hypercorn", "starlette", "h2", "h11", "wsproto", "priority"})
 
@@ -49,11 +53,18 @@ def run_serving(
 
     settings = _settings(options, environment)
     bind = _server()
+    hub = _hub_link() if options.for_hub else None
     if settings.is_remote:
         say(serving.NO_TLS)
     inner = environment.without(TOKEN_VARIABLE)
-    resident = ResidentOptions(tuple(flags), settings.drain_s, idle_s)
+    resident = ResidentOptions(tuple(flags), settings.drain_s, hub.terms.idle_s if hub else idle_s, hub)
     return run(inner, say, resident, serve=lambda: bind(settings))
+
+
+def _hub_link() -> "HubLink":
+    from hermes_acp.frontends.acp.daemon.hub_link import HubLink
+
+    return HubLink()
 
 
 def _server():
@@ -71,7 +82,9 @@ def _server():
 def _settings(options: argparse.Namespace, environment: Environment) -> ServeSettings:
     from hermes_acp.config.settings import load_settings
 
-    host, port = read_address(options.listen, allow_remote=options.allow_remote)
+    inherited = read_inherited(options.listen)
+    address = DEFAULT_LISTEN if inherited is not None else options.listen
+    host, port = read_address(address, allow_remote=options.allow_remote)
     written = load_settings(environment).serve
     return ServeSettings(
         host=host,
@@ -83,6 +96,7 @@ def _settings(options: argparse.Namespace, environment: Environment) -> ServeSet
         max_connections=written.max_connections,
         drain_s=written.drain_seconds,
         has_open_metrics=written.open_metrics,
+        inherited_socket=inherited,
     )
 
 
@@ -96,6 +110,7 @@ def add_serve_flags(parser: CommandParser, default: str | None) -> None:
         ("--allow-origin", "ORIGIN", serving.ALLOW_ORIGIN_HELP),
         ("--allow-host", "NAME", serving.ALLOW_HOST_HELP),
     )
+    parser.add_argument("--for-hub", action="store_true", help=argparse.SUPPRESS)
     for flag, value, text in repeatable:
         parser.add_argument(flag, metavar=value, action="append", default=[], help=text)
 

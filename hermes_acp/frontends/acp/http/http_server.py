@@ -1,5 +1,6 @@
 """The HTTP server of the resident process: its socket, its limits, its end."""
 
+import errno
 import os
 import secrets
 import socket
@@ -50,7 +51,8 @@ class HttpServer:
 
     def __init__(self, settings: ServeSettings) -> None:
         """Bind the address. Raise ConfigError for one that cannot be bound."""
-        self._listener = listen(settings.host, settings.port)
+        inherited = settings.inherited_socket
+        self._listener = listen(settings.host, settings.port) if inherited is None else _take_over(inherited)
         port = self._listener.getsockname()[1]
         shown = f"[{settings.host}]" if ":" in settings.host else settings.host
         token = settings.token or secrets.token_urlsafe(32)
@@ -95,7 +97,7 @@ class HttpServer:
             tasks.start_soon(page.watch_lag)
             tasks.start_soon(_start, app, health)
             connections = Connections(default_bounds())
-            config = http_config(Listener.taking_over(self._listener, connections), app)
+            config = http_config(Listener.taking_over(self._listener, connections), app.report_bug)
             endpoint = Endpoint(self._policy, clients, health, Webhooks(app), connections.note_request)
             tasks.start_soon(self._serve, endpoint, config)
             await self._closed.wait()
@@ -153,15 +155,27 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def http_config(listener: Listener, app: App) -> Config:
-    """Return the HTTP server's limits and timeouts; it writes no log."""
+def _take_over(descriptor: int) -> socket.socket:
+    """Return a listening socket that the parent process bound. Raise ConfigError if it is none."""
+    try:
+        listener = socket.socket(fileno=descriptor)
+        if not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+    except OSError as error:
+        raise ConfigError(serving.not_a_listener(descriptor, error.strerror or str(error))) from error
+    os.set_inheritable(descriptor, False)
+    return listener
+
+
+def http_config(listener: Listener, report_bug: Callable[[BaseException, str], object]) -> Config:
+    """Return the HTTP server's limits and timeouts; it writes no log and reports its own faults."""
 
     class Reporter(Logger):
-        """Report the server's own faults to the app; requests are not logged."""
+        """Report the server's own faults; requests are not logged."""
 
         async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
             if (error := sys.exception()) is not None:
-                app.report_bug(error, os.urandom(6).hex())
+                report_bug(error, os.urandom(6).hex())
 
     class Listening(Config):
         """Use the socket that is already bound."""

@@ -55,7 +55,7 @@ class AdmissionPolicy(Struct, frozen=True):
         return None
 
     def _check_token(self, headers: Headers) -> AdmissionRefusal | None:
-        offered = _token_of(headers)
+        offered = token_of(headers)
         if offered is None:
             return AdmissionRefusal(401, serving.NO_TOKEN)
         if not hmac.compare_digest(offered, self.token.encode()):
@@ -88,7 +88,8 @@ def agreed_protocol(offered: Sequence[str]) -> str | None:
     return PROTOCOL if PROTOCOL in offered else None
 
 
-def _token_of(headers: Headers) -> bytes | None:
+def token_of(headers: Headers) -> bytes | None:
+    """Return the token that a request carries: in `Authorization`, or as a subprotocol that a page offers."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip():
         return token.strip().encode("latin-1")

@@ -13,6 +13,7 @@ from hermes_acp.frontends.acp.messages import serving
 
 DEFAULT_LISTEN: Final = "127.0.0.1:8722"
 MIN_TOKEN_LENGTH: Final = 16
+DESCRIPTOR: Final = "fd://"
 TOKEN_VARIABLE: Final = "HERMES_SERVE_TOKEN"
 
 
@@ -31,6 +32,18 @@ class ServeSettings(Struct, frozen=True):
     max_connections: int | None = None
     drain_s: float = 20.0
     has_open_metrics: bool = False
+    inherited_socket: int | None = None
+    """The descriptor of a listening socket that the parent process bound, instead of an address."""
+
+
+def read_inherited(listen: str) -> int | None:
+    """Return the descriptor in fd://N, or None if an address is given instead. Raise ConfigError."""
+    if not listen.startswith(DESCRIPTOR):
+        return None
+    number = listen.removeprefix(DESCRIPTOR)
+    if not (number.isascii() and number.isdigit()):
+        raise ConfigError(serving.bad_address(listen), hint=serving.ADDRESS_HINT)
+    return int(number)
 
 
 def read_address(listen: str, *, allow_remote: bool) -> tuple[str, int]:

@@ -15,6 +15,9 @@ ALLOW_ORIGIN_HELP: Final = (
 ALLOW_HOST_HELP: Final = (
     "accept another name in the Host header, such as the one a proxy passes on (repeatable)"
 )
+NOT_FOR_A_HUB: Final = (
+    "`--for-hub` is how `hermes-acp hub` starts this process; it expects the hub on standard input."
+)
 OTHER_ADDRESS_HINT: Final = "Choose another with --listen HOST:PORT."
 ADDRESS_HINT: Final = "Use HOST:PORT, such as 127.0.0.1:8722."
 IP_ADDRESS_HINT: Final = "Use one such as 127.0.0.1."
@@ -143,3 +146,8 @@ def body_too_long(max_bytes: int) -> str:
 def body_too_slow(seconds: float) -> str:
     """Report a message that took too long to arrive."""
     return f"The request body took longer than {seconds:g} s."
+
+
+def not_a_listener(descriptor: int, problem: str) -> str:
+    """Report an inherited descriptor that is not a listening socket."""
+    return f"The descriptor {descriptor} (--listen fd://{descriptor}) is not a listening socket: {problem}."

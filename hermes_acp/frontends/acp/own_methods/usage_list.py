@@ -1,14 +1,16 @@
-"""_hermes/usage/list: the usage of sessions, in total and by day."""
+"""_hermes/usage/list: what sessions have used, by a group and by session."""
 
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import structs
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.session_setup.session_pages import page_of
 from hermes_acp.frontends.acp.translation.timestamps import iso_time
-from hermes_acp.storage.daily_usage import DayUsage, sum_of
 from hermes_acp.storage.session_rows import SessionRow
+from hermes_acp.storage.usage.usage_index import UsageSum
 from hermes_protocol import own
 
 MAX_DAYS: Final = 400
@@ -16,25 +18,25 @@ MAX_SESSIONS: Final = 1000
 
 
 async def list_usage(client: ClientConnection, params: own.UsageListParams) -> own.UsageListResult:
-    """Read the records of the sessions that changed in these days. Raise StorageError."""
+    """Bring the index of usage up to date and read it. Raise StorageError."""
     wanted = max(1, min(params.days, MAX_DAYS))
-    now = client.app.run_service.now()
-    first_day = (datetime.fromtimestamp(now).astimezone() - timedelta(days=wanted - 1)).strftime("%Y-%m-%d")
-    rows, is_whole = await _changed_since(client, now - wanted * 86_400)
-    used = await client.app.session_admin.usage_by_day([row.id for row in rows])
-    by_session = {
-        session_id: [day for day in days if not day.day or day.day >= first_day]
-        for session_id, days in used.items()
-    }
-    days: dict[str, list[DayUsage]] = {}
-    for each in by_session.values():
-        for day in each:
-            days.setdefault(day.day, []).append(day)
+    today = datetime.fromtimestamp(client.app.run_service.now()).astimezone()
+    first = today - timedelta(days=wanted - 1)
+    days = (_day(first), _day(today))
+    report = await client.app.usage_service.report(params.by, days)
+    used = await client.app.usage_service.sessions(days)
+    rows, is_whole = await _changed_since(client, first.replace(hour=0, minute=0, second=0).timestamp())
     return own.UsageListResult(
-        sessions=[_session(row, by_session[row.id]) for row in rows if by_session.get(row.id)],
-        days=[_day(sum_of(name, days[name])) for name in sorted(days, reverse=True)],
+        groups=[own.UsageListGroup(**structs.asdict(each)) for each in report.sums],
+        sessions=[_session(row, used[row.id]) for row in rows if row.id in used],
+        first_day=days[0],
+        last_day=days[1],
         is_whole=is_whole,
     )
+
+
+def _day(at: datetime) -> str:
+    return at.strftime("%Y-%m-%d")
 
 
 async def _changed_since(client: ClientConnection, since: float) -> tuple[list[SessionRow], bool]:
@@ -48,8 +50,7 @@ async def _changed_since(client: ClientConnection, since: float) -> tuple[list[S
     return rows[:MAX_SESSIONS], False
 
 
-def _session(row: SessionRow, days: list[DayUsage]) -> own.UsageListSession:
-    used = sum_of("", days)
+def _session(row: SessionRow, used: UsageSum) -> own.UsageListSession:
     return own.UsageListSession(
         session_id=row.id,
         title=row.title,
@@ -61,13 +62,5 @@ def _session(row: SessionRow, days: list[DayUsage]) -> own.UsageListSession:
     )
 
 
-def _day(used: DayUsage) -> own.UsageListDay:
-    return own.UsageListDay(
-        day=used.day,
-        input_tokens=used.input_tokens,
-        output_tokens=used.output_tokens,
-        cost_usd=used.cost_usd,
-    )
-
-
 EXTENSION = Method(own.UsageListParams, list_usage, access="any")
+"""What sessions have used, and an index of it."""

@@ -44,6 +44,7 @@ COMMANDS: Final = MappingProxyType(
         "hooks": "list and test your hooks: commands that run at certain points in a session",
         "mcp": "show your MCP servers; sign in to one or sign out",
         "notifications": "list what was sent to you, test the targets, resend what failed",
+        "hub": "serve several users at one address, each with a process of their own profile",
         "users": "add and remove the users of a hub; tokens and quotas",
         "audit": "show what was done on a hub; check that its log was not changed",
         "help": "explain a command: `hermes-acp help run`",

@@ -19,6 +19,11 @@ def reading(done: int, number: int) -> str:
     return f"Reading the records of sessions: {done:,} of {number:,}"
 
 
+def others_profile(name: str) -> str:
+    """Return a notice about a profile whose folder belongs to another user of the machine."""
+    return f"The profile {name!r} belongs to another user of this machine and is left out."
+
+
 def cost(usd: float) -> str:
     """Return a sum of money."""
     return f"${usd:,.4f}" if 0 < usd < 0.1 else f"${usd:,.2f}"

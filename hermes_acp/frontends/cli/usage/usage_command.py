@@ -3,18 +3,17 @@
 import argparse
 import sys
 import time
-from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from msgspec import structs
 
-from hermes_acp.config.environment import Environment, read_environment
-from hermes_acp.config.home_folders import DEFAULT_PROFILE, profile_folder, profile_names
+from hermes_acp.config.environment import read_environment
 from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, note, print_json
 from hermes_acp.frontends.cli.messages import command_messages
 from hermes_acp.frontends.cli.usage import messages as usage_messages
 from hermes_acp.natural_dates import read_range
-from hermes_acp.storage.usage.usage_index import UsageIndex, UsageKey, UsageSum, sum_up
+from hermes_acp.storage.usage.usage_index import UsageSum, sum_up
+from hermes_acp.storage.usage.usage_service import UsageService
 
 DEFAULT_DAYS: Final = 30
 DAY_S: Final = 86_400
@@ -49,12 +48,14 @@ async def _run(options: argparse.Namespace) -> int:
     if since is None:
         since = (until or time.time()) - (DEFAULT_DAYS - 1) * DAY_S
     days = (_day(since), _day(until - 1) if until else "9999")
-    environment = read_environment()
-    if options.by == "profile":
-        sums = [await _profile(name, home, days) for name, home in _homes(environment)]
-        sums = [each for each in sums if each.requests]
-    else:
-        sums = await _sums(environment.home, cast("UsageKey", options.by), days)
+    service = UsageService(read_environment(), shows_all_profiles=True)
+    try:
+        report = await service.report(options.by, days, _note_progress)
+    finally:
+        service.close()
+    for sentence in (*report.news, *map(usage_messages.others_profile, report.left_out)):
+        note(sentence)
+    sums = report.sums
     if options.json:
         document = {"by": options.by, "since": days[0], "until": days[1] if until else None}
         print_json({**document, "usage": [structs.asdict(each) for each in sums]})
@@ -63,27 +64,6 @@ async def _run(options: argparse.Namespace) -> int:
     else:
         note(usage_messages.NOTHING_USED)
     return 0
-
-
-def _homes(environment: Environment) -> list[tuple[str, Path]]:
-    base = environment.base_path or environment.home_path
-    names = (DEFAULT_PROFILE, *profile_names(base))
-    return [(name, Path(profile_folder(base, name))) for name in names]
-
-
-async def _profile(name: str, home: Path, days: tuple[str, str]) -> UsageSum:
-    return sum_up(name, await _sums(home, "day", days))
-
-
-async def _sums(home: Path, key: UsageKey, days: tuple[str, str]) -> list[UsageSum]:
-    index = UsageIndex(home)
-    try:
-        await index.refresh(_note_progress)
-        return await index.sums(key, *days)
-    finally:
-        for sentence in index.news():
-            note(sentence)
-        index.close()
 
 
 def _note_progress(done: int, number: int) -> None:

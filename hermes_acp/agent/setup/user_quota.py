@@ -1,0 +1,56 @@
+"""Keep the turns of a process within the quota of the user that it works for."""
+
+from msgspec import structs
+
+from hermes_acp.agent.turn.turn import Turn, TurnStages
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
+from hermes_acp.core.ports.quota_ports import NoQuota, UserQuota
+
+CODE = "out_of_quota"
+
+
+class QuotaStages:
+    """Refuses turns and steps beyond the quota, and reports what turns use."""
+
+    def __init__(self, quota: UserQuota) -> None:
+        """Start without any turn."""
+        self._quota = quota
+        self._counted: dict[str, tuple[int, float]] = {}
+        """The tokens and the cost of each running turn that were reported."""
+
+    def added_to(self, stages: TurnStages) -> TurnStages:
+        """Return the stages with these around them; without a quota, the stages alone."""
+        if isinstance(self._quota, NoQuota):
+            return stages
+        return structs.replace(
+            stages,
+            preflight=(self._begin, *stages.preflight),
+            before_step=(*stages.before_step, self._keep_within),
+            postflight=(*stages.postflight, self._close),
+        )
+
+    async def _begin(self, turn: Turn) -> Ending | None:
+        if turn.origin.parent is None:
+            if refusal := self._quota.refuse_turn(len(self._counted)):
+                return make_ending("out_of_tokens", refusal, CODE)
+            self._counted[turn.id] = (0, 0.0)
+        return None
+
+    async def _keep_within(self, turn: Turn) -> Ending | None:
+        self._report(turn)
+        refusal = self._quota.refuse_step()
+        return make_ending("out_of_tokens", refusal, CODE) if refusal else None
+
+    async def _close(self, turn: Turn, ending: Ending) -> None:
+        self._report(turn)
+        self._counted.pop(turn.id, None)
+
+    def _report(self, turn: Turn) -> None:
+        """Report what a turn has used since the last report; a delegated turn's usage counts in its delegator's."""
+        if turn.origin.delegator:
+            return
+        tokens, cost_usd = self._counted.get(turn.id, (0, 0.0))
+        now_tokens, now_usd = turn.spent.usage.total_tokens, turn.spent.cost_usd or 0.0
+        if (now_tokens, now_usd) != (tokens, cost_usd):
+            self._quota.spend(now_tokens - tokens, now_usd - cost_usd)
+            self._counted[turn.id] = now_tokens, now_usd

@@ -1,0 +1,66 @@
+"""The command `hermes-acp hub`. The server is imported only once the flags are valid."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from hermes_acp.config.environment import read_environment
+from hermes_acp.core.errors import Busy, ConfigError, HermesError
+from hermes_acp.core.exit_codes import ExitCode
+from hermes_acp.frontends.acp.daemon.process_log import say
+from hermes_acp.frontends.acp.daemon.serve_command import EXTRA
+from hermes_acp.frontends.acp.messages import serving
+from hermes_acp.frontends.command_line.command_parser import CommandParser
+from hermes_acp.frontends.hub import messages
+from hermes_acp.storage.private_files import lock_or_busy, private_folder, unlock_and_close
+from hermes_acp.users.accounts import HUB_FOLDER
+from hermes_acp.users.hub_settings import load_hub_settings
+
+LOCK: Final = "hub.lock"
+
+
+def hub_command(arguments: Sequence[str]) -> int:
+    """Run the hub until a signal; return the exit code."""
+    parser = CommandParser(prog="hermes-acp hub", description=messages.DESCRIPTION)
+    parser.add_argument("--listen", metavar="HOST:PORT", default="", help=messages.LISTEN_HELP)
+    try:
+        options = parser.parse(arguments)
+        return _run(options.listen)
+    except HermesError as error:
+        say(messages.failure(error.sentence()))
+        return error.exit_code
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+
+
+def _run(listen: str) -> int:
+    environment = read_environment()
+    folder = private_folder(Path(environment.base_path or environment.home_path) / HUB_FOLDER)
+    settings = load_hub_settings(folder)
+    try:
+        from hermes_acp.frontends.hub.hub_process import Hub
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in EXTRA:
+            raise
+        from hermes_acp.config.installation import extra_hint
+
+        raise ConfigError(serving.missing_extra(error.name or ""), hint=extra_hint("serve")) from error
+    lock = _take_lock(folder / LOCK)
+    try:
+        return anyio.run(Hub(environment, settings, listen).run, say)
+    finally:
+        unlock_and_close(lock)
+
+
+def _take_lock(path: Path) -> int:
+    """Return the locked descriptor of the only hub in a folder. Raises Busy."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        lock_or_busy(descriptor, str(path))
+    except Busy:
+        os.close(descriptor)
+        raise Busy(messages.ALREADY_RUNNING, hint=messages.ALREADY_HINT) from None
+    return descriptor

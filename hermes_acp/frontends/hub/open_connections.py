@@ -1,0 +1,54 @@
+"""The connections that are open, each ended soon after its user may no longer use it."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Final
+
+import anyio
+
+from hermes_acp.frontends.hub import messages
+from hermes_acp.frontends.hub.authentication import UNAUTHORIZED, Authenticator, Caller, Refusal
+
+RECHECK_S: Final = 2.0
+"""How soon a connection ends whose user was removed, or whose token was revoked or has expired."""
+
+
+class OpenConnections:
+    """The open requests and WebSockets, with who opened them."""
+
+    def __init__(self, authenticator: Authenticator) -> None:
+        """Start without any."""
+        self._authenticator = authenticator
+        self._callers: dict[anyio.CancelScope, Caller] = {}
+        self._has_some = anyio.Event()
+
+    @contextmanager
+    def held_by(self, caller: Caller) -> Generator[None]:
+        """Count a connection while it is open. Raises Refusal once its user may no longer use it."""
+        scope = anyio.CancelScope()
+        self._callers[scope] = caller
+        self._has_some.set()
+        try:
+            with scope:
+                yield
+        finally:
+            del self._callers[scope]
+        if scope.cancelled_caught:
+            raise Refusal(
+                UNAUTHORIZED, messages.REFUSED, messages.no_longer_valid(caller.account.name, caller.via)
+            )
+
+    async def keep(self) -> None:
+        """Check the open connections again and again, as long as there are any; until cancelled."""
+        while True:
+            if not self._callers:
+                self._has_some = anyio.Event()
+                await self._has_some.wait()
+            await anyio.sleep(RECHECK_S)
+            for scope, caller in tuple(self._callers.items()):
+                try:
+                    is_valid = await self._authenticator.is_valid(caller)
+                except Refusal:
+                    continue  # the users cannot be read now; nobody new is let in meanwhile
+                if not is_valid:
+                    scope.cancel()

@@ -1,0 +1,54 @@
+"""Browsers that are signed in: each holds a random secret, of which only the digest is kept, in memory."""
+
+import secrets
+from hashlib import sha256
+from typing import Final
+
+from msgspec import Struct
+
+PREFIX: Final = "hermes_web_"
+MAX_SESSIONS: Final = 10_000
+"""Beyond that, the oldest ends."""
+
+
+class WebSession(Struct, frozen=True):
+    """One browser that is signed in; times are seconds since the epoch."""
+
+    id: str
+    user: str
+    created_at: float
+    expires_at: float
+
+
+class WebSessions:
+    """The web sessions of a hub; they end with it."""
+
+    def __init__(self, hours: float) -> None:
+        """Start without any; each lasts for some hours."""
+        self._seconds = hours * 3600
+        self._sessions: dict[str, WebSession] = {}
+
+    def begin(self, user: str, now: float) -> tuple[WebSession, str]:
+        """Start a session; return it and its secret."""
+        secret = PREFIX + secrets.token_urlsafe(32)
+        session = WebSession(secrets.token_hex(6), user, now, now + self._seconds)
+        if len(self._sessions) >= MAX_SESSIONS:
+            del self._sessions[next(iter(self._sessions))]
+        self._sessions[_digest(secret)] = session
+        return session, secret
+
+    def find(self, secret: str, now: float) -> WebSession | None:
+        """Return the session that a secret belongs to, unless it has expired."""
+        session = self._sessions.get(_digest(secret))
+        if session and session.expires_at <= now:
+            del self._sessions[_digest(secret)]
+            return None
+        return session
+
+    def end(self, secret: str) -> WebSession | None:
+        """End a session; return it if there was one."""
+        return self._sessions.pop(_digest(secret), None)
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()

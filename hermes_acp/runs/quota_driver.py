@@ -1,0 +1,22 @@
+"""Drive runs within the quota of the user that this process works for."""
+
+from hermes_acp.core.ports.quota_ports import UserQuota
+from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, Lease, RunOrder
+
+
+class QuotaDriver:
+    """Drives runs while the quota allows it; each run counts once, however often this process drives it."""
+
+    def __init__(self, driver: Driver, quota: UserQuota) -> None:
+        self._driver = driver
+        self._quota = quota
+        self._counted: set[str] = set()
+
+    async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
+        """Work on a run until it ends or is suspended; fail it if no further run may start."""
+        if order.id not in self._counted:
+            if refusal := self._quota.refuse_run():
+                return Failed("budget", refusal)
+            self._counted.add(order.id)
+            self._quota.count_run()
+        return await self._driver.drive(order, lease)

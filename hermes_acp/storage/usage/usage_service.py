@@ -1,0 +1,89 @@
+"""Sums of what sessions have used, by any group, for the profile in use or for all of them."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.config.home_folders import DEFAULT_PROFILE, profile_folder, profile_names
+from hermes_acp.storage.usage.usage_index import UsageIndex, UsageKey, UsageSum, sum_up
+
+UsageGroup = UsageKey | Literal["profile"]
+Note = Callable[[int, int], None]
+
+
+class UsageReport(Struct, frozen=True):
+    """Sums by a group, notices for the user, and the profiles of other operating system users, which are left out."""
+
+    sums: list[UsageSum]
+    news: list[str]
+    left_out: list[str]
+
+
+class UsageService:
+    """The usage of a home. Its index is kept open until `close`; those of other profiles are not."""
+
+    def __init__(self, environment: Environment, *, shows_all_profiles: bool) -> None:
+        """Open nothing yet. Without `shows_all_profiles`, the only profile is the one in use."""
+        self._environment = environment
+        self._shows_all = shows_all_profiles
+        self._index = UsageIndex(environment.home)
+
+    async def report(self, group: UsageGroup, days: tuple[str, str], note: Note | None = None) -> UsageReport:
+        """Return the sums within the first and the last day. Raises StorageError.
+
+        `note` is told how many of how many records are read.
+        """
+        if group == "profile":
+            return await self._profiles(days, note)
+        await self._index.refresh(days[0], note)
+        sums = await self._index.sums(group, *days)
+        return UsageReport(sums, self._index.news(), [])
+
+    async def sessions(self, days: tuple[str, str]) -> dict[str, UsageSum]:
+        """Return the sums of sessions by ID, each with its child agents. Raises StorageError."""
+        await self._index.refresh(days[0])
+        return await self._index.session_sums(*days)
+
+    def close(self) -> None:
+        """Close the index."""
+        self._index.close()
+
+    async def _profiles(self, days: tuple[str, str], note: Note | None) -> UsageReport:
+        found = UsageReport([], [], [])
+        for name, home in self._homes():
+            if not _is_ours(home):
+                found.left_out.append(name)
+                continue
+            index = UsageIndex(home)
+            try:
+                await index.refresh(days[0], note)
+                total = sum_up(name, await index.sums("day", *days))
+            finally:
+                found.news.extend(index.news())
+                index.close()
+            if total.requests:
+                found.sums.append(total)
+        return found
+
+    def _homes(self) -> list[tuple[str, Path]]:
+        """Return the homes of the profiles to be shown, by name."""
+        if not self._shows_all:
+            return [(self._environment.profile, self._environment.home)]
+        base = self._environment.base_path or self._environment.home_path
+        names = (DEFAULT_PROFILE, *profile_names(base))
+        return [(name, Path(profile_folder(base, name))) for name in names]
+
+
+def _is_ours(home: Path) -> bool:
+    """Return whether a folder belongs to the user of this process; also if there is none yet.
+
+    An index written to the folder of somebody else would not be theirs, and its files could lead anywhere.
+    """
+    with suppress(FileNotFoundError):
+        return home.stat().st_uid == os.getuid()
+    return True

@@ -1,0 +1,33 @@
+"""Stop signals that the parent ignores, as nohup does: ignored until the very end of the process."""
+
+import subprocess
+import sys
+
+HANGS_UP_WHILE_IT_ENDS = """
+import os, signal
+
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from hermes_acp.shutdown import reset_inherited_signals, stop_signals
+
+reset_inherited_signals()
+assert signal.SIGHUP not in stop_signals()
+os.kill(os.getpid(), signal.SIGHUP)
+
+class Late:
+    def __del__(self, kill=os.kill, number=signal.SIGHUP, process=os.getpid()):
+        kill(process, number)
+
+late = Late()
+print("done", flush=True)
+"""
+
+
+def test_a_hang_up_that_is_ignored_does_not_end_a_process_that_is_ending() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HANGS_UP_WHILE_IT_ENDS],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
