@@ -4,7 +4,7 @@ Knows: opening, finding and forking sessions, what the agent said of itself. Doe
 (`opening`), an editor.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar, cast
 
 import anyio
@@ -79,9 +79,9 @@ class Agent:
         """Send a notification."""
         self._connection.notify(method, params)
 
-    async def new_session(self, cwd: str) -> Session:
+    async def new_session(self, cwd: str, mcp_servers: Sequence[v1.McpServer] = ()) -> Session:
         """Open a session in an absolute folder. Raises SignInNeeded where the agent has no model."""
-        request = v1.NewSessionRequest(cwd=cwd, mcp_servers=[])
+        request = v1.NewSessionRequest(cwd=cwd, mcp_servers=[*mcp_servers])
         answer = await self.call("session/new", request, v1.NewSessionResponse, ANSWER_TIMEOUT_S)
         return self._session(answer.session_id, answer)
 
