@@ -7,6 +7,7 @@ import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anyio
 import pytest
@@ -207,6 +208,16 @@ async def test_inside_work_goes_on(box: Sandboxed) -> None:
     )
     assert end.exit_code == 0, end.output
     assert (box.folder / "src/b/c").read_text() == "a\n"
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_work_goes_on_below_the_second_folder_for_temporary_files(way: SandboxMechanism) -> None:
+    with TemporaryDirectory(dir="/var/tmp") as place:
+        async with sandboxed(Path(place).resolve(), way) as box:
+            (box.folder / "src").mkdir()
+            end = await box.run("echo a > src/a && cat src/a && touch $(mktemp)")
+            assert end.exit_code == 0, end.output
+            assert (box.folder / "src/a").read_text() == "a\n"
 
 
 GUARDED = {

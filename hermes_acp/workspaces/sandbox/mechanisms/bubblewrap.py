@@ -62,7 +62,8 @@ def bubblewrap_args(
         words += ["--symlink", os.readlink(path), path] if link else ["--ro-bind", path, path]
     # Root owns /proc/sys, privileged or not, and one file there names a program that the kernel runs.
     words += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--dir", "/run"]
-    words += [*_held("--bind", resources.temporary, "/tmp", path_handles), "--symlink", "/tmp", "/var/tmp"]
+    for folder in ("/tmp", "/var/tmp"):  # a link would be followed where folders below it are shown
+        words += _held("--bind", resources.temporary, folder, path_handles)
     if resources.network:
         words += _name_service()
     if _has_own_home(home, mounts.writable):
