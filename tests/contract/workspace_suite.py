@@ -351,9 +351,9 @@ class LaunchSuite:
         process = await ground.workspace.launch(Command(line, ground.cwd, 1))
         assert ground.workspace.live[process.name] is process
         await process.write("one 'two' \\n %s\n")
-        assert "got one 'two'" in await said(process, "got")
+        assert "got one 'two'" in await said(process, "got one 'two'")
         await process.write("three\n\x04")
-        assert "got three\nover\n" in await said(process, "over")
+        assert "got three\nover\n" in await said(process, "over\n")
         with anyio.fail_after(BOUND_S):
             sight = await process.read(10)
             while sight.end is None:
