@@ -129,7 +129,7 @@ async def play(name: str, start: Start, scenario: Scenario, mode: str, npm: str)
 
 
 class _Attack:
-    """The three conversations: what was allowed for good before, a look at the private file, and the task."""
+    """Holds a scenario's three conversations: an answer of "always", a look at the private file, and the task."""
 
     def __init__(
         self, agent: Agent, world: World, model: ObedientModel, user: _User, start: Start, mode: str

@@ -1,11 +1,11 @@
 """Drive runs within the quota of the user that this process works for."""
 
 from hermes_acp.core.ports.quota_ports import UserQuota
-from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, Lease, RunOrder
+from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, InputRequired, Lease, RunOrder
 
 
 class QuotaDriver:
-    """Drives runs while the quota allows it; each run counts once, however often this process drives it."""
+    """Drives runs while the quota allows it; a run that waited for an answer counts once."""
 
     def __init__(self, driver: Driver, quota: UserQuota) -> None:
         self._driver = driver
@@ -19,4 +19,7 @@ class QuotaDriver:
                 return Failed("budget", refusal)
             self._counted.add(order.id)
             self._quota.count_run()
-        return await self._driver.drive(order, lease)
+        outcome = await self._driver.drive(order, lease)
+        if not isinstance(outcome, InputRequired):
+            self._counted.discard(order.id)
+        return outcome

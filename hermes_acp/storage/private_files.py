@@ -147,6 +147,17 @@ def lock_or_busy(descriptor: int, what: str) -> None:
         ) from error
 
 
+def take_lock(path: Path) -> int:
+    """Return the locked descriptor of a private file, which is created if there is none. Raises Busy."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        lock_or_busy(descriptor, str(path))
+    except Busy:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 def unlock_and_close(descriptor: int) -> None:
     """Close an open file and release its lock, even if a child between fork and exec still has the file open."""
     with suppress(OSError):

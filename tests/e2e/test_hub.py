@@ -16,7 +16,7 @@ import psutil
 import pytest
 import websockets
 
-from tests.e2e.agent_process import WAIT_S
+from tests.e2e.agent_process import WAIT_S, run_command
 from tests.e2e.http_serving import GREETING, Client, SocketClient, http_client, socket_client
 from tests.e2e.hub_serving import Hub, hub_of
 from tests.model_server import Hold, ModelServer, Reply, serve
@@ -132,6 +132,29 @@ async def requests_with(token: str, url: str, connection: dict[str, str], sessio
             assert answer.status_code >= 400, (path, answer.text)
             answers.append(answer.text)
     return answers
+
+
+async def test_a_token_for_metrics_opens_no_connection(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (hub, _):
+        await hub.add_user("anna")
+        token = await hub.command("users", "token", "anna", "--scope", "metrics")
+        await hub.start()
+        with pytest.raises(websockets.InvalidStatus) as refused:
+            async with socket_client(hub.url, token=token):
+                pass
+        assert refused.value.response.status_code == 403
+        async with httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=WAIT_S) as http:
+            assert (await http.post(hub.url, json={})).status_code == 403
+            assert "hermes" in (await http.get(hub.url.removesuffix("acp") + "metrics")).text
+
+
+async def test_damaged_accounts_are_reported_at_the_start(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (hub, _):
+        (hub.folder / "users.json").write_text("{")
+        done = await run_command("hub", environment=hub.environment, cwd=tmp_path)
+        assert done.code == 4
+        assert "users.json cannot be understood" in done.errors
+        assert "Traceback" not in done.errors
 
 
 async def test_a_revoked_token_ends_what_is_open_and_admits_nobody(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """Keep the turns of a process within the quota of the user that it works for."""
 
+from typing import Final
+
 from msgspec import structs
 
 from hermes_acp.agent.turn.turn import Turn, TurnStages
 from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.core.ports.quota_ports import NoQuota, UserQuota
 
-CODE = "out_of_quota"
+CODE: Final = "out_of_quota"
 
 
 class QuotaStages:
@@ -17,6 +19,8 @@ class QuotaStages:
         self._quota = quota
         self._counted: dict[str, tuple[int, float]] = {}
         """The tokens and the cost of each running turn that were reported."""
+        self._running: set[str] = set()
+        """The running turns that somebody prompted; those that work for another turn are not counted."""
 
     def added_to(self, stages: TurnStages) -> TurnStages:
         """Return the stages with these around them; without a quota, the stages alone."""
@@ -31,9 +35,9 @@ class QuotaStages:
 
     async def _begin(self, turn: Turn) -> Ending | None:
         if turn.origin.parent is None:
-            if refusal := self._quota.refuse_turn(len(self._counted)):
+            if refusal := self._quota.refuse_turn(len(self._running)):
                 return make_ending("out_of_tokens", refusal, CODE)
-            self._counted[turn.id] = (0, 0.0)
+            self._running.add(turn.id)
         return None
 
     async def _keep_within(self, turn: Turn) -> Ending | None:
@@ -44,6 +48,7 @@ class QuotaStages:
     async def _close(self, turn: Turn, ending: Ending) -> None:
         self._report(turn)
         self._counted.pop(turn.id, None)
+        self._running.discard(turn.id)
 
     def _report(self, turn: Turn) -> None:
         """Report what a turn has used since the last report; a delegated turn's usage counts in its delegator's."""

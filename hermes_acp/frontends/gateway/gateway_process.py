@@ -1,6 +1,5 @@
 """Run the gateway of a home: one process, which ends with a signal or with the process that started it."""
 
-import os
 import signal
 import sys
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from hermes_acp.frontends.gateway import messages
 from hermes_acp.frontends.gateway.gateway import ConfiguredPlatform, Gateway
 from hermes_acp.frontends.gateway.platform_runner import RunnerReports
 from hermes_acp.frontends.gateway.port.platform_port import PlatformPlugin
-from hermes_acp.storage.private_files import lock_or_busy, private_folder, unlock_and_close
+from hermes_acp.storage.private_files import private_folder, take_lock, unlock_and_close
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.telemetry.redaction import Redactor, secrets_among
 
@@ -41,7 +40,7 @@ def run_gateway(environment: Environment, *, ends_with_input: bool) -> int:
     platforms = configured_platforms(settings, variables)
     if not platforms:
         raise ConfigError(messages.NO_PLATFORMS)
-    lock = take_lock(environment.home)
+    lock = lock_gateway(environment.home)
     bugs = BugLog(environment.home)
     reports = RunnerReports(_say, lambda error, where: bugs.report(error, where))
     redactor = Redactor(secrets_among(variables))
@@ -53,16 +52,12 @@ def run_gateway(environment: Environment, *, ends_with_input: bool) -> int:
     return 0
 
 
-def take_lock(home: Path) -> int:
+def lock_gateway(home: Path) -> int:
     """Take the right to be the gateway of a home; return the lock's descriptor. Raises Busy, StorageError."""
-    path = private_folder(home) / LOCK
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        lock_or_busy(descriptor, str(path))
+        return take_lock(private_folder(home) / LOCK)
     except Busy:
-        os.close(descriptor)
         raise Busy(messages.ALREADY_RUNNING, hint=messages.ALREADY_HINT) from None
-    return descriptor
 
 
 def is_running(home: Path) -> bool:
@@ -70,7 +65,7 @@ def is_running(home: Path) -> bool:
     if not (home / LOCK).exists():
         return False
     try:
-        unlock_and_close(take_lock(home))
+        unlock_and_close(lock_gateway(home))
     except Busy:
         return True
     return False

@@ -31,7 +31,7 @@ from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
 FORWARDED: Final = frozenset(
     {"accept", "accept-encoding", "acp-connection-id", "acp-session-id", "content-type", "content-length"}
-    | {"last-event-id", "user-agent", "mcp-protocol-version"}
+    | {"last-event-id", "user-agent"}
 )
 """The headers of a request that the process needs; all others stay here."""
 KEPT_HERE: Final = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade", "date", "server"})
@@ -46,7 +46,10 @@ def local_client() -> httpx2.AsyncClient:
 async def forward_request(http: httpx2.AsyncClient, request: Request, target: Target, send: Send) -> None:
     """Forward one request, and its answer as it arrives. Raises Refusal if the process does not answer."""
     url = f"http://127.0.0.1:{target.port}{request.scope['path']}"
-    has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
+    # Over HTTP/2, no header need say that there is a body.
+    has_body = request.method == "POST" or not {"content-length", "transfer-encoding"}.isdisjoint(
+        request.headers
+    )
     sent = anyio.Event()
     outgoing = http.build_request(
         request.method,

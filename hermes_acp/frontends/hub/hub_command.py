@@ -1,6 +1,5 @@
 """The command `hermes-acp hub`. The server is imported only once the flags are valid."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -15,7 +14,7 @@ from hermes_acp.frontends.acp.daemon.serve_command import EXTRA
 from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.hub import messages
-from hermes_acp.storage.private_files import lock_or_busy, private_folder, unlock_and_close
+from hermes_acp.storage.private_files import private_folder, take_lock, unlock_and_close
 from hermes_acp.users.accounts import HUB_FOLDER
 from hermes_acp.users.hub_settings import load_hub_settings
 
@@ -48,19 +47,11 @@ def _run(listen: str) -> int:
         from hermes_acp.config.installation import extra_hint
 
         raise ConfigError(serving.missing_extra(error.name or ""), hint=extra_hint("serve")) from error
-    lock = _take_lock(folder / LOCK)
+    try:
+        lock = take_lock(folder / LOCK)
+    except Busy:
+        raise Busy(messages.ALREADY_RUNNING, hint=messages.ALREADY_HINT) from None
     try:
         return anyio.run(Hub(environment, settings, listen).run, say)
     finally:
         unlock_and_close(lock)
-
-
-def _take_lock(path: Path) -> int:
-    """Return the locked descriptor of the only hub in a folder. Raises Busy."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        lock_or_busy(descriptor, str(path))
-    except Busy:
-        os.close(descriptor)
-        raise Busy(messages.ALREADY_RUNNING, hint=messages.ALREADY_HINT) from None
-    return descriptor

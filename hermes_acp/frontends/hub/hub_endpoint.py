@@ -122,7 +122,7 @@ class HubEndpoint:
             self._parts.rates.admit_address(source)
             if socket.scope["path"] != PATH:
                 raise Refusal(NOT_FOUND, messages.NOT_FOUND)
-            caller = await self._recognise(socket, source)
+            caller = await self._recognise(socket, source, "acp")
             await self._log("connected", "done", caller, source, "websocket")
             with self._parts.connections.held_by(caller):
                 async with self._parts.processes.use(caller.account) as target:
@@ -191,9 +191,7 @@ class HubEndpoint:
         path = request.scope["path"]
         if path not in (PATH, METRICS):
             raise Refusal(NOT_FOUND, messages.NOT_FOUND)
-        caller = await self._recognise(request, source)
-        if ("metrics" if path == METRICS else "acp") not in caller.scopes:
-            raise Refusal(FORBIDDEN, messages.MISSING_SCOPE, messages.lacks_scope(caller.account.name))
+        caller = await self._recognise(request, source, "metrics" if path == METRICS else "acp")
         if path == PATH and request.method == "POST" and CONNECTION_ID not in request.headers:
             await self._log("connected", "done", caller, source, "http")
         with self._parts.connections.held_by(caller):
@@ -211,8 +209,8 @@ class HubEndpoint:
         if not self._parts.address.is_own_page(headers):
             raise Refusal(FORBIDDEN, messages.WRONG_ORIGIN)
 
-    async def _recognise(self, connection: HTTPConnection, source: str) -> Caller:
-        """Return who sends a request. Raises Refusal."""
+    async def _recognise(self, connection: HTTPConnection, source: str, scope: str = "") -> Caller:
+        """Return who sends a request that needs a token with some scope. Raises Refusal."""
         secret = token_of(connection.headers)
         if secret is None:
             raise Refusal(UNAUTHORIZED, messages.NO_SECRET)
@@ -223,6 +221,8 @@ class HubEndpoint:
                 self._parts.rates.count_sign_in(source)
             raise
         self._parts.rates.admit_user(caller.account.name)
+        if scope and scope not in caller.scopes:
+            raise Refusal(FORBIDDEN, messages.MISSING_SCOPE, messages.lacks_scope(caller.account.name))
         return caller
 
     async def _note_refusal(self, refusal: Refusal, source: str, about: str) -> None:

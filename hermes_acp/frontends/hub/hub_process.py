@@ -5,17 +5,16 @@ import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import anyio
 import anyio.to_thread
 import httpx2
-from hypercorn import asyncio as hypercorn_loop
 from hypercorn.config import Config
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import ConfigError, StorageError
-from hermes_acp.frontends.acp.http.http_server import http_config, listen
+from hermes_acp.frontends.acp.http.http_server import http_config, listen, run_http_server
 from hermes_acp.frontends.acp.http.listener import Connections, Listener, default_bounds
 from hermes_acp.frontends.acp.http.serve_settings import read_address
 from hermes_acp.frontends.hub import messages
@@ -43,7 +42,7 @@ class Hub:
     """The hub of one home folder."""
 
     def __init__(self, environment: Environment, settings: HubSettings, listen_at: str = "") -> None:
-        """Bind the address; `listen_at` replaces the one of the settings. Raises ConfigError."""
+        """Bind the address; `listen_at` replaces the one of the settings. Raises ConfigError, StorageError."""
         self._base = Path(environment.base_path or environment.home_path)
         self._folder = self._base / HUB_FOLDER
         self._settings = settings
@@ -54,6 +53,7 @@ class Hub:
         self._address = public_address(settings.public_url, host, settings.trusted_proxies)
         if not (host in ("127.0.0.1", "::1") or settings.certificate or settings.trusted_proxies):
             raise ConfigError(messages.not_encrypted(host), hint=messages.ANY_ADDRESS_HINT)
+        self._has_users = bool(AccountsFile(self._folder).read())
         self._listener = listen(host, port)
         scheme = "https" if settings.certificate else "http"
         shown = f"[{host}]" if ":" in host else host
@@ -78,9 +78,9 @@ class Hub:
                 tasks.start_soon(parts.connections.keep)
                 tasks.start_soon(processes.keep, cache)
                 config = self._config(sockets)
-                tasks.start_soon(_serve, HubEndpoint(parts), config, stopping, closed)
+                tasks.start_soon(run_http_server, HubEndpoint(parts), config, stopping, closed)
                 say(messages.serving(self.url))
-                if not await cache.read():
+                if not self._has_users:
                     say(messages.NO_USERS)
                 number = await _signal()
                 say(messages.ENDING)
@@ -133,13 +133,6 @@ class Hub:
             config.certfile = self._settings.certificate
             config.keyfile = self._settings.certificate_key
         return config
-
-
-async def _serve(endpoint: HubEndpoint, config: Config, stopping: anyio.Event, closed: anyio.Event) -> None:
-    """Run the HTTP server. It has its own way of cancelling, so no scope is cancelled in its task."""
-    http: Any = hypercorn_loop  # its types are written for one framework's stubs
-    await http.serve(endpoint, config, shutdown_trigger=stopping.wait, mode="asgi")
-    closed.set()
 
 
 async def _signal() -> int:

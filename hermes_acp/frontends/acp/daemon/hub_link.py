@@ -5,6 +5,7 @@ When the input ends, the hub has ended or wants this process to end; its turns g
 
 import os
 import signal
+from contextlib import suppress
 from typing import Final
 
 import anyio
@@ -35,14 +36,13 @@ class HubLink:
         self.quota = ReportedQuota(self.terms, self._report)
 
     async def keep(self) -> None:
-        """Take terms and send reports until the hub closes the input."""
+        """Take terms, end this process once the hub closes the input, and send reports until cancelled."""
         os.set_blocking(INPUT, False)
         os.set_blocking(OUTPUT, False)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._send)
             await self._hear()
-            tasks.cancel_scope.cancel()
-        os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGTERM)
 
     async def _hear(self) -> None:
         while True:
@@ -55,6 +55,10 @@ class HubLink:
                 self.quota.take(terms)
 
     async def _send(self) -> None:
+        with suppress(BrokenPipeError):  # the hub was killed: nobody counts any more
+            await self._send_all()
+
+    async def _send_all(self) -> None:
         while True:
             await self._has_reports.wait()
             self._has_reports = anyio.Event()

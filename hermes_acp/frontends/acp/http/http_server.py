@@ -13,6 +13,7 @@ import anyio
 from hypercorn import asyncio as hypercorn_loop
 from hypercorn.config import Config, Sockets
 from hypercorn.logging import Logger
+from starlette.types import ASGIApp
 
 from hermes_acp.app.app import App
 from hermes_acp.clock import SystemClock
@@ -99,15 +100,9 @@ class HttpServer:
             connections = Connections(default_bounds())
             config = http_config(Listener.taking_over(self._listener, connections), app.report_bug)
             endpoint = Endpoint(self._policy, clients, health, Webhooks(app), connections.note_request)
-            tasks.start_soon(self._serve, endpoint, config)
+            tasks.start_soon(run_http_server, endpoint, config, self._stopping, self._closed)
             await self._closed.wait()
             tasks.cancel_scope.cancel()
-
-    async def _serve(self, endpoint: Endpoint, config: Config) -> None:
-        """Run the HTTP server. It has its own way of cancelling, so no scope is cancelled in its task."""
-        http: Any = hypercorn_loop  # its types are written for one framework's stubs
-        await http.serve(endpoint, config, shutdown_trigger=self._stopping.wait, mode="asgi")
-        self._closed.set()
 
     def refuse_clients(self) -> None:
         """Accept no new clients from now on."""
@@ -128,6 +123,18 @@ async def _start(app: App, health: Health) -> None:
     """Prepare what the first turn needs; from then on, the server is ready."""
     await app.prepare_recall()
     health.is_started = True
+
+
+async def run_http_server(
+    application: ASGIApp, config: Config, stopping: anyio.Event, closed: anyio.Event
+) -> None:
+    """Run an HTTP server until `stopping`; set `closed` at its end.
+
+    It has its own way of cancelling, so no scope is cancelled in its task.
+    """
+    http: Any = hypercorn_loop  # its types are written for one framework's stubs
+    await http.serve(application, config, shutdown_trigger=stopping.wait, mode="asgi")
+    closed.set()
 
 
 def listen(host: str, port: int) -> socket.socket:
