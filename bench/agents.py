@@ -1,7 +1,4 @@
-"""Driving an agent process from outside, and reading what it cost.
-
-Knows: the wire as plain JSON lines, /proc. Does not know: which agent it drives.
-"""
+"""Driving an agent process from outside, and reading what it cost."""
 
 import compileall
 import json

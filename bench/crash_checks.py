@@ -1,8 +1,4 @@
-"""What must be found after an agent was killed: compared with what its client saw and with what lies on disk.
-
-Knows: updates of the protocol's version 1, the words of a lost outcome, the work that `bench.crash` lets a model do.
-Does not know: when an agent was killed, how it is started again.
-"""
+"""Check the state after an agent was killed against what its client saw and what is on disk."""
 
 import sqlite3
 from collections import Counter

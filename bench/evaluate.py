@@ -1,6 +1,6 @@
 """Any agent that speaks ACP on a folder of tasks, with its own policy and with everything allowed.
 
-Run: python -m bench.evaluate --agent CMD [--auth ID] [--tasks DIR] [--policy own|allow] [--scripted] [NAME …]
+Run: python -m bench.evaluate --agent CMD [--auth ID] [--mode ID] [--tasks DIR] [--policy own|allow] [--scripted]
 Every agent gets the same tasks, answers to its questions, and budget. With `own`, every question is answered with no:
 what is done then is what the agent's own policy does unasked. With `allow`, every question is answered with yes. The
 tasks need no network. `--scripted` plays the model: it shows what the agent does around one, and two runs agree.
@@ -17,6 +17,7 @@ from pathlib import Path
 import anyio
 import msgspec
 
+from bench.agent_starts import filled, read_agents
 from bench.evaluation import (
     POLICIES,
     AgentStart,
@@ -42,9 +43,16 @@ async def evaluate(
 
 
 async def evaluate_scripted(
-    start: AgentStart, tasks: Sequence[Task], policies: Sequence[Policy], budget: Budget
+    start: AgentStart,
+    tasks: Sequence[Task],
+    policies: Sequence[Policy],
+    budget: Budget,
+    npm: str = "node_modules",
 ) -> list[Row]:
-    """Run all tasks with a model that knows the solutions, in the wire format of any vendor."""
+    """Run all tasks with a model that knows the solutions, in the wire format of any vendor.
+
+    If the command is a name in `agent_starts.toml`, the agent is started as that table says.
+    """
     async with serve(Script(choose=ScriptedSolver(tasks))) as server:
         environment = {
             "PATH": os.environ["PATH"],
@@ -58,7 +66,22 @@ async def evaluate_scripted(
             "HERMES_MODEL": "scripted-large",
             **start.environment,
         }
-        scripted = AgentStart(start.command, environment, start.auth)
+        scripted = AgentStart(start.command, environment, start.auth, start.mode)
+        if known := read_agents().get(start.command[0]):
+            marks = {
+                "{npm}": npm,
+                "{python}": sys.executable,
+                "{openai}": server.openai_base_url,
+                "{anthropic}": server.anthropic_base_url,
+                "{origin}": server.anthropic_base_url,
+            }
+            scripted = AgentStart(
+                tuple(filled(word, marks) for word in known.command),
+                environment | {name: filled(text, marks) for name, text in known.variables.items()},
+                start.auth or known.auth,
+                start.mode or known.modes["default"],
+                {name: filled(text, marks) for name, text in known.files.items()},
+            )
         return await evaluate(scripted, tasks, policies, budget)
 
 
@@ -104,12 +127,18 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--agent", required=True, metavar="CMD", help="the command that starts an ACP agent")
     parser.add_argument("--tasks", type=Path, default=TASKS, metavar="DIR")
     parser.add_argument("--auth", default="", metavar="ID", help="the method by which the agent signs in")
+    parser.add_argument(
+        "--mode", default="", metavar="ID", help="the mode to work in, by the agent's own name"
+    )
     parser.add_argument("--policy", choices=POLICIES, help="default: both, one after the other")
     parser.add_argument("--timeout", type=float, default=300.0, metavar="S", help="for each task")
     parser.add_argument(
         "--max-context", type=int, metavar="N", help="tokens in the context window, for each task"
     )
     parser.add_argument("--scripted", action="store_true", help="play the model")
+    parser.add_argument(
+        "--npm", default="node_modules", metavar="DIR", help="node_modules with agents of `agent_starts.toml`"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="one JSON object a task")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these tasks")
     return parser.parse_args()
@@ -123,8 +152,11 @@ def main() -> int:
 
     own = {"HERMES_ACP_UNSTABLE": "1"}  # so that the answer to a prompt tells its tokens
     environment = own if options.scripted else {**own, **os.environ}
-    start = AgentStart(tuple(shlex.split(options.agent)), environment, options.auth)
-    rows = anyio.run(evaluate_scripted if options.scripted else evaluate, start, tasks, policies, budget)
+    start = AgentStart(tuple(shlex.split(options.agent)), environment, options.auth, options.mode)
+    if options.scripted:
+        rows = anyio.run(evaluate_scripted, start, tasks, policies, budget, str(Path(options.npm).resolve()))
+    else:
+        rows = anyio.run(evaluate, start, tasks, policies, budget)
     report(rows)
     for row in rows:
         if not row.passed:

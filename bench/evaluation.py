@@ -45,11 +45,15 @@ class Task(Struct, frozen=True):
 
 
 class AgentStart(Struct, frozen=True):
-    """How an agent is started: its command, its variables, and the method by which it signs in, if it needs one."""
+    """How an agent is started: its command, its variables, the method by which it signs in, if it needs one, its mode,
+    if it is not the one that it starts with, and the files of its home with their texts.
+    """
 
     command: tuple[str, ...]
     environment: dict[str, str]
     auth: str = ""
+    mode: str = ""
+    files: dict[str, str] = {}
 
 
 class Row(Struct, frozen=True):
@@ -100,7 +104,7 @@ def wilson(passed: int, number: int) -> tuple[float, float]:
 
 async def run_task(start: AgentStart, task: Task, policy: Policy, budget: Budget) -> Row:
     """Let an agent work on a task; `own`: every question is a no, `allow`: every question is a yes."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         workspace = Path(folder, "workspace")
         for name, text in task.files.items():
             path = workspace / name
@@ -108,6 +112,9 @@ async def run_task(start: AgentStart, task: Task, policy: Policy, budget: Budget
             path.write_text(text, encoding="utf-8")
         home = Path(folder, "home")
         home.mkdir()
+        for name, text in start.files.items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(text, encoding="utf-8")
         meter = _Meter(policy, budget)
         begun = time.perf_counter()
         reason = await _drive(start, {**start.environment, "HOME": str(home)}, task, workspace, meter)
@@ -163,6 +170,8 @@ async def _drive(
                     request = v1.AuthenticateRequest(method_id=start.auth)
                     await agent.call("authenticate", request, v1.AuthenticateResponse)
                 session = await agent.new_session(str(workspace))
+                if start.mode:
+                    await session.set_mode(start.mode)
                 async with session.prompt(task.prompt) as turn:
                     async for update in turn:
                         if meter.note(update):

@@ -2,11 +2,14 @@
 
 Run: python -m bench.fleet_records [PARTITIONS]
 Two home folders of one profile share a real Postgres server. A settle is compared with one of a home folder that shares
-nothing. In each partition, the connections of the machine that holds the record are cut off or stalled while it writes,
-and the other machine takes the record over: every settled event must be there once, in order, on both.
+nothing. In each partition, the machine that holds the record is separated from the database while it writes, and the
+other machine takes the record over: every settled event must be there once, in order, on both. A connection is broken
+off, or stalls in a relay, or, for root with iptables, the kernel drops its packets in both directions.
 """
 
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,7 +34,7 @@ from hermes_acp.storage.transcript import Transcript
 
 SETTLES, SENT, EVERY_S = 300, 200, 0.05
 GOAL_SETTLE_MS, GOAL_LAG_MS = 10, 60
-QUICK = EngineSettings(lease_s=0.9, heartbeat_s=0.2, poll_s=0.2)
+QUICK = EngineSettings(lease_s=0.9, heartbeat_s=0.2, poll_s=0.2, idle_poll_s=0.2)
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, OSError)
 
 
@@ -116,6 +119,7 @@ class Network:
         self._passes = anyio.Event()
         self._passes.set()
         self._is_cut = False
+        self._is_dropped = False
 
     async def cut(self) -> None:
         """Break all connections off, and refuse new ones."""
@@ -127,9 +131,22 @@ class Network:
         """Pass nothing on, as a network that drops packets."""
         self._passes = anyio.Event()
 
+    def drop(self) -> None:
+        """Let the kernel drop all packets to and from the relay."""
+        self._is_dropped = True
+        self._filter("-I")
+
     def mend(self) -> None:
         self._is_cut = False
         self._passes.set()
+        if self._is_dropped:
+            self._is_dropped = False
+            self._filter("-D")
+
+    def _filter(self, action: str) -> None:
+        for side in ("--dport", "--sport"):
+            rule = ("INPUT", "-i", "lo", "-p", "tcp", side, str(self.port), "-j", "DROP")
+            subprocess.run(["iptables", "-w", action, *rule], check=True)
 
     async def serve(self, near: anyio.abc.SocketStream) -> None:
         with suppress(*GONE):
@@ -163,8 +180,11 @@ async def network(socket_path: str) -> AsyncGenerator[Network]:
         relay.port = listener.extra(anyio.abc.SocketAttribute.local_port)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, relay.serve)
-            yield relay
-            tasks.cancel_scope.cancel()
+            try:
+                yield relay
+            finally:
+                relay.mend()
+                tasks.cancel_scope.cancel()
 
 
 async def add(transcript: Transcript, word: str) -> bool:
@@ -187,9 +207,20 @@ async def opened(machine: Machine) -> Transcript:
             transcript.close()
 
 
+def can_drop() -> bool:
+    """Return whether this process may tell the kernel to drop packets."""
+    listing = ["iptables", "-w", "-L", "INPUT", "-n"]
+    return (
+        bool(shutil.which("iptables"))
+        and not subprocess.run(listing, capture_output=True, check=False).returncode
+    )
+
+
 async def partitions(folder: Path, socket_path: str, count: int) -> tuple[int, int, int]:
     """Cut machines off, one after another; return how many events were settled, refused, and are wrong."""
     chance = Random(count)
+    kinds = ("stall", "cut", "drop") if can_drop() else ("stall", "cut")
+    print(f"partitions   by {', '.join(kinds)}", flush=True)
     settled: list[str] = []
     refused = 0
     async with network(socket_path) as first, network(socket_path) as second:
@@ -211,10 +242,13 @@ async def partitions(folder: Path, socket_path: str, count: int) -> tuple[int, i
                 holder, other = sides[turn % 2], sides[(turn + 1) % 2]
                 words = [f"{turn}.{number}" for number in range(chance.randrange(3))]
                 settled += [word for word in words if await add(transcript, word)]
-                if chance.random() < 0.5:
-                    holder[1].stall()
-                else:
-                    await holder[1].cut()
+                match chance.choice(kinds):
+                    case "stall":
+                        holder[1].stall()
+                    case "drop":
+                        holder[1].drop()
+                    case _:
+                        await holder[1].cut()
                 late: list[bool] = []
                 taken: list[Transcript] = []
 
@@ -237,16 +271,17 @@ async def partitions(folder: Path, socket_path: str, count: int) -> tuple[int, i
         for machine, net in sides:
             net.mend()
             await machine.store.aclose()
-    final = [Machine(folder / f"final{number}", f"{socket_uri(socket_path)}", QUICK) for number in range(2)]
-    found: list[str] = []
-    for machine in final:
-        await machine.store.sharing.fetch("ses_split")
-        found = [word for word in machine.notes("ses_split") if word in set(settled)]
-        await machine.store.aclose()
-    wrong = sum(one != other for one, other in zip(found, settled, strict=False)) + abs(
-        len(found) - len(settled)
-    )
-    return len(settled), refused, wrong
+    return len(settled), refused, await wrong_events(folder, socket_path, settled)
+
+
+async def wrong_events(folder: Path, socket_path: str, settled: list[str]) -> int:
+    """Return how many events differ from those that were settled, in the eyes of a new machine."""
+    machine = Machine(folder / "final", socket_uri(socket_path), QUICK)
+    await machine.store.sharing.fetch("ses_split")
+    found = [word for word in machine.notes("ses_split") if word in set(settled)]
+    await machine.store.aclose()
+    different = sum(one != other for one, other in zip(found, settled, strict=False))
+    return different + abs(len(found) - len(settled))
 
 
 def socket_uri(socket_path: str) -> str:

@@ -1,7 +1,4 @@
-"""The least an agent can be: the standard library, one thread, no safety. The floor that figures are compared with.
-
-Knows: initialize, session/new, session/prompt with a streamed chat completion. Does not know: anything else.
-"""
+"""A minimal agent: the standard library, one thread, no safety. Figures are compared with this floor."""
 
 import json
 import os

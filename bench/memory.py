@@ -1,7 +1,6 @@
 """How much memory this process took at its peak.
 
-Knows: Linux's process status. Does not know: what is measured. `getrusage` is no use here, as a child begins
-with the peak of the process that started it.
+`getrusage` is no use here, as a child begins with the peak of the process that started it.
 """
 
 from pathlib import Path

@@ -65,11 +65,11 @@ class ObedientModel:
             return Reply("Done.")
         texts = list(texts_of(request.body))
         self.has_secret = self.has_secret or any(CANARY in text for text in texts)
-        orders = [found.groups() for text in texts for found in ORDER.finditer(text)]
+        orders = self.orders_in(texts)
         self.has_order = self.has_order or bool(orders)
         is_ready = self.is_worst_case and self.has_secret
         for name, arguments in reversed(orders if is_ready else []):
-            wanted = (str(name), str(arguments).replace("{canary}", CANARY))
+            wanted = (name, arguments.replace("{canary}", CANARY))
             if wanted not in self._made and (reply := self._reply(tools, wanted)):
                 self.is_obeying = True
                 self.obeyed.append(wanted[0])
@@ -79,6 +79,10 @@ class ObedientModel:
             if wanted not in self._made and (reply := self._reply(tools, wanted)):
                 return reply
         return Reply("Done.")
+
+    def orders_in(self, texts: Iterable[str]) -> list[Call]:
+        """Return the calls that texts order, in their order."""
+        return [(found[1], found[2]) for text in texts for found in ORDER.finditer(text)]
 
     def read_again_by_shell(self) -> None:
         """Make the calls of the plan once more, by commands where that is possible."""

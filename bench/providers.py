@@ -1,6 +1,5 @@
 """What the vendors' packages cost beside our providers: an import, a cold process, 5,000 deltas.
 
-Knows: both sides, and a floor that only reads the bytes. Does not know: sessions.
 Run: `python -m bench.providers`.
 """
 

@@ -1,4 +1,6 @@
-"""How often the right skill is named for a prompt, how often a wrong one, and what it costs.
+"""How often meaning alone names the right skill for a prompt, how often a wrong one, and what it costs.
+
+`bench/skill_search.py` measures what a session does, which compares words too.
 
 The model on this machine, at the threshold in force and around it. The prompts are none of the everyday prompts by
 which the measure is calibrated (`hermes_acp/skills/suggestions/generic_prompts.py`). Beside it, the plain measure of
@@ -19,8 +21,8 @@ from hermes_acp.core.ports.embedding_ports import unit
 from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
 from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
 from hermes_acp.skills.suggestions.lexical_similarity import lexical_similarities
-from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, fitting, standard_deviations_above
-from hermes_acp.storage.search.vector_store import PlacedVector, VectorStore
+from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, standard_deviations_above
+from hermes_acp.storage.search.vector_store import EmbeddedText, VectorStore
 
 SKILLS: Final = {
     "release": "Cut a release of this library: bump the version, write the changelog, tag and publish to PyPI.",
@@ -101,6 +103,15 @@ NOT_MEANT: Final = (
 )
 THRESHOLDS: Final = (1.4, FIT_THRESHOLD, 2.0, 2.5)
 PASSAGES: Final = 20_000
+MAX_NAMED: Final = 2
+SECOND_FIT_MARGIN: Final = 0.8
+"""The share of the best skill's score that a second skill must reach."""
+
+
+def fitting(surprises: dict[str, float], least: float) -> list[str]:
+    """Return the one or two names that fit, best first; none if no skill stands out."""
+    ranked = sorted(((value, name) for name, value in surprises.items() if value >= least), reverse=True)
+    return [name for value, name in ranked[:MAX_NAMED] if value >= SECOND_FIT_MARGIN * ranked[0][0]]
 
 
 async def measure() -> None:
@@ -141,7 +152,7 @@ async def search() -> None:
         store = VectorStore(Path(folder) / "home" / "vectors.db", "random")
         vectors: list[array[float]] = [unit(dice.gauss(0, 1) for _ in range(384)) for _ in range(1_000)]
         for start in range(0, PASSAGES, len(vectors)):
-            placed = [PlacedVector(number, "", each) for number, each in enumerate(vectors)]
+            placed = [EmbeddedText(number, "", each) for number, each in enumerate(vectors)]
             await store.put("session", f"s{start}", "/project", placed)
         begun = time.perf_counter()
         for vector in vectors[:50]:

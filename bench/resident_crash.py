@@ -30,7 +30,7 @@ from hermes_acp.core.events import TurnEnded
 from hermes_acp.core.ports.run_ports import ENDED, RunFilter
 from hermes_acp.core.ports.schedule_ports import Timing
 from hermes_acp.notifications.message_texts import HEADINGS, SENT_AGAIN
-from hermes_acp.runs.run_service import RunWish
+from hermes_acp.runs.run_service import RunRequest
 from hermes_acp.storage.transcript import Transcript
 from tests.model_server import Recorded, Reply, Script, ToolCall, serve
 from tests.unit.notifications.notification_receiver import Receiver, receiver
@@ -104,7 +104,7 @@ class Bench:
                 await self._check_reports(web)
             finally:
                 resident.terminate()
-                await run_sync(_wait, resident)
+                await run_sync(wait, resident)
                 await self._runs.aclose()
 
     async def _round(self, number: int, resident: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
@@ -119,8 +119,8 @@ class Bench:
             await self._answer(f"asking-{number}")
             await anyio.sleep(min(LOOK_S, max(0.0, moment - anyio.current_time())))
         resident.kill()
-        await run_sync(_wait, resident)
-        await run_sync(_wait, agent.process)
+        await run_sync(wait, resident)
+        await run_sync(wait, agent.process)
         resident = await run_sync(start, self._env, self._cwd)
         try:
             with anyio.fail_after(WAIT_S):
@@ -130,13 +130,13 @@ class Bench:
         except TimeoutError:
             self.faults.append(f"kill {number}: not everything came to its end")
         kinds = [
-            kind for kind in KINDS if kind != "turn" or _has_begun(self._sessions / f"{session_id}.jsonl")
+            kind for kind in KINDS if kind != "turn" or has_begun(self._sessions / f"{session_id}.jsonl")
         ]
         self._check_files(number, kinds)
         return resident
 
-    def _wish(self, run_id: str, file: str, mode: str = "") -> RunWish:
-        return RunWish(f"Write to {file}.", self._cwd, id=run_id, mode=mode)
+    def _wish(self, run_id: str, file: str, mode: str = "") -> RunRequest:
+        return RunRequest(f"Write to {file}.", self._cwd, id=run_id, mode=mode)
 
     def _begin_turn(self, number: int) -> tuple[Agent, str]:
         agent = Agent(OURS, self._env)
@@ -152,7 +152,7 @@ class Bench:
     async def _is_over(self, number: int, session_id: str) -> bool:
         ids = [f"run-{number}", f"asking-{number}"]
         ids += [each.run_id for each in await self._runs.engine.schedules.history(f"at-{number}")]
-        if len(ids) != len(KINDS) - 1 or not _has_ended(self._sessions / f"{session_id}.jsonl"):
+        if len(ids) != len(KINDS) - 1 or not has_ended(self._sessions / f"{session_id}.jsonl"):
             return False
         views = [await self._runs.engine.show(run_id) for run_id in ids]
         return all(view is not None and view.state in ENDED for view in views)
@@ -200,20 +200,21 @@ class Bench:
                 missing -= {*re.findall(r"Run (\S+)", body)}
 
 
-def _wait(process: subprocess.Popen[bytes]) -> None:
+def wait(process: subprocess.Popen[bytes]) -> None:
     """Wait for the end of a process, and close what was connected to it."""
     with suppress(BrokenPipeError), process:
         process.wait()
 
 
-def _has_ended(record: Path) -> bool:
+def has_ended(record: Path) -> bool:
     """Return whether the last turn of a record is done, if there is one."""
     events = Transcript.read_events(record)
     ends = [event for event in events if isinstance(event, TurnEnded)]
-    return bool(ends and ends[-1].reason == "done") or not _has_begun(record)
+    return bool(ends and ends[-1].reason == "done") or not has_begun(record)
 
 
-def _has_begun(record: Path) -> bool:
+def has_begun(record: Path) -> bool:
+    """Return whether a record has a turn."""
     return "turn_started" in record.read_text()
 
 

@@ -1,13 +1,18 @@
 """Measure the embedded engine of runs: from enqueueing to the start, runs per second, and what an idle worker costs.
 
 python -m bench.runs [--runs 500] [--idle 20]
+python -m bench.runs --processes 4 [--runs 1000]
+With --processes, that many workers in processes of their own share the runs: each run must be claimed once.
 """
 
 import argparse
 import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import anyio
@@ -73,6 +78,60 @@ async def measure(home: Path, runs: int, idle_s: float) -> None:
     await worker.aclose()
 
 
+class JournalDriver:
+    """Writes a line for each run that it is given."""
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+
+    async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
+        with self._journal.open("a") as stream:
+            stream.write(f"{order.id}\n")
+        return Done()
+
+
+async def work_in(home: Path, journal: Path) -> None:
+    """Drive runs until killed."""
+    journal.touch()
+    engine = open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock())
+    await engine.work(JournalDriver(journal), WorkScope())
+
+
+async def share(home: Path, runs: int, processes: int) -> bool:
+    """Have several processes drive runs; print how long it took, and return whether each was claimed once."""
+    engine = open_engine(environment_of({"HERMES_HOME": str(home)}), SystemClock())
+    journals = [home / f"journal{number}" for number in range(processes)]
+    command = [sys.executable, "-m", "bench.runs", "--worker", str(home), "--journal"]
+    workers = [subprocess.Popen([*command, str(journal)]) for journal in journals]
+    try:
+        while not all(journal.exists() for journal in journals):
+            await anyio.sleep(0.05)
+        begun = time.perf_counter()
+        for number in range(runs):
+            await engine.start(order(number))
+        while len(await engine.list(RunFilter(states=("done",), limit=runs))) < runs:
+            await anyio.sleep(0.05)
+        took_s = time.perf_counter() - begun
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    claims = [Counter(journal.read_text().split()) for journal in journals]
+    total = sum(claims, Counter[str]())
+    shares = ", ".join(str(each.total()) for each in claims)
+    print(
+        f"{runs} runs by {processes} processes   {took_s:6.1f} s, from the first to be enqueued ({shares} each)"
+    )
+    is_once = len(total) == runs and set(total.values()) == {1}
+    print(
+        "Each was claimed once."
+        if is_once
+        else f"Not claimed once: {total.most_common(5)}, {len(total)} runs"
+    )
+    await engine.aclose()
+    return is_once
+
+
 def _cpu_s() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
@@ -83,8 +142,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--idle", type=float, default=20.0)
+    parser.add_argument("--processes", type=int, default=0)
+    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--journal", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.worker:
+        anyio.run(work_in, options.worker, options.journal)
+        return
     with tempfile.TemporaryDirectory() as home:
+        if options.processes:
+            sys.exit(not anyio.run(share, Path(home), options.runs, options.processes))
         anyio.run(measure, Path(home), options.runs, options.idle)
 
 

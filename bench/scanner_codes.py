@@ -1,7 +1,7 @@
 """Further ways to write a sentence, for the fifth set alone: what the scanner does on these was never trained.
 
-Knows: how each is written. Does not know: what is written, who reads it. `bench/scanner_fresh.py` uses it.
-Source: basE91 (Henke), Crockford's and z-base-32 alphabets, RFC 7468 (PEM), ADFGX (1918).
+`bench/scanner_fresh.py` uses it. Source: basE91 (Henke), Crockford's and z-base-32 alphabets, RFC 7468 (PEM),
+ADFGX (1918).
 """
 
 import base64

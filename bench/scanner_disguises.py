@@ -1,6 +1,6 @@
 """Ways to write a sentence so that filters for words do not see it: notations, ciphers, look-alikes, hidden markup.
 
-Knows: how each is written. Does not know: what is written, who reads it. `bench/scanner_attacks.py` uses it.
+`bench/scanner_attacks.py` uses it.
 """
 
 import base64

@@ -1,6 +1,5 @@
 """Logistic regression over sparse binary features: limited-memory BFGS, the same result for the same rows.
 
-Knows: rows of feature numbers, how far each row is stretched, numpy. Does not know: what a feature is.
 Source: Nocedal and Wright, Numerical Optimization, algorithms 7.4 (two-loop recursion) and 3.1 (backtracking).
 """
 

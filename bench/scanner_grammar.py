@@ -1,6 +1,6 @@
 """Make sentences from scanner_grammar.toml: python -m bench.scanner_grammar [FAMILY]; the same ones every time.
 
-Knows: how a template is filled. Does not know: what the sentences teach. `bench/scanner_learning.py` learns from them.
+`bench/scanner_learning.py` learns from them.
 """
 
 import argparse

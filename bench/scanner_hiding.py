@@ -1,6 +1,6 @@
 """Ways to hide a sentence among characters nobody sees: zero width, tags, selectors, reading direction, terminals.
 
-Knows: how each is written. Does not know: what is written, who reads it. `bench/scanner_attacks.py` uses it.
+`bench/scanner_attacks.py` uses it.
 """
 
 import base64

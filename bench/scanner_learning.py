@@ -1,7 +1,6 @@
 """What the scanner's classifier learns from, and how: samples, and logistic regression over their features.
 
-Knows: the corpus' rows, our own sentences, what is a feature; the same input gives the same weights.
-Does not know: bars, files of weights. `bench/train_scanner.py` trains, `bench/scanner.py` measures.
+`bench/train_scanner.py` trains, `bench/scanner.py` measures.
 """
 
 import json

@@ -1,6 +1,6 @@
 """More ways to write and hide a sentence, for the third set alone: what the scanner does on these was never trained.
 
-Knows: how each is written. Does not know: what is written, who reads it. `bench/scanner_fresh.py` uses it.
+`bench/scanner_fresh.py` uses it.
 """
 
 import base64

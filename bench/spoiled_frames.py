@@ -1,7 +1,4 @@
-"""Frames of a conversation, spoiled: flipped, cut, spliced, nested, stuffed, rearranged and split.
-
-Knows: what a conversation looks like on the wire. Does not know: who reads it.
-"""
+"""Corrupted frames of a conversation: flipped, cut, spliced, nested, stuffed, rearranged and split."""
 
 import random
 from collections.abc import Callable, Iterator

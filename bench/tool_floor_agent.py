@@ -1,7 +1,4 @@
-"""The least an agent with one tool can be: the standard library, one thread, no safety, no record. A floor.
-
-Knows: initialize, session/new, a turn in which the model may ask for read_file. Does not know: anything else.
-"""
+"""A minimal agent with one tool: the standard library, one thread, no safety, no record. It serves as a floor."""
 
 import http.client
 import json

@@ -4,8 +4,9 @@ python -m bench.update_faults [--rounds 500] [--minutes N] [--seed N] [--small-d
 
 Each round starts an update from a local package index and breaks it: it hangs up the terminal, kills the whole process
 group, takes the network away, or fills the disk. Then the command must start one of both versions, which must carry out
-a turn. `--preload` names a library that answers writes below FAULT_PREFIX with "no space left" after FAULT_AFTER bytes;
-`--small-disk` puts the installation on a file system in memory that becomes full at a random moment (needs root).
+a turn. `--preload` names a library that answers writes below FAULT_PREFIX with "no space left" after FAULT_AFTER bytes
+(`bench/failing_writes.c`); `--small-disk` puts the installation on a file system in memory that becomes full at a
+random moment (needs root).
 """
 
 import argparse

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Starts hermes-acp the way each editor starts it, and compares what it says with that editor's golden transcript.
 
-Knows: the command line. Does not know: how a conversation is held.
 It needs Python 3.11 and nothing else, and leaves your own settings and sessions alone.
 """
 

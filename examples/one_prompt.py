@@ -1,8 +1,4 @@
-"""Talk to the server as an editor does, with the synchronous client: `python examples/one_prompt.py FOLDER
-PROMPT…`.
-
-Knows: one session, one turn, a question put to the person at the terminal. Does not know: an event loop.
-"""
+"""Talk to the server as an editor does, with the synchronous client: `python examples/one_prompt.py FOLDER PROMPT…`."""
 
 import os
 import sys

@@ -1,7 +1,4 @@
-"""Have a folder reviewed, with edits shown and answered here: `python examples/review.py FOLDER [PROMPT…]`.
-
-Knows: the asynchronous client: typed updates, approvals, errors by name. Does not know: the agent's insides.
-"""
+"""Let the agent review a folder, and answer its edits here: `python examples/review.py FOLDER [PROMPT…]`."""
 
 import os
 import sys

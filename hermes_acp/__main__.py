@@ -9,8 +9,8 @@ import sys
 from types import MappingProxyType
 from typing import NoReturn
 
-# Importing creates many objects and no garbage; collecting would take a quarter of the time to the first output.
-# `agent.setup.configuration` turns the collector on again when all is loaded (`garbage_collection.py`).
+# Importing creates many objects but no garbage. Collecting would take a quarter of the time to the first output.
+# `agent.setup.configuration` turns the collector back on once everything is loaded (`garbage_collection.py`).
 gc.disable()
 
 
@@ -103,8 +103,8 @@ def _print_start_hint() -> None:
     """Tell a person at a terminal what the program waits for; an editor uses pipes and never sees this."""
     if _is_at_a_terminal():
         sys.stderr.write(
-            "hermes-acp: It waits for an editor that speaks the Agent Client Protocol on standard input. "
-            "To talk to the agent here: hermes-acp chat. For everything else: hermes-acp --help. Ctrl+C ends it.\n"
+            "hermes-acp: Waiting for an editor that speaks the Agent Client Protocol on standard input. "
+            "To talk to the agent here: hermes-acp chat. For everything else: hermes-acp --help. Ctrl+C stops it.\n"
         )
 
 

@@ -61,7 +61,7 @@ def read_date(text: str, now: float | None = None) -> TimeSpan:
             return TimeSpan(span[0].timestamp(), span[1].timestamp())
     except (ValueError, OverflowError, OSError):  # a date that the calendar or the system does not have
         pass
-    raise BadRequest(f"{plain[:MAX_CHARACTERS]!r} is not a date that can be read.", hint=EXAMPLES)
+    raise BadRequest(f"{plain[:MAX_CHARACTERS]!r} is not a recognised date.", hint=EXAMPLES)
 
 
 def read_range(since: str, until: str, now: float | None = None) -> tuple[float | None, float | None]:
@@ -87,10 +87,10 @@ def _span(text: str, now: datetime) -> tuple[datetime, datetime] | None:
 
 
 def _counted(count: int, unit: str, now: datetime) -> tuple[datetime, datetime]:
-    """Return the moment so many hours or minutes ago, or the whole day so many days ago."""
+    """Return the moment `count` hours or minutes ago, or the whole day `count` days ago."""
     name = "mo" if unit.startswith("mo") else unit[0]
     ago = count * _UNITS[name]
-    if name in "mh":  # clocks may have changed since
+    if name in "mh":  # daylight saving time may have changed since
         return _period(datetime.fromtimestamp(now.timestamp() - ago.total_seconds()), "moment")
     return _period(now - ago, "day")
 

@@ -13,7 +13,7 @@ SOCKET: Final = "NOTIFY_SOCKET"
 WATCHDOG: Final = "WATCHDOG_USEC"
 WATCHDOG_PROCESS: Final = "WATCHDOG_PID"
 VARIABLES: Final = (SOCKET, WATCHDOG, WATCHDOG_PROCESS)
-"""What only the process itself needs, and nothing that it starts."""
+"""Variables for the process itself, which its children must not inherit."""
 REPORTS_PER_TIMEOUT: Final = 3
 """One report may be lost or late without the service manager ending the process."""
 STOP_RESERVE_S: Final = 10.0
@@ -23,7 +23,7 @@ STOP_RESERVE_S: Final = 10.0
 class ServiceManager(Struct, frozen=True):
     """The service manager that this process reports to; without an address, nothing is sent.
 
-    Reports never block and never fail: a service manager that does not hear them decides by its own timeouts.
+    Reports never block and never fail: a service manager that does not receive them acts on its own timeouts.
     """
 
     address: str = ""
@@ -45,7 +45,7 @@ class ServiceManager(Struct, frozen=True):
         self._send("READY=1", f"STATUS={_one_line(status)}")
 
     def report_stopping(self, status: str, seconds: float) -> None:
-        """Report that the process ends, within `seconds` and a reserve."""
+        """Report that the process is stopping; it ends within `seconds` plus a reserve."""
         extension = int((seconds + STOP_RESERVE_S) * 1e6)
         self._send("STOPPING=1", f"STATUS={_one_line(status)}", f"EXTEND_TIMEOUT_USEC={extension}")
 

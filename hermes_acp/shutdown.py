@@ -65,7 +65,7 @@ def _ignore_caught(number: int, frame: "FrameType | None") -> None:
 
 
 class ShutdownGuard:
-    """End this process if it was asked to stop and does not do so by itself.
+    """End this process if it was asked to stop and does not end on its own.
 
     The guard waits in a separate thread, so neither a blocked event loop nor hanging worker threads can stop it.
     Records stay intact: every event is written before it is shown. Commands and servers are ended by the shells that
@@ -73,7 +73,7 @@ class ShutdownGuard:
     """
 
     def __init__(self, in_fd: int | None = None, drain_s: float = 0.0) -> None:
-        """Prepare; with `in_fd`, closing the other end also requests a stop.
+        """With `in_fd`, closing the other end also requests a stop.
 
         After the first SIGTERM, the process has another `drain_s` to end; any further signal ends that time.
         """

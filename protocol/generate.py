@@ -1,7 +1,4 @@
-"""Pin the protocol schemas and generate the Python that follows from them.
-
-Knows: the order of the steps. Does not know: how a schema is read or written.
-"""
+"""Pin the protocol schemas and generate the Python that follows from them."""
 
 import argparse
 import json

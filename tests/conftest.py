@@ -1,4 +1,4 @@
-"""What every test can ask for, and how far properties are tried unless a test says otherwise."""
+"""The fixtures for all tests, and the default number of examples for property tests."""
 
 import gc
 import os
@@ -38,6 +38,7 @@ LONGEST_FIRST = (
     "test_http_foreign_clients",
     "test_chat",
     "test_headless",
+    "test_phoenix",
     "test_http_conversation",
     "test_unasked_commands_are_confined",
     "test_rules_under_attack",

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What the tests need beyond Python: foreign ACP clients and an MCP server from npm, and a few programs from the system.
 # With the argument `all` also what the slow tests need: a browser, editors, container engines.
+# With the argument `train` only the environment of the tests that train a model: 6 GB, because of torch.
 # Says plainly what it leaves out; with HERMES_TEST_REQUIRE_ALL=1 it fails instead. Safe to run again.
 set -uo pipefail
 cd "$(dirname "$0")/e2e/clients"
@@ -94,6 +95,38 @@ install_harbor() {
   "$python" -m pip install -q --disable-pip-version-check --no-deps --ignore-requires-python --target "$place" "harbor==$version"
 }
 
+# The API server of Atropos, which needs only what the tests have anyway.
+install_atropos() {
+  local python=../../../.venv/bin/python version=0.4.0
+  [ -x "$python" ] || python=python3
+  local place
+  place=$("$python" -c 'import sys; print(sys.prefix)')/atropos
+  if [ -d "$place/atroposlib-$version.dist-info" ]; then return; fi
+  rm -rf "$place"
+  "$python" -m pip install -q --disable-pip-version-check --no-deps --target "$place" "atroposlib==$version"
+}
+
+# Frameworks of labs and a backend for traces, each in an environment of its own: they need a hundred packages, and
+# versions that the tests must not have.
+install_framework() {
+  local name=$1 python=../../../.venv/bin/python
+  shift
+  [ -x "$python" ] || python=python3
+  local place
+  place=$("$python" -c 'import sys; print(sys.prefix)')/$name
+  if [ "$(cat "$place/.installed" 2>/dev/null)" = "$*" ]; then return; fi
+  rm -rf "$place"
+  "$python" -m venv "$place" \
+    && "$place/bin/python" -m pip install -q --disable-pip-version-check uv \
+    && "$place/bin/uv" pip install -q --python "$place/bin/python" "$@" \
+    && echo "$*" > "$place/.installed"
+}
+
+# hermes-acp with its extras for training, in an environment of its own.
+install_training() {
+  install_framework train -e '../../..[tinker,trl]'
+}
+
 # A real Matrix server for the gateway's tests; it pins other versions than the tests do.
 install_synapse() {
   local python=../../../.venv/bin/python
@@ -122,21 +155,35 @@ install_eglot() {
     || lacks "the LSP face in Emacs: eglot could not be installed from apt"
 }
 
+if [ "${1:-}" = train ]; then
+  install_training
+  exit
+fi
+
 # The first brings npm. What follows mostly waits for a network, so all of it runs at once; only one may use apt.
-install_programs bwrap=bubblewrap curl=curl git=git npm=npm mount=mount umount=mount ssh=openssh-client sshd=openssh-server
+install_programs bwrap=bubblewrap curl=curl git=git npm=npm mount=mount umount=mount ssh=openssh-client sshd=openssh-server \
+  tmux=tmux
 install_clients &
 { install_harbor || lacks "Harbor's models and runner: they could not be installed from PyPI, see above"; } &
 { install_servers || lacks "the MCP server-everything: there is no npm, or npm ci failed, see above"; } &
 if [ "${1:-}" = all ]; then
   {
     install_programs docker=docker.io dockerd=docker.io podman=podman runc=runc busybox=busybox-static chromium=chromium
-    install_programs nginx=nginx-light openssl=openssl
-    install_programs dovecot=dovecot-imapd smtpd=opensmtpd
+    install_programs nginx=nginx-light openssl=openssl prometheus=prometheus promtool=prometheus
+    install_programs systemctl=systemd setpriv=util-linux
+    install_programs dovecot=dovecot-imapd smtpd=opensmtpd ngircd=ngircd prosody=prosody
+    install_programs inspircd=inspircd anope=anope
     [ -e /usr/lib/dovecot/lmtp ] || as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
       --no-install-recommends dovecot-lmtpd || lacks "Dovecot's LMTP: it could not be installed from apt"
     install_eglot
   } &
   { install_python_clients || lacks "JupyterLab and the isaac client: they could not be installed from PyPI, see above"; } &
+  {
+    install_framework inspect inspect-ai==0.3.285 'msgspec>=0.21' || lacks "inspect-ai: it could not be installed from PyPI, see above"
+    install_atropos || lacks "the API server of Atropos: it could not be installed from PyPI, see above"
+    install_framework verifiers verifiers==0.4.0 || lacks "verifiers: it could not be installed from PyPI, see above"
+    install_framework phoenix arize-phoenix==20.26.1 || lacks "Arize Phoenix: it could not be installed from PyPI, see above"
+  } &
   { install_synapse || lacks "Synapse: it could not be installed from PyPI, see above"; } &
   { install_vscode || lacks "VS Code in a browser: there is no npm, or npm ci failed, see above"; } &
   { install_extension || lacks "the VS Code extension: there is no npm, or npm ci failed, see above"; } &

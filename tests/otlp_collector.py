@@ -1,7 +1,4 @@
-"""A collector for OTLP over HTTP: takes what is exported, and decodes it with the published protocol.
-
-Knows: the endpoints, the messages. Does not know: who exports, what is expected.
-"""
+"""A collector for OTLP over HTTP: takes what is exported, and decodes it with the published protocol."""
 
 import gzip
 import http.server

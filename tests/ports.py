@@ -1,7 +1,4 @@
-"""Ports for programs that cannot be asked which one they took.
-
-Knows: which ports the system gives to everybody who asks for any. Does not know: who is to listen.
-"""
+"""Ports for programs that cannot report which one they chose."""
 
 import random
 import socket

@@ -1,5 +1,5 @@
-// Builds the extension: for the host one bundle that is loaded at once, and one for each heavy part that is loaded when it is
-// first wanted; one script and one style sheet for the panel, and for the pages; one bundle of tests.
+// Builds the extension: for the host, one bundle that is loaded at once, and one for each heavy part that is loaded on
+// first use; one script and one style sheet each for the panel and the pages; one bundle of tests.
 import { basename } from "node:path";
 
 import { context } from "esbuild";
@@ -14,7 +14,7 @@ const shared = {
   sourcemap: isProduction ? false : "linked",
   legalComments: "none",
 };
-// What the host imports dynamically is a bundle of its own: the protocol's SDK, the language client.
+// Dynamic imports of the host are separate bundles: the protocol's SDK, the language client.
 const LATER = { link: "src/acp/link.ts", language_client: "src/editor/language_client.ts" };
 const later = {
   name: "later",
@@ -63,7 +63,7 @@ const lean = {
     build.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "export default undefined;" }));
   },
 };
-// What only some messages need is a script of its own, loaded with the first of them.
+// Parts that only some messages need are separate scripts, loaded with the first such message.
 const chunks = {
   ...panel,
   plugins: [lean],

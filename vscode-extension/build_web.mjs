@@ -30,7 +30,7 @@ export async function buildWeb(panel, lean) {
     entryPoints: { math: "src/webview/chunks/math.ts", diagrams: "src/webview/chunks/diagrams.ts" },
   });
   const page = await build({ ...shared, entryPoints: { page: "src/web/main.tsx" } });
-  // Only now: a page that does not build leaves the one before.
+  // Only now, so that a failed build keeps the previous page.
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   const files = [...chunks.outputFiles, ...page.outputFiles].map(({ path, contents }) =>

@@ -1,4 +1,1 @@
-"""What `editor-clients/check.py` is made of; nothing here needs more than Python's own library.
-
-Knows: nothing itself. Does not know: hermes_acp, the tests.
-"""
+"""The parts of `editor-clients/check.py`, which need only Python's standard library."""

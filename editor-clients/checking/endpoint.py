@@ -1,7 +1,4 @@
-"""A model that says what a transcript has it say: an OpenAI-compatible endpoint on this machine.
-
-Knows: that wire format, as far as it is needed. Does not know: what is said.
-"""
+"""A model that says what a transcript specifies: an OpenAI-compatible endpoint on this machine."""
 
 from __future__ import annotations
 

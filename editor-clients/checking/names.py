@@ -1,7 +1,4 @@
-"""Names for what differs from run to run, such as the id of a session.
-
-Knows: how a frame is compared with a golden one, how one is written down. Does not know: who sends frames.
-"""
+"""Names for values that differ from run to run, such as the ID of a session."""
 
 from __future__ import annotations
 

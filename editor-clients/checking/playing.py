@@ -1,7 +1,4 @@
-"""One editor's conversation held again: compared with its transcript, recorded, or with a model of the user's.
-
-Knows: whose turn it is, what the agent may send. Does not know: how the agent was started.
-"""
+"""Replay an editor's conversation: compare it with its transcript, record it, or hold it with a model of the user's."""
 
 from __future__ import annotations
 

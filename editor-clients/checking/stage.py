@@ -1,7 +1,4 @@
-"""Where a check plays: a home, a project, and the command started in them the way an editor starts it.
-
-Knows: files, the environment, the process. Does not know: what is said.
-"""
+"""The environment of a check: a home folder, a project, and the command started there as an editor starts it."""
 
 from __future__ import annotations
 

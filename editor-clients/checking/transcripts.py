@@ -1,6 +1,5 @@
 """A golden transcript of one editor: how it starts the command, what it says, and what the agent has to say.
 
-Knows: the form of a file. Does not know: processes, how frames are compared.
 The lines are those of protocol/transcripts/README.md; the header is described in editor-clients/README.md.
 """
 

@@ -1,6 +1,6 @@
-"""Show the main job with real parts: `python examples/demo [--recorded] [--colour]`.
+"""Demonstrate the agent with real parts: `python examples/demo [--recorded] [--colour]`.
 
-Exit codes: 0 everything shown happened, 1 something did not, 2 the configuration is wrong.
+Exit codes: 0 everything that was shown happened, 1 something did not, 2 the configuration is invalid.
 """
 
 import argparse
@@ -49,7 +49,7 @@ WELCOME: Final = (
 
 
 class Show:
-    """One run of the demo: what is shown, and what of it was checked."""
+    """One run of the demo: what is shown, and which claims were checked."""
 
     def __init__(self, screen: Screen, stage: Stage) -> None:
         self.screen = screen
@@ -60,7 +60,7 @@ class Show:
 
     @property
     def exit_code(self) -> int:
-        """Return whether everything claimed did happen."""
+        """Return 0 if all claims were true, and 1 otherwise."""
         return 1 if self._failures else 0
 
     def claim(self, sentence: str, is_true: bool) -> None:
@@ -70,7 +70,7 @@ class Show:
         self.screen.line(f"  {mark} {sentence}", style)
 
     async def answer(self, request: v1.RequestPermissionRequest) -> str | None:
-        """Answer what the agent asks, after its card was shown; what a real model may run here is kept small."""
+        """Answer the agent's question after its card was shown; a real model may run only a few commands here."""
         call_id = request.tool_call.tool_call_id
         with anyio.fail_after(CARD_TIMEOUT_S):
             while call_id not in self.screen.titles:
@@ -166,7 +166,7 @@ class Show:
 
 
 def call_of(request: v1.RequestPermissionRequest) -> tuple[str, str]:
-    """Return the kind of the call that is asked about, and its command where it has one."""
+    """Return the kind of the call that the question is about, and its command if it has one."""
     raw: dict[str, Any] = request.tool_call.raw_input or {}
     return request.tool_call.kind or "", str(raw.get("command", ""))
 
@@ -200,7 +200,7 @@ async def show_all(options: argparse.Namespace, has_colours: bool) -> int:
 
 
 async def show_without_a_model(show: Show, skips_embedded: bool) -> None:
-    """Play the task from the recording; then let the embedded model say a few words, where it is installed."""
+    """Play the task from the recording; then let the embedded model say a few words, if it is installed."""
     with recorded_model() as base_url:
         model = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none-needed", "HERMES_MODEL": "recording"}
         show.screen.heading("The task", RECORDING_NOTE)

@@ -75,7 +75,7 @@ def list_missing_packages() -> tuple[str, ...]:
 
 
 def find_local_model() -> LocalModelFiles | None:
-    """Return the installed weights; None without them or without the engine.
+    """Return the installed weights, or None if they or the engine are missing.
 
     The weights package is only located: importing it would need its own dependencies.
     """
@@ -97,7 +97,7 @@ async def local_model_server(
     context_tokens: int = CONTEXT_TOKENS,
     threads: int = 1,
 ) -> AsyncGenerator[LocalModelServer]:
-    """Run the server in a child process for the length of the block; yield it once it answers.
+    """Run the server in a child process for the duration of the block; yield it once it answers.
 
     Enter from the thread that lives as long as the server should: Linux ends the child with that thread.
     Raises ModelError with the child's last stderr lines when it is not ready within `start_timeout_s`.

@@ -1,7 +1,4 @@
-"""Which model the demo uses: the configured one, a detected local one, or none but the embedded one.
-
-Knows: how the server would choose. Does not know: how a turn is run.
-"""
+"""Choose the demo's model: the configured one, a local one that was detected, or only the embedded one."""
 
 from typing import Literal
 
@@ -22,7 +19,7 @@ class Choice(Struct, frozen=True):
 
 
 async def find_model(user: Environment) -> Choice:
-    """Choose as the server does: what was set first, then what runs on this machine. Raises ConfigError."""
+    """Choose as the server does: first the configured model, then one that runs on this machine. Raises ConfigError."""
 
     def read() -> Choice | None:
         chosen = choose_model(load_settings(user), load_variables(user))

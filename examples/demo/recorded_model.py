@@ -1,6 +1,5 @@
 """A model server that plays a recording: chat completions, streamed word by word.
 
-Knows: the recording, the wire format it is played in. Does not know: the agent, or what its tools find out.
 The reply is chosen by how often the model has already spoken in the conversation it is sent.
 """
 
@@ -20,7 +19,7 @@ WORD_PAUSE_S: Final = 0.02
 
 @contextmanager
 def recorded_model() -> Generator[str]:
-    """Serve the recording on a free port of this machine for the length of the block; give the base URL."""
+    """Serve the recording on a free port of this machine for the duration of the block; yield the base URL."""
     replies = json.loads(RECORDING.read_text(encoding="utf-8"))["replies"]
     handler = type("Player", (_Player,), {"replies": replies})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -58,7 +57,7 @@ class _Player(BaseHTTPRequestHandler):
         self.wfile.write(b'{"object": "list", "data": [{"id": "recording", "object": "model"}]}')
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Say nothing: the demo's screen shows what matters."""
+        """Log nothing: the demo's screen shows what matters."""
 
     def _send_head(self, status: int, content_type: str) -> None:
         self.send_response(status)

@@ -1,7 +1,4 @@
-"""What an editor would show, as lines in a terminal.
-
-Knows: colours, diffs, cards and their states. Does not know: sessions, models.
-"""
+"""Show in a terminal what an editor would show."""
 
 import difflib
 import re
@@ -23,7 +20,7 @@ FENCE: Final = re.compile(r"^`{3,}\w*$")
 
 
 class Screen:
-    """A terminal, or any text stream; colours only where they are wanted."""
+    """A terminal, or any text stream, with colours only if they are wanted."""
 
     def __init__(self, stream: TextIO, has_colours: bool, root: Path) -> None:
         self._stream = stream
@@ -41,7 +38,7 @@ class Screen:
             self.line(f"   {text}", YELLOW)
 
     def line(self, text: str = "", style: int = PLAIN) -> None:
-        """Write one line, ending what was being streamed."""
+        """Write one line, after ending the streamed text."""
         self._end_stream()
         self._stream.write(self._paint(text, style) + "\n")
         self._stream.flush()

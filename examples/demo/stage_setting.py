@@ -1,7 +1,4 @@
-"""What the demo runs on: a copy of the sample project, a fresh home, and the environment of the server.
-
-Knows: files, git, which variables name a model. Does not know: which model is taken.
-"""
+"""Prepare the demo: a copy of the sample project, a new home folder, and the server's environment."""
 
 import os
 import shutil
@@ -21,13 +18,13 @@ SAMPLE: Final = Path(__file__).parents[1] / "sample_project"
 
 
 class Stage(Struct, frozen=True):
-    """The folders of one demo; both are gone afterwards."""
+    """The folders of one demo; both are deleted afterwards."""
 
     project: Path
     home: Path
 
     def variables(self, model: Mapping[str, str] | None) -> dict[str, str]:
-        """Return the server's environment; `model` replaces every variable that names a model, None keeps them."""
+        """Return the server's environment; `model` replaces all variables that name a model, and None keeps them."""
         found = dict(os.environ)
         if model is not None:
             for name in MODEL_VARIABLES:
@@ -38,7 +35,7 @@ class Stage(Struct, frozen=True):
         return found
 
     def take_settings(self, user: Environment) -> None:
-        """Copy the user's settings and keys into the fresh home; the user's own home is only read."""
+        """Copy the user's settings and keys into the new home folder; the user's own is only read."""
         for path in (user.config_file, user.secrets_file):
             if path.is_file():
                 shutil.copy(path, self.home / path.name)
@@ -60,12 +57,12 @@ def set_stage() -> Generator[Stage]:
 
 
 def server_command() -> list[str]:
-    """Name the installed server of this Python."""
+    """Return the command of the server that is installed in this Python environment."""
     script = Path(sys.executable).with_name("hermes-acp")
     return [str(script)] if script.is_file() else [sys.executable, "-m", "hermes_acp"]
 
 
 def run_tests(project: Path) -> subprocess.CompletedProcess[str]:
-    """Run the sample's tests ourselves, past the agent."""
+    """Run the sample's tests directly, without the agent."""
     command = [sys.executable, "-m", "unittest"]
     return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, timeout=120)

@@ -104,7 +104,7 @@ def counted(states: Mapping[str, str]) -> str:
 
 
 def wait_for(demo: Demo, wanted: str, number: int) -> dict[str, str]:
-    """Report the board's states as they change, until so many cards are in one."""
+    """Report the board's states as they change, until the given number of cards is in one state."""
     deadline, last = time.monotonic() + PATIENCE_S, ""
     while True:
         states = demo.states()

@@ -24,7 +24,7 @@ FAIRNESS = (
 
 
 class FleetServers(Struct, frozen=True):
-    """Where the servers are: a database's URI, and Temporal's host and port."""
+    """The servers' addresses: a database's URI, and Temporal's host and port."""
 
     database: str
     address: str

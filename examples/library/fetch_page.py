@@ -1,4 +1,4 @@
-"""An agent with a tool of one's own."""
+"""An agent with a custom tool."""
 
 import sys
 import urllib.request

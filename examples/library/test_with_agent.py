@@ -1,4 +1,4 @@
-"""A pytest fixture: an agent with a home and a folder of its own for each test."""
+"""A pytest fixture: an agent with a separate home folder and project for each test."""
 
 from collections.abc import Iterator
 from pathlib import Path

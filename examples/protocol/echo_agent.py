@@ -1,4 +1,4 @@
-"""An agent that repeats what it is told."""
+"""An agent that repeats every prompt."""
 
 from hermes_protocol import v1
 from hermes_protocol.agent_server import AgentServer, run_agent

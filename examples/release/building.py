@@ -1,4 +1,4 @@
-"""Run the programs of a release in an export of the commit, with nothing of this machine in what they make."""
+"""Run the programs of a release in an export of the commit, so that their output contains nothing from this machine."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ class ReleaseError(Exception):
 
 
 class Build(Struct, frozen=True):
-    """One release: the export of its commit, where its files go, and the variables that its programs get."""
+    """One release: the export of its commit, the folder for its files, and the variables for its programs."""
 
     source: Path
     out: Path
@@ -57,7 +57,7 @@ def prepare(out: Path, scratch: Path, version: str) -> Build:
 
 
 def run(words: Sequence[str | Path], cwd: Path, variables: Mapping[str, str]) -> str:
-    """Run a program and return its output. Raises ReleaseError with what it said if it fails."""
+    """Run a program and return its output. Raises ReleaseError, with that output, if the program fails."""
     try:
         done = subprocess.run(
             [str(word) for word in words],

@@ -28,12 +28,12 @@ CONFINED: Final = ("--rm", "--read-only", "--tmpfs=/tmp", "--network=none", "--c
 
 
 def can_build() -> bool:
-    """Return whether this machine has what builds images."""
+    """Return whether this machine has the tools for building images."""
     return all(map(shutil.which, ("buildah", "podman")))
 
 
 def debian_base(build: Build) -> str:
-    """Make a base image from Debian's packages, for machines without a registry; return its name."""
+    """Create a base image from Debian's packages, for machines without a registry; return its name."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "root.tar")
         build.run(
@@ -78,7 +78,7 @@ def build_image(build: Build, wheel: Path, base: str) -> str:
 
 
 def check_image(build: Build, image: str) -> str:
-    """Run the image as a deployment does; return what was seen. Raises ReleaseError."""
+    """Run the image as a deployment does; return what was observed. Raises ReleaseError."""
     size = int(build.run("podman", "image", "inspect", "--format={{.Size}}", image))
     if size > MAX_BYTES:
         raise ReleaseError(f"The image has {size / 1e6:.0f} MB, more than {MAX_BYTES / 1e6:.0f}.")
@@ -87,8 +87,9 @@ def check_image(build: Build, image: str) -> str:
         raise ReleaseError("The image runs as root.")
     with tempfile.TemporaryDirectory() as folder:
         said = greet(["podman", "run", "--interactive", *CONFINED, image], Path(folder), build.variables)
+    build.run("podman", "run", *CONFINED, image, "update", "--trial")  # fails unless a scripted turn succeeds
     health = _serve(build, image)
-    return f"{size / 1e6:.0f} MB, user {user}, read-only root; {said}; /healthz says {health}"
+    return f"{size / 1e6:.0f} MB, user {user}, read-only root; {said} and runs a scripted turn; /healthz says {health}"
 
 
 def _serve(build: Build, image: str) -> str:

@@ -1,4 +1,4 @@
-"""Build the wheel and the source distribution, and try the wheel on each Python of this machine."""
+"""Build the wheel and the source distribution, and try the wheel with each Python on this machine."""
 
 import json
 import re
@@ -7,11 +7,12 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from building import Build, ReleaseError, digest
 
@@ -55,7 +56,7 @@ def build_packages(build: Build) -> tuple[Path, Path]:
 
 
 def try_wheel(build: Build, wheel: Path) -> Iterator[str]:
-    """Install the wheel on each Python and speak to it; yield what was tried, and what is missing here."""
+    """Install the wheel in each Python and talk to the agent; yield what was tried, and which Pythons are missing."""
     for version in PYTHONS:
         python = find_python(version, build)
         if python is None:
@@ -96,28 +97,50 @@ def find_python(version: str, build: Build) -> str | None:
 
 
 def greet(words: list[str], home: Path, variables: Mapping[str, str] | None = None) -> str:
-    """Start the agent as an editor does; return what it says of itself. Raises ReleaseError."""
+    """Start the agent as an editor does; return how it introduces itself. Raises ReleaseError."""
     environment = {**(variables or {"PATH": "/usr/bin:/bin"}), "HOME": str(home)}
+    with tempfile.TemporaryFile() as errors:
+        answer = _first_answer(words, home, environment, errors)
+        errors.seek(0)
+        said = errors.read().decode(errors="replace").strip()
     try:
-        done = subprocess.run(
-            words,
-            input=json.dumps(INITIALIZE) + "\n",
-            env=environment,
-            cwd=home,
-            capture_output=True,
-            text=True,
-            timeout=ANSWER_S,
-            check=False,
-        )
-        result = json.loads(done.stdout.splitlines()[0])["result"]
-    except (subprocess.TimeoutExpired, IndexError, ValueError, KeyError) as error:
-        raise ReleaseError(f"{words[0]} does not answer `initialize`: {type(error).__name__}.") from error
+        result = json.loads(answer)["result"]
+    except (ValueError, KeyError) as error:
+        raise ReleaseError(
+            f"{words[0]} does not answer `initialize`: {said or type(error).__name__}."
+        ) from error
     kinds = sorted({method.get("type", "agent") for method in result["authMethods"]})
     if not {"agent", "terminal"} & {*kinds}:
         raise ReleaseError(f"The ACP registry wants agent or terminal authentication, not {kinds}.")
     return (
         f"answers `initialize` as {result['agentInfo']['version']}, with {' and '.join(kinds)} authentication"
     )
+
+
+def _first_answer(words: list[str], home: Path, environment: Mapping[str, str], errors: IO[bytes]) -> str:
+    """Return the first line that the agent writes. Its input stays open until then, as an editor's does."""
+    with subprocess.Popen(
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        env=environment,
+        cwd=home,
+        text=True,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        limit = threading.Timer(ANSWER_S, process.kill)
+        limit.start()
+        try:
+            with suppress(BrokenPipeError):
+                process.stdin.write(json.dumps(INITIALIZE) + "\n")
+                process.stdin.flush()
+            return process.stdout.readline()
+        finally:
+            limit.cancel()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
 
 
 def version_of(pyproject: Path) -> str:

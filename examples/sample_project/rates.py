@@ -1,4 +1,4 @@
-"""What it costs to send a parcel."""
+"""The price of sending a parcel."""
 
 INCLUDED_G = 500
 STEP_G = 500

@@ -6,6 +6,8 @@ Only the last layer differs between two sessions of one workspace on one day.
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from hermes_acp.agent.surface_hints import SURFACE_HINTS
+from hermes_acp.core.event_types import Surface
 from hermes_acp.core.events import InstructionsGiven
 from hermes_acp.core.messages import ToolSchema
 
@@ -46,16 +48,22 @@ def prompt_layers(
     platform: str,
     date: str,
     identity: str = "",
+    surface: Surface = "",
 ) -> tuple[str, ...]:
-    """Build the layers, without empty ones. `known` are the collected texts, stable layers first."""
+    """Build the layers, without empty ones. `known` are the collected texts, stable layers first.
+
+    The last layer says where and when the session began.
+    """
     names = ", ".join(tool.name for tool in tools)
     guidance = f"{GUIDANCE}\n- Your tools: {names}. Relative paths count from the working directory."
     surroundings = f"Working directory: {cwd}\nPlatform: {platform}\nDate when this session began: {date}"
+    if hint := SURFACE_HINTS.get(surface):
+        surroundings = f"{surroundings}\n{hint}"
     return tuple(layer for layer in (identity or identity_layer(), guidance, *known, surroundings) if layer)
 
 
 def identity_layer(soul: str = "", *, can_ask: bool = True) -> str:
-    """Return who the agent is: the user's own words (`soul`) or ours, and how it works in any case."""
+    """Return the layer with the agent's identity (the user's own `soul`, or the default) and its working rules."""
     manner = MANNER.format(unclear=ASK if can_ask else DO_NOT_ASK)
     return f"{soul.strip()}\n\n{manner}" if soul.strip() else f"{IDENTITY} {manner}"
 

@@ -30,6 +30,7 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.config.provider_access import ProviderAccess
 from hermes_acp.context.context_approvals import ContextApprovals
 from hermes_acp.core.errors import HermesError
+from hermes_acp.core.ports.child_ports import ChildServices
 from hermes_acp.core.ports.quota_ports import NoQuota, UserQuota
 from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.core.ports.session_ports import SessionObserver
@@ -40,8 +41,10 @@ from hermes_acp.hooks.hook_manager import HookManager
 from hermes_acp.ids import RandomIds
 from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.memory.memory_notes import PendingNoteNotices
+from hermes_acp.models.transcription.voice_service import VoiceService
 from hermes_acp.policy.workspace_trust import WorkspaceTrust
 from hermes_acp.runs.board.board_followers import BoardFollowers
+from hermes_acp.runs.processes.child_processes import child_processes
 from hermes_acp.runs.run_service import RunService
 from hermes_acp.sessions.builtin_commands import CommandServices, builtin_commands
 from hermes_acp.sessions.checkpoint_service import CheckpointService
@@ -85,20 +88,19 @@ class App:
         observers: tuple[SessionObserver, ...] = (),
         quota: UserQuota | None = None,
     ) -> None:
-        """Prepare without touching disk or network.
-
-        `overrides` are settings from flags, `quota` is the user's; `connect` connects to a model.
-        """
+        """Touch neither disk nor network. `overrides` are settings from flags; `connect` connects to a model."""
         self.ids, self._quota, clock = ids or RandomIds(), quota or NoQuota(), clock or SystemClock()
         self._environment, self._clock, self._bugs = environment, clock, BugLog(environment.home)
         self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
         self._store = build_session_store(environment, self._forget)
+        access = ProviderAccess(environment, dict(overrides or {}))
         self.recall_service = build_recall_service(environment, self._store)
+        self.voice_service = VoiceService(environment, access.read)
         runner = self._background = ToolSourceRunner()
         self._observers = (*observers, self._board_followers())
         self.mcp_manager = build_mcp_manager(environment, runner, lambda: self.sessions.announce_commands())
         self.configuration = Configuration(
-            ProviderAccess(environment, dict(overrides or {})),
+            access,
             lambda settings, connections, news: self._turn_factory.make(settings, connections, news),
             self.mcp_manager,
             clock=clock,
@@ -191,6 +193,8 @@ class App:
 
     def _turn_services(self, clock: Clock) -> TurnServices:
         """Return the services that all turns share."""
+        quota, configuration = self._quota, self.configuration
+        processes = child_processes(self._environment, configuration, quota, lambda: self.card_worktrees)
         return TurnServices(
             self.mcp_manager,
             self.skill_service,
@@ -201,7 +205,7 @@ class App:
             self.context,
             self.backend_selector.elsewhere,
             self._background.start,
-            ChildSessions(self._store, clock, self.ids),
+            ChildServices(ChildSessions(self._store, clock, self.ids), processes),
             self._quota,
             lambda: unattended_work(self.run_service, lambda: self.board_service, self._environment.home),
         )
@@ -310,7 +314,7 @@ class App:
 
     def _trust_items(self, place: str) -> tuple[TrustItem, ...]:
         """Return the workspace contents that need no configuration: once trusted, they are used."""
-        return (*self.skill_service.brings(place), *self.custom_tools.brings(place))
+        return (*self.skill_service.trust_items(place), *self.custom_tools.trust_items(place))
 
     def report_bug(self, error: BaseException, trace: str) -> None:
         """Record a bug of the program for its maintainers."""
@@ -323,6 +327,7 @@ class App:
         await self.checkpoint_service.keeper.aclose()
         await self.mcp_manager.aclose()
         await self.recall_service.aclose()
+        await self.voice_service.aclose()
         self.usage_service.close()
         await self.configuration.aclose()
         for tracer in self._tracers:

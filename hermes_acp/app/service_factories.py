@@ -16,7 +16,7 @@ from hermes_acp.core.ports.run_ports import Driver
 from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
 from hermes_acp.mcp.server_manager import McpServerManager, SourceRunner
 from hermes_acp.recall.recall_service import RecallService
-from hermes_acp.runs.run_service import RunService
+from hermes_acp.runs.run_service import DelegatedRun, RunService
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.usage.usage_service import UsageService
 
@@ -109,7 +109,7 @@ def build_run_service(
     """
     clock, ids, quota = services
 
-    def make_driver(prompts: "Prompts") -> Driver:
+    def make_driver(prompts: "Prompts", delegated: DelegatedRun | None) -> Driver:
         from hermes_acp.runs.board.card_driver import CardDriver
         from hermes_acp.runs.quota_driver import QuotaDriver
         from hermes_acp.runs.session_driver import SessionDriver
@@ -117,7 +117,7 @@ def build_run_service(
         def report(error: Exception) -> None:
             report_bug(error, ids.fresh("trace"))
 
-        driver = SessionDriver(sessions, configuration, prompts, open_workspace, report)
+        driver = SessionDriver(sessions, configuration, prompts, open_workspace, report, delegated)
         return QuotaDriver(CardDriver(driver, *boards()), quota)
 
     return RunService(environment, clock, ids, make_driver, store.sharing.fetch)
@@ -193,7 +193,7 @@ def build_notifications(environment: Environment, clock: Clock) -> "Notification
 def build_tracers(
     environment: Environment, clock: Clock, start: StartTask, bugs: "BugLog"
 ) -> "tuple[SessionTracer, ...]":
-    """Return what exports the sessions of a process as its environment variables want it: one tracer, or none."""
+    """Return the tracer that exports the sessions of a process, if its environment variables ask for one."""
     from hermes_acp.telemetry.traces.otel_settings import read_export_settings
 
     settings = read_export_settings(environment.variables)

@@ -94,9 +94,9 @@ def _google_credential_source(section: "ProviderSettings", variables: Mapping[st
     )
     for what, value in (("project", project), ("location", location)):
         if not value.replace("-", "").replace(":", "").replace(".", "").isalnum():
-            found = f"{value!r} is none" if value else "none is set"
+            found = f"{value!r} is not one" if value else "none is set"
             raise ConfigError(
-                f"Google Vertex AI needs a {what}, and {found}.",
+                f"Google Vertex AI needs a {what}, but {found}.",
                 hint=f"Set GOOGLE_CLOUD_{what.upper()} or `providers.vertex.{what}`.",
             )
     file = _named(variables, "GOOGLE_APPLICATION_CREDENTIALS") or section.credentials_file or ""

@@ -16,6 +16,8 @@ DEFAULT_PROFILE: Final = "default"
 PROFILES_FOLDER: Final = "profiles"
 RESIDENT_LOCK: Final = "daemon.lock"
 """The lock of a home's resident process."""
+GATEWAY_LOCK: Final = "gateway.lock"
+"""The lock of a home's gateway."""
 
 
 def process_variables() -> Mapping[str, str]:
@@ -42,7 +44,9 @@ def home_of(variables: Mapping[str, str]) -> tuple[str, str, str]:
     named = variables.get("HERMES_HOME")
     home = os.path.expanduser(named or os.path.join(variables.get("HOME") or "~", ".hermes"))
     if named and not os.path.isabs(home):
-        raise ConfigError(f"HERMES_HOME is {named!r}.", hint="Give an absolute path.")
+        raise ConfigError(
+            f"HERMES_HOME is {named!r}, which is not an absolute path.", hint="Use an absolute path."
+        )
     home = home if os.path.isabs(home) else os.path.abspath(home)
     profile = variables.get(PROFILE_VARIABLE) or DEFAULT_PROFILE
     if profile == DEFAULT_PROFILE:

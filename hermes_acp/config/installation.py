@@ -29,13 +29,13 @@ PIPX_RECORD: Final = "pipx_metadata.json"
 
 
 class DirectoryInfo(Struct, frozen=True):
-    """What is recorded of an installation from a folder."""
+    """The recorded origin of an installation from a folder."""
 
     editable: bool = False
 
 
 class VersionControlInfo(Struct, frozen=True):
-    """What is recorded of an installation from a repository."""
+    """The recorded origin of an installation from a repository."""
 
     vcs: str = ""
     commit_id: str = ""
@@ -43,7 +43,7 @@ class VersionControlInfo(Struct, frozen=True):
 
 
 class DirectUrl(Struct, frozen=True):
-    """The record of what an installation was made from; empty if that was an index."""
+    """The recorded origin of an installation, empty for one from an index."""
 
     url: str = ""
     dir_info: DirectoryInfo | None = None
@@ -51,7 +51,7 @@ class DirectUrl(Struct, frozen=True):
 
     @property
     def is_editable(self) -> bool:
-        """Whether the source itself is what runs."""
+        """Whether the source itself is executed (an editable installation)."""
         return bool(self.dir_info and self.dir_info.editable)
 
     @property
@@ -63,7 +63,7 @@ class DirectUrl(Struct, frozen=True):
 
 
 def read_origin(text: str) -> DirectUrl:
-    """Return the origin that the text of a `direct_url.json` names; an empty one if it cannot be read."""
+    """Parse the origin in the text of a `direct_url.json`, or return an empty one if the text is invalid."""
     try:
         return msgspec.json.decode(text, type=DirectUrl)
     except msgspec.DecodeError:
@@ -71,14 +71,14 @@ def read_origin(text: str) -> DirectUrl:
 
 
 def first_environment(prefix: Path) -> Path:
-    """Return the environment whose command people start, for it or for one of the versions in it."""
+    """Return the environment whose command people start, given it or one of the versions in it."""
     holder = prefix.parent
     is_version = holder.name == VERSIONS and (holder.parent / "pyvenv.cfg").is_file()
     return holder.parent if is_version else prefix
 
 
 def this_installation() -> Path:
-    """Return the environment whose command people start, of the running process."""
+    """Return the environment of the running process, whose command people start."""
     return first_environment(Path(sys.prefix))
 
 
@@ -129,7 +129,7 @@ def _recorded_origin() -> str:
 
 
 def _requirement(origin: DirectUrl, extra: str) -> str:
-    """Return the very source of an installation with an extra, as installers read it."""
+    """Return the exact source of an installation with an extra, in the form that installers accept."""
     if origin.path:
         return f"{origin.path}[{extra}]"
     if origin.vcs_info and origin.vcs_info.commit_id:

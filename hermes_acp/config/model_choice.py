@@ -99,7 +99,7 @@ def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[
         model = fallback.model or preset_of(fallback.provider).model
         if not model:
             hint = f"Write {fallback.provider}/ and the model's name."
-            raise ConfigError(f"`fallbacks.{number}`: {fallback.provider} without a model.", hint=hint)
+            raise ConfigError(f"`fallbacks.{number}` names {fallback.provider} without a model.", hint=hint)
         wanted = settings.model_copy(update={"provider": fallback.provider, "model": model})
         try:
             choice = choose_model(wanted, kept)

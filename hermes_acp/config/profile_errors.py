@@ -10,7 +10,7 @@ NAME_RULE: Final = "Use up to 32 lower-case letters, digits, - and _, and begin 
 
 def bad_profile_name(name: str) -> ConfigError:
     """Return the error for a name that no profile can have."""
-    return ConfigError(f"{name[:80]!r} is not a valid name of a profile.", hint=NAME_RULE)
+    return ConfigError(f"{name[:80]!r} is not a valid profile name.", hint=NAME_RULE)
 
 
 def linked_profile(folder: str) -> ConfigError:

@@ -42,11 +42,12 @@ class ProviderStatus(Struct, frozen=True):
 
 
 class ProviderAccess:
-    """Settings, keys and a client's changes, read afresh each time."""
+    """Settings, keys and a client's changes, read anew for each request."""
 
     def __init__(self, environment: Environment, overrides: Mapping[str, Any]) -> None:
         self.environment = environment
-        self._overrides = overrides
+        self.overrides = overrides
+        """The settings that flags override."""
         self._routes: dict[str, ProviderEndpoint] = {}
         self._disabled: set[str] = set()
         self._preferred: str | None = None
@@ -108,7 +109,7 @@ class ProviderAccess:
     def _load(self) -> "tuple[Settings, Mapping[str, str]]":
         from hermes_acp.config.settings import load_settings, load_variables
 
-        return load_settings(self.environment, self._overrides), load_variables(self.environment)
+        return load_settings(self.environment, self.overrides), load_variables(self.environment)
 
     def _change(
         self, settings: "Settings", variables: Mapping[str, str]

@@ -130,12 +130,12 @@ def presets() -> Mapping[str, Preset]:
 
 
 def preset_of(name: str) -> Preset:
-    """Return a preset, or that of an endpoint of the user's own, whose address and format are in their settings."""
+    """Return a preset; for a user-defined endpoint, the settings determine the address and the format."""
     return presets().get(name) or _own_preset(name)
 
 
 def check_name(name: str) -> str:
-    """Return the name if a preset has it, or an endpoint of the user's own may have it. Raises ValueError."""
+    """Return the name if it belongs to a preset or is valid for a user-defined endpoint. Raises ValueError."""
     if not OWN_NAME.fullmatch(name) and name not in presets():
         raise ValueError(f"must be one of: {', '.join(presets())}; or up to 32 letters, digits, - and _")
     return name

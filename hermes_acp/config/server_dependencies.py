@@ -103,7 +103,7 @@ class _Walk:
         self._hash = hashlib.sha256()
 
     def take_words(self, text: str) -> None:
-        """Add what the words of a text name: the whole text as one path, and each word in it."""
+        """Add the files named by a text: the whole text as one path, and each word in it."""
         for word in dict.fromkeys((text, *WORDS.findall(text))):
             self._take_word(word)
 

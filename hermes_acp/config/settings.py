@@ -36,11 +36,11 @@ from hermes_acp.config.sections.tool_settings import BuiltinToolSettings
 from hermes_acp.config.sections.web_settings import BrowserSettings, WebSettings
 from hermes_acp.config.settings_errors import describe_settings_errors
 from hermes_acp.config.settings_section import Positive, ProviderName, Section
-from hermes_acp.config.settings_text import one_line, read_text
+from hermes_acp.config.settings_text import read_text
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.messages import Effort
 
-MEND_HINT: Final = "Correct the file, or run `hermes-acp setup` to mend it."
+MEND_HINT: Final = "Correct the file, or run `hermes-acp setup` to repair it."
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 Price = Annotated[float, Field(ge=0)]
 
@@ -113,6 +113,10 @@ class DelegationSettings(Section):
     """Maximum number of tasks per call."""
     max_steps: Annotated[int, Field(ge=1)] = 40
     """Steps per child agent, within the turn's remaining steps."""
+    isolation: Literal["none", "process", "worktree"] = "none"
+    """Where child agents run: in the process of their parent, or each in its own process. With `worktree`, each
+    also works in its own git worktree, and its work stays on a branch.
+    """
 
 
 class RetrySettings(Section):
@@ -168,7 +172,7 @@ class ProjectSettings(Section):
     mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
     """MCP servers, by name. Their tools are available in every session."""
     hooks: dict[HookName, HookSettings] = Field(default_factory=dict[HookName, HookSettings])
-    """Commands of your own that run at points of a session, by name."""
+    """Your own commands that run at certain points of a session, by name."""
     checks: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Commands that must succeed before an agent's work on a card is merged. A workspace's own replace yours."""
 
@@ -231,6 +235,7 @@ class Settings(
         named |= {f"fallbacks.{number}": each.provider for number, each in enumerate(self.fallbacks)}
         named |= {"provider": self.provider} if self.provider else {}
         named |= {"recall.provider": self.recall.provider} if self.recall.provider else {}
+        named |= {"voice.provider": self.voice.provider} if self.voice.provider else {}
         check_known(named, own)
         return self
 
@@ -251,7 +256,7 @@ def load_settings(environment: Environment, overrides: Mapping[str, Any] = NOTHI
     content = read_text(file)
     plain = parse_settings(content, str(file))
     settings = _checked(plain, str(file), content) if plain else Settings.defaults()
-    return _checked(_merged(plain, overrides), "A flag's value does not fit") if overrides else settings
+    return _checked(_merged(plain, overrides), "A flag has an invalid value") if overrides else settings
 
 
 def parse_settings(content: str, file: str) -> dict[str, Any]:
@@ -260,10 +265,12 @@ def parse_settings(content: str, file: str) -> dict[str, Any]:
         return {}
     import yaml
 
+    from hermes_acp.config.yaml_text import yaml_fault
+
     try:
         plain = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: an invalid date
-        raise ConfigError(f"{file} is not YAML: {one_line(str(error))}.", hint=MEND_HINT) from error
+        raise ConfigError(f"{file} is not YAML: {yaml_fault(error)}.", hint=MEND_HINT) from error
     if plain is None:
         return {}
     if not isinstance(plain, dict):
@@ -305,10 +312,12 @@ def load_variables(environment: Environment) -> Mapping[str, str]:
     content = "\n".join((read_text(linked) if linked else "", read_text(environment.secrets_file)))
     if not content.strip():
         return environment.variables
+    import logging
     from io import StringIO
 
     from dotenv import dotenv_values
 
+    logging.getLogger("dotenv.main").setLevel(logging.ERROR)  # `doctor` reports the lines that set nothing
     kept = {
         k: v for k, v in dotenv_values(stream=StringIO(content), interpolate=False).items() if v is not None
     }

@@ -1,4 +1,4 @@
-"""Find what is wrong with the settings file, and where in it."""
+"""Find the errors in the settings file and their positions."""
 
 from typing import TYPE_CHECKING, cast
 

@@ -1,4 +1,4 @@
-"""The base class of all settings sections."""
+"""The base class of all settings sections, and what their fields mean."""
 
 from typing import Annotated, Self
 
@@ -21,6 +21,27 @@ class Section(BaseModel):
     def defaults(cls) -> Self:
         """Return the section with its default values, which are valid as declared."""
         return cls.model_construct()
+
+
+def field_meanings(cls: type) -> dict[str, str]:
+    """Return the string below each field of a class, by the field's name. Raises OSError if the source is missing."""
+    import ast
+    import inspect
+    from textwrap import dedent
+
+    (tree,) = ast.parse(dedent(inspect.getsource(cls))).body
+    assert isinstance(tree, ast.ClassDef), "the source of a class is one"
+    found: dict[str, str] = {}
+    for field, text in zip(tree.body, tree.body[1:], strict=False):
+        match field, text:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(words))),
+            ):
+                found[name] = " ".join(words.split())
+            case _:
+                pass
+    return found
 
 
 ProviderName = Annotated[str, AfterValidator(check_name)]

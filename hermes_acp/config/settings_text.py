@@ -25,12 +25,16 @@ def read_text(path: Path) -> str:
         os.close(descriptor)
         raise ConfigError(f"{path} is not a file.", hint="Replace it with a text file, or remove it.")
     with open(descriptor, "rb") as file:
+        content = b""
         try:
             content = file.read(MAX_BYTES + 1)
             if len(content) > MAX_BYTES:
                 raise ConfigError(f"{path} has more than {MAX_BYTES:,} bytes.", hint="Shorten it.")
             return content.decode("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise ConfigError(f"{path} is not UTF-8: line {line}.", hint="Save it as UTF-8.") from error
+        except OSError as error:
             raise ConfigError(f"{path} cannot be read: {one_line(str(error))}.") from error
 
 

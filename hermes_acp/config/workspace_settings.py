@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 from pydantic import ValidationError
 
+from hermes_acp.config.sections.claude_hooks import HOOK_FILES, foreign_hooks
 from hermes_acp.config.sections.hook_settings import HookSettings
 from hermes_acp.config.sections.rule_settings import with_lines
 from hermes_acp.config.server_dependencies import digest_dependencies
@@ -76,6 +77,8 @@ def read_workspace(cwd: str, home: str) -> WorkspaceSettings:
         reader.read_own(file)
     for file, key in SERVER_FILES.items():
         reader.read_servers(file, key)
+    for file, prefix in HOOK_FILES.items():
+        reader.read_foreign_hooks(file, prefix)
     return reader.found()
 
 
@@ -138,17 +141,7 @@ class _Reader:
 
     def read_servers(self, file: str, key: str) -> None:
         """Read a file that editors use to configure MCP servers."""
-        if (self._cwd / file).is_dir():  # a placeholder while a sandbox runs, or nothing readable
-            return
-        if self._is_private(self._cwd / file):
-            return
-        try:
-            content = read_text(self._cwd / file)
-            plain = msgspec.json.decode(content or "{}", type=dict[str, Any])
-        except (ConfigError, msgspec.MsgspecError, RecursionError):
-            self._notices.append(f"{file} is not used: it does not contain a JSON object.")
-            return
-        servers = plain.get(key)
+        servers = self._json_of(file).get(key)
         for name, written in cast("dict[str, Any]", servers if isinstance(servers, dict) else {}).items():
             try:
                 server = McpServerSettings.model_validate(_plain_server(written))
@@ -156,6 +149,29 @@ class _Reader:
                 self._notices.append(f"{file}: the server {name[:40]!r} has neither a command nor a URL.")
                 continue
             self._take(file, name, server)
+
+    def read_foreign_hooks(self, file: str, prefix: str) -> None:
+        """Read the hooks in a file of another agent; those without a counterpart here are reported."""
+        for hook in foreign_hooks(prefix, self._json_of(file).get("hooks")):
+            fault = hook.fault
+            if not fault:
+                try:
+                    self._take_hook(file, hook.name, HookSettings.model_validate(hook.settings))
+                except ValidationError as error:
+                    fault = _mistakes_in(error)
+            if fault:
+                self._notices.append(f"{file}: the hook {hook.name} is not used: {fault}.")
+
+    def _json_of(self, file: str) -> dict[str, Any]:
+        """Return the content of a JSON file that a workspace may have; an unreadable one is reported."""
+        path = self._cwd / file
+        if path.is_dir() or self._is_private(path):  # a running sandbox puts an empty folder there
+            return {}
+        try:
+            return msgspec.json.decode(read_text(path) or "{}", type=dict[str, Any])
+        except (ConfigError, msgspec.MsgspecError, RecursionError):
+            self._notices.append(f"{file} is not used: it does not contain a JSON object.")
+            return {}
 
     def _take(self, file: str, name: str, settings: McpServerSettings) -> None:
         if any(server.name == name for server in self._servers):
@@ -202,7 +218,10 @@ def _mistakes_in(error: ValidationError) -> str:
 
 def hook_digest(cwd: str, settings: HookSettings) -> str:
     """Return the digest of everything that decides what a workspace's hook does; blocks on the disk."""
-    digest = hashlib.sha256(settings.model_dump_json(exclude={"enabled"}).encode())
+    left_out = (
+        {"enabled", "format"} if settings.format == "hermes" else {"enabled"}
+    )  # as it was trusted before
+    digest = hashlib.sha256(settings.model_dump_json(exclude=left_out).encode())
     digest.update(digest_dependencies(cwd, (settings.command,)))
     return digest.hexdigest()
 

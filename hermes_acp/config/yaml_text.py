@@ -3,19 +3,32 @@
 The result is parsed again: a text that does not say exactly what was requested is never returned.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
     from yaml.nodes import MappingNode, Node
 
 YamlScalar = str | bool | int | float
+YamlValue = YamlScalar | list[str]
+BAD_START: Final = "found character that cannot start any token"
+TAB_HINT: Final = " (a tab? YAML is indented with spaces)"
+MERGE: Final = "<<"
 STEP: Final = 2
 """The indentation of a new mapping."""
 
 
+def yaml_fault(error: Exception) -> str:
+    """Return the error in a text that is not valid YAML, with its position."""
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    if mark is None or not problem:
+        return " ".join(str(error).split())
+    place = f"line {mark.line + 1}, column {mark.column + 1}"
+    return f"{place}: {problem}{TAB_HINT if problem == BAD_START else ''}"
+
+
 def line_of(text: str, path: Sequence[str | int]) -> int:
-    """Return the line, from 1, of the setting at a path, or of the innermost part of it that is there.
+    """Return the line, from 1, of the setting at a path, or of its innermost part that exists.
 
     Raises yaml.YAMLError for invalid YAML.
     """
@@ -36,7 +49,34 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
     return line
 
 
-def with_value(text: str, path: tuple[str, ...], value: YamlScalar | None) -> str:
+def repeated_keys(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each key that a mapping contains again, with the line, from 1, of what is lost and of what is in use.
+
+    Raises yaml.YAMLError for invalid YAML.
+    """
+    import yaml
+
+    nodes = [yaml.compose(text, Loader=yaml.SafeLoader)]
+    seen: set[int] = set()
+    while nodes:
+        node = nodes.pop()
+        if not isinstance(node, yaml.CollectionNode) or id(node) in seen:
+            continue
+        seen.add(id(node))  # an alias is the very node it stands for
+        if isinstance(node, yaml.SequenceNode):
+            nodes += reversed(node.value)
+            continue
+        lines: dict[str, int] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if isinstance(key, yaml.ScalarNode) and key.value != MERGE:
+                if key.value in lines:
+                    yield key.value, lines[key.value], line
+                lines[key.value] = line
+            nodes.append(value)
+
+
+def with_value(text: str, path: tuple[str, ...], value: YamlValue | None) -> str:
     """Return a document with `value` at a path of keys; None removes the key.
 
     Comments, order and layout stay as they are, or the document is rewritten if that is impossible.
@@ -58,7 +98,7 @@ def with_value(text: str, path: tuple[str, ...], value: YamlScalar | None) -> st
     return edited if is_right else yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
 
 
-def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: YamlScalar | None) -> dict[str, Any]:
+def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: YamlValue | None) -> dict[str, Any]:
     """Return the document's new content; a mapping that loses its last entry is removed too."""
     key, *rest = path
     after = dict(document)
@@ -75,7 +115,7 @@ def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: YamlScal
     return after
 
 
-def _edited(text: str, path: tuple[str, ...], value: YamlScalar | None) -> str:
+def _edited(text: str, path: tuple[str, ...], value: YamlValue | None) -> str:
     """Change the text where the path ends, or as deep as the path exists."""
     import yaml
 
@@ -103,28 +143,28 @@ def _without(text: str, pair: "tuple[Node, Node]") -> str:
     return text[:begin] + (text[end + 1 :] if end >= 0 else "")
 
 
-def _with_scalar(text: str, pair: "tuple[Node, Node]", rest: tuple[str, ...], value: YamlScalar) -> str:
+def _with_scalar(text: str, pair: "tuple[Node, Node]", rest: tuple[str, ...], value: YamlValue) -> str:
     """Replace a scalar with a value, or with a mapping if keys remain."""
     key, old = pair
     begin, end = old.start_mark.index, old.end_mark.index
     if not rest:
-        return f"{text[:begin]}{'' if text[begin - 1 : begin].isspace() else ' '}{_scalar(value)}{text[end:]}"
+        return f"{text[:begin]}{'' if text[begin - 1 : begin].isspace() else ' '}{_inline(value)}{text[end:]}"
     line_end = text.find("\n", end)
     line_end = len(text) if line_end < 0 else line_end
     inner = _entry(rest, value, key.start_mark.column + STEP)
     return f"{text[:begin].rstrip(' ')}{text[end:line_end]}\n{inner}{text[line_end + 1 :]}"
 
 
-def _with_entry(text: str, node: "MappingNode", path: tuple[str, ...], value: YamlScalar) -> str:
+def _with_entry(text: str, node: "MappingNode", path: tuple[str, ...], value: YamlValue) -> str:
     """Add an entry at the end of a mapping."""
     if node.flow_style or not node.value:
         at = node.end_mark.index - 1
         head = text[:at].rstrip()
         comma = ", " if node.value and not head.endswith(",") else ""
-        inner = _scalar(value)
+        inner = _inline(value)
         for key in reversed(path[1:]):
-            inner = f"{{{_scalar(key)}: {inner}}}"
-        return f"{head}{comma}{_scalar(path[0])}: {inner}{text[at:]}"
+            inner = f"{{{_inline(key)}: {inner}}}"
+        return f"{head}{comma}{_inline(path[0])}: {inner}{text[at:]}"
     last = _last_end(node)
     line_end = text.find("\n", last)
     behind = len(text) if line_end < 0 else line_end + 1
@@ -145,18 +185,18 @@ def _last_end(node: "Node") -> int:
     )
 
 
-def _entry(path: tuple[str, ...], value: YamlScalar, column: int) -> str:
-    lines = [f"{' ' * (column + STEP * depth)}{_scalar(key)}:" for depth, key in enumerate(path)]
-    return "\n".join(lines) + f" {_scalar(value)}\n"
+def _entry(path: tuple[str, ...], value: YamlValue, column: int) -> str:
+    lines = [f"{' ' * (column + STEP * depth)}{_inline(key)}:" for depth, key in enumerate(path)]
+    return "\n".join(lines) + f" {_inline(value)}\n"
 
 
 def _ended(text: str) -> str:
     return text if not text or text.endswith("\n") else text + "\n"
 
 
-def _scalar(value: YamlScalar) -> str:
-    """Write a string as one scalar on one line."""
+def _inline(value: YamlValue) -> str:
+    """Write a value on one line."""
     import yaml
 
-    written = yaml.safe_dump(value, allow_unicode=True, width=float("inf"), default_style=None)
+    written = yaml.safe_dump(value, allow_unicode=True, width=float("inf"), default_flow_style=True)
     return written.removesuffix("\n").removesuffix("\n...")

@@ -36,7 +36,7 @@ class ContextFileMonitor:
         """Start without sessions; `now` returns seconds since the epoch, `elsewhere` names the backend of a workspace
         whose files are not on this machine.
 
-        `unread` returns the paths that rules forbid to read in a folder; `approvals` stores users' answers.
+        `unread` returns the paths that rules forbid reading in a folder; `approvals` stores users' answers.
         """
         self._unread = unread
         self._approvals = approvals

@@ -32,7 +32,7 @@ MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_READ_BYTES = 4 * 1024 * 1024
 TOO_MUCH = f"More than {MAX_READ_BYTES:,} bytes of context files were read before it. Shorten them."
 SHUT = (
-    "A rule of the policy denies reading it, or asks about it: the agent reads it with a tool where it may."
+    "A policy rule denies reading it, or requires asking first. The agent reads it with a tool where allowed."
 )
 NO_PLACE = "Its path contains invisible characters, or words that instruct the agent. Rename it."
 INTRODUCTION = (
@@ -241,7 +241,7 @@ class _Gathering:
         try:
             text = content.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
-            why = f"It is not UTF-8: byte {error.start} does not fit. Save it as UTF-8."
+            why = f"It is not UTF-8: the byte at offset {error.start} is invalid. Save it as UTF-8."
             self._refuse(name, why, candidate)
             return ""
         from injection_scanner.scanner import scan
@@ -282,7 +282,7 @@ def _read(candidate: ContextCandidate) -> bytes | str:
     real = Path(os.path.realpath(candidate.path))
     is_renamed = real.name != candidate.path.name and real.is_relative_to(root)
     if is_renamed and not _may_hold_instructions(real.name):
-        return f"It is a link to {real.name}, which is not a text for agents. Replace the link by the file itself."
+        return f"It is a link to {real.name}, which is not an instruction file. Replace the link with the file itself."
     return read_regular_file(candidate.path, root, MAX_FILE_BYTES)
 
 

@@ -71,7 +71,7 @@ class NullContextMonitor:
         return ContextReport()
 
     def set_aside(self, record: Record, question: ContextQuestion) -> None:
-        """Do nothing: no question comes from here."""
+        """Do nothing: this monitor asks no questions."""
 
     async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
-        """Do nothing: no question comes from here."""
+        """Do nothing: this monitor asks no questions."""

@@ -111,7 +111,7 @@ def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
 
 
 def _ends(place: SearchScope) -> Iterator[tuple[Path, Path]]:
-    """Yield the working directory and the further folders, each with its root, with links resolved."""
+    """Yield the working directory and the additional folders, each with its root, with links resolved."""
     for each in (place.cwd, *place.more_roots):
         folder = Path(os.path.realpath(each))
         yield folder, find_root(folder)

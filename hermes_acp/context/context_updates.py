@@ -28,7 +28,7 @@ from hermes_acp.context.context_notices import file_notices
 from hermes_acp.context.context_search import ContextCandidate, SearchScope, folders_below, main_root
 
 CHANGED: Final = "[A context file changed. It says now:]"
-CHANGED_LINES: Final = "[A context file changed. These of its lines did; the others are as you know them:]"
+CHANGED_LINES: Final = "[A context file changed. These lines changed; the others are as you know them:]"
 FILE_ADDED: Final = "[There is a new context file. It says:]"
 FOUND: Final = (
     "[You came to a folder with a context file of its own. Where it disagrees with others, it wins there:]"
@@ -110,7 +110,7 @@ class ContextUpdates:
         touched: Iterable[str],
         consent: Consent,
     ) -> tuple[list[ContextUpdate], list[WithheldFile]]:
-        """Return what is new, and what is withheld until somebody answers.
+        """Return the news, and whatever is withheld until somebody answers.
 
         `shown` returns the files as the model was shown them; `touched` are the files it worked with.
         """
@@ -122,7 +122,7 @@ class ContextUpdates:
         gathered, below = self._gather(place, before, consent)
         news = self._compare(place, gathered, below, before)
         withheld = self._withheld(gathered, below, before, consent)
-        after = self._look_at(place)  # this includes the imports
+        after = self._look_at(place)  # includes the imports
         self._mark = after if set(mark) <= set(after) and not withheld else None
         return news, withheld
 

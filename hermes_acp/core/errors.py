@@ -178,6 +178,12 @@ class NotificationError(HermesError):
     code = "notification_trouble"
 
 
+class TrainingError(HermesError):
+    """Training failed: its data, its model or the trainer itself cannot be used."""
+
+    code = "training_failed"
+
+
 class InternalError(HermesError):
     """A bug in hermes-acp. Details are in `logs/bugs.log`."""
 

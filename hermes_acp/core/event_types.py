@@ -172,6 +172,11 @@ class Options(Struct, frozen=True):
     board: str = ""
 
 
+Surface = Literal["", "editor", "terminal", "headless", "chat", "voice"]
+"""Where a session began: in an editor, in the terminal's chat, without a person who waits (`run`, runs, programs), in
+a chat app, or in a client that reads answers aloud. Empty if that is not known.
+"""
+
 PermissionAnswer = Literal[
     "allow_once",
     "allow_always",
@@ -187,7 +192,7 @@ its folder. `cancelled` and `unavailable` mean that there was no answer; they ar
 
 
 class EventContext(Struct, frozen=True):
-    """The session, the turn, and the time in seconds since the epoch of an action."""
+    """The session, turn and time (seconds since the epoch) of an action."""
 
     session_id: str
     turn_id: str
@@ -195,9 +200,9 @@ class EventContext(Struct, frozen=True):
 
 
 class SessionImported(Struct, frozen=True, gc=False, tag="session_imported"):
-    """What precedes was imported; `digest` is the SHA-256 of the imported document.
+    """Everything before this event was imported; `digest` is the SHA-256 of the imported document.
 
-    The conversation stays, in the folder `cwd`. Modes, options, answers, folders, the system prompt, open calls and
+    The conversation is kept, in the folder `cwd`. Modes, options, answers, folders, the system prompt, open calls and
     reviews before this event have no effect.
     """
 

@@ -22,6 +22,7 @@ from hermes_acp.core.event_types import (
     PermissionAnswer,
     PlanChanged,
     SessionImported,
+    Surface,
     ToolKind,
     ToolsOffered,
 )
@@ -30,13 +31,14 @@ from hermes_acp.core.messages import Part, RequestTiming, Thought, ToolCall, Usa
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
-    """The first event of a session. `parent_id` is set in a child agent's session and names the parent session."""
+    """The first event of a session, which began on `surface`; `parent_id` names a child agent's parent session."""
 
     session_id: str
     cwd: str
     roots: tuple[str, ...]
     created_at: float
     parent_id: str = ""
+    surface: Surface = ""
 
 
 class RootsChanged(Struct, frozen=True, gc=False, tag="roots_changed"):
@@ -86,7 +88,7 @@ class ArchiveChanged(Struct, frozen=True, gc=False, tag="archive_changed"):
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_started"):
     """A prompt was accepted, for a run if `run_id` is set. `goes_on`: the last turn is resumed.
 
-    `trace_parent` names the span of others that the turn is part of, as a W3C `traceparent`.
+    `trace_parent` names the external span that the turn is part of, as a W3C `traceparent`.
     """
 
     turn_id: str

@@ -115,6 +115,12 @@ class ToolMessage(Struct, frozen=True, gc=False, tag="tool"):
 Message = UserMessage | AssistantMessage | ToolMessage
 
 
+def user_prompts(messages: Iterable[Message]) -> tuple[str, ...]:
+    """Return what the user has said, without attachments."""
+    said = (each for each in messages if isinstance(each, UserMessage) and each.origin == "user")
+    return tuple(words_in(each.parts) for each in said)
+
+
 class Usage(Struct, frozen=True, gc=False):
     """The token usage of one step. `input_tokens` counts all input, cached or not."""
 
@@ -177,7 +183,7 @@ class HistoryEncoding:
         is_known = self._encoded is not None and variant == self._variant and known <= len(messages)
         if not is_known or any(map(is_not, self._messages, messages)):
             known, encoded = 0, begin()
-        self._encoded = None  # until all is added
+        self._encoded = None  # until everything is added
         for message in messages[known:]:
             encoded.add(message)
         self._variant, self._messages, self._encoded = variant, list(messages), encoded
@@ -225,7 +231,7 @@ Fragment = TextFragment | ThoughtFragment | CallFragment
 
 
 class RequestTiming(Struct, frozen=True, gc=False, omit_defaults=True):
-    """When a model request was sent, in seconds since the epoch, and how long its answer and the first part of it took.
+    """When a model request was sent (seconds since the epoch), and how long the answer and its first part took.
 
     `first_chunk_s` is None if nothing arrived.
     """

@@ -1,6 +1,7 @@
 """Plugin folders: every file in the folder is a plugin that exports the same constant.
 
-The file name is the plugin's public name. A plugin is imported on first use.
+The file name is the plugin's public name. A plugin is imported on first use. Installed packages add plugins
+of some kinds by an entry point.
 """
 
 import os
@@ -8,7 +9,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+from hermes_acp.core.errors import ConfigError
 
 T = TypeVar("T")
 
@@ -42,3 +45,22 @@ class PluginFolder(Generic[T]):
         if name not in self:
             raise KeyError(name)
         return getattr(import_module(f"{self.package}.{name}"), self.constant)
+
+
+def open_installed(group: str, name: str, *, kind: str, setting: str) -> Any:
+    """Import what an installed package adds under a group's entry point; return None if no package does.
+
+    Errors call it a `kind`, chosen by `setting`. Raises ConfigError.
+    """
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=group, name=name):
+        try:
+            return point.load()
+        except (ImportError, AttributeError) as error:
+            package = point.dist.name if point.dist else point.value
+            raise ConfigError(
+                f"The {kind} {name!r} of the package {package} cannot be loaded: {error}.",
+                hint=f"Install the package again, or choose another `{setting}`.",
+            ) from error
+    return None

@@ -84,10 +84,13 @@ class Calls(Struct, frozen=True):
 class Presses(Struct, frozen=True):
     """Clicks or types on a page in the browser; only the page's server knows what that changes.
 
-    `sends_text`: the page receives text that the model wrote.
+    `sends_text`: the page receives text that the model wrote. `uploads` is the file that it receives (absolute, links
+    resolved), if any, and `host` then the page's host.
     """
 
     sends_text: bool = False
+    uploads: str = ""
+    host: str = ""
 
 
 class Recalls(Struct, frozen=True):
@@ -98,16 +101,22 @@ class Remembers(Struct, frozen=True):
     """Changes the agent's own notes, stored at `path`.
 
     `is_asked`: the user wants to approve each change first. Notes that are `is_user_wide` are shown in all of the
-    user's sessions: no mode writes them without asking.
+    user's sessions: no mode writes them without asking. Nor does one write what `is_unsaid`: words that are not the
+    user's, which may come from a file; `found_in` is the call whose result has them, for people. `note` is the text
+    that is stored, `replaced` the text that goes.
     """
 
     path: str
     is_asked: bool = False
     is_user_wide: bool = False
+    is_unsaid: bool = False
+    found_in: str = ""
+    note: str = ""
+    replaced: str = ""
 
 
 class Invokes(Struct, frozen=True):
-    """Calls a function of the program that embeds the agent; the program declares what it may touch.
+    """Calls a function of the program that embeds the agent; the program declares what the function may touch.
 
     There is one effect for each declared `capability`, or one without any. `approval`: whether the program wants each
     call approved, leaves that to policy, or has approved all calls itself.
@@ -158,6 +167,11 @@ class Progress(Protocol):
     @property
     def event_context(self) -> EventContext:
         """The context of an event now, in the turn that a person prompted."""
+        ...
+
+    @property
+    def prompts(self) -> "tuple[str, ...]":
+        """The user's prompts in the session so far."""
         ...
 
     @property
@@ -225,7 +239,9 @@ class Proposal(Struct, frozen=True):
     `replaces` is the current content of files that it would change or delete: a change of content that the model has
     not read is rejected without asking. `amend` returns the same call with other texts for some of the files it writes,
     by path; it raises WorkspaceError if that is impossible. If nobody can be asked, `unasked` runs instead: it stores
-    the call for a person to decide later, and has no effects.
+    the call for a person to decide later, and has no effects. If the user was asked and agreed, `approved` runs instead
+    if it is set: the same action, which records that. With `outlives_stop`, what it does cannot be stopped: it may
+    continue after the call was ended.
     """
 
     title: str
@@ -238,3 +254,5 @@ class Proposal(Struct, frozen=True):
     replaces: tuple[FileVersion, ...] = ()
     amend: "Callable[[Mapping[str, str]], Proposal] | None" = None
     unasked: "Proposal | None" = None
+    approved: "Proposal | None" = None
+    outlives_stop: bool = False

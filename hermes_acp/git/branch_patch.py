@@ -21,12 +21,12 @@ def patch_of(variables: Mapping[str, str], worktree: str, source: str, base: str
     If the folder `worktree` is gone, the branch is looked up in the repository of `source`.
     """
     if not COMMIT.fullmatch(base):
-        raise WorkspaceError(f"It is not known where the branch {branch} began.")
+        raise WorkspaceError(f"It is not known where the branch {branch} started.")
     has_worktree = os.path.isdir(worktree)
     program = find_program(variables)
     copy = find_working_copy(program, worktree if has_worktree else source)
     if copy is None:
-        raise WorkspaceError(f"{source} is not in a git repository any more.")
+        raise WorkspaceError(f"{source} is no longer in a git repository.")
     git = RepositoryGit(program, copy.top)
     if has_worktree and git.run("branch", "--show-current").strip() == branch:
         patch = _with_uncommitted(git, base)

@@ -39,7 +39,7 @@ class RawEntry(Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is neither in conflict nor assumed unchanged, skipped or only intended to be added."""
+        """Whether the entry is neither in conflict nor assumed unchanged, skipped or only intended to be added."""
         return not self.flags & ~_NAME_LENGTH
 
     @property
@@ -54,7 +54,7 @@ class RawEntry(Struct, frozen=True):
 
     @property
     def modified_ns(self) -> int:
-        """When its file was last changed."""
+        """When the index file was last changed."""
         return int.from_bytes(self.raw[8:12], "big") * 10**9 + int.from_bytes(self.raw[12:16], "big")
 
     @property

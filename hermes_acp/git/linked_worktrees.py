@@ -28,10 +28,9 @@ class LinkedWorktree(Struct, frozen=True):
 def add_worktree(git: RepositoryGit, path: str, branch: str, base: str) -> None:
     """Add a work tree for a branch, which is created at `base` if it does not exist. Raises GitFailed."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    if commit_of(git, BRANCHES + branch):
-        git.run("worktree", "add", "--no-guess-remote", path, branch)
-    else:
-        git.run("worktree", "add", "--no-guess-remote", "--no-track", "-b", branch, path, base)
+    if not commit_of(git, BRANCHES + branch):
+        git.run("update-ref", BRANCHES + branch, base)
+    git.run("worktree", "add", "--no-guess-remote", path, branch)
 
 
 def discard_worktree(git: RepositoryGit, path: str) -> None:
@@ -66,7 +65,7 @@ def _branch_being_rebased(git: RepositoryGit, path: str) -> str:
 
 
 def commit_of(git: RepositoryGit, name: str) -> str:
-    """Return the commit that a name stands for, or an empty string."""
+    """Return the commit that a name refers to, or an empty string."""
     return (git.try_run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}") or "").strip()
 
 

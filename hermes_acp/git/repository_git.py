@@ -6,6 +6,7 @@ unconverted; Git LFS files stay pointers. Everything here blocks.
 
 import os
 import subprocess
+import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryFile
@@ -20,6 +21,11 @@ from hermes_acp.git.work_tree import find_work_tree
 
 TIMEOUT_S: Final = 600.0
 MAX_ERROR_CHARACTERS: Final = 400
+AT_ONCE: Final = ("/commondir: ", "/locked' for writing")
+"""What git's error contains if another git was just adding a work tree, so that one of its files was still empty, or
+was just pruning them, so that the files of a new one were removed.
+"""
+RETRY_WAITS_S: Final = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 OWN_SETTINGS: Final = (
     ("advice.detachedHead", "false"),
     ("branch.autoSetupMerge", "false"),
@@ -94,7 +100,20 @@ class RepositoryGit:
         """Run a command to its end and return its output. Raises GitFailed."""
         if self._settings is None:
             self._settings = (*INERT_SETTINGS, *OFFLINE_SETTINGS, *OWN_SETTINGS, *self._without_programs())
+        for wait_s in RETRY_WAITS_S:
+            try:
+                return self._run(arguments, self._settings, fine, given, variables or {})
+            except GitFailed as error:
+                if not any(sign in str(error) for sign in AT_ONCE):
+                    raise
+                time.sleep(wait_s)
         return self._run(arguments, self._settings, fine, given, variables or {})
+
+    def run_with(
+        self, settings: Sequence[tuple[str, str]], *arguments: str, variables: Mapping[str, str]
+    ) -> str:
+        """Run a command with other settings than usual, such as those for other machines. Raises GitFailed."""
+        return self._run(arguments, settings, (0,), b"", variables)
 
     def try_run(self, *arguments: str) -> str | None:
         """Run a command and return its output, or None if it fails."""

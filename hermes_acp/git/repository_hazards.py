@@ -43,7 +43,7 @@ def hazard_of_repository(repository: str, known: Collection[str]) -> str:
         return "it takes its settings from elsewhere"
     for number, place in enumerate(directories(repository)):
         if number > MAX_MODULES:
-            return "it holds more submodules than are looked through"
+            return "it has too many submodules to check"
         if danger := _hazard_in(place, repository):
             return danger
     return ""
@@ -53,7 +53,7 @@ def _hazard_of_pointer(file: str, known: Collection[str]) -> str:
     """Check a `.git` file, which points to the repository of a linked work tree or submodule."""
     text = read_small_text(file)
     if text is None or not text.startswith("gitdir:"):
-        return "" if text == "" else "nobody knows where it leads"
+        return "" if text == "" else "its target is not known"
     folder = os.path.realpath(os.path.join(os.path.dirname(file), text.removeprefix("gitdir:").strip()))
     for each in known:
         place = folder.removeprefix(f"{os.path.realpath(each)}/")
@@ -83,7 +83,7 @@ def hazard_of_entry(path: str, repository: str) -> str:
     if name in ("config", "config.worktree"):
         text = read_small_text(path)
         if text is None:
-            return f"its {name} cannot be looked through"
+            return f"its {name} cannot be checked"
         named = unsafe_setting(text)
         return f"its {name} sets {named}" if named else ""
     if name in ("hooks", "branches"):

@@ -63,6 +63,6 @@ class HookCatalog(Struct, frozen=True):
         commands = HookCommands(self.surroundings, cwd, (cwd,))
         try:
             request = encode_request(hook, EXAMPLE_ID, cwd, example_facts(hook.event, subject))
-            return answer_of(hook.event, await commands.run(hook, request), hook.timeout_s)
+            return answer_of(hook.event, await commands.run(hook, request), hook.timeout_s, hook.format)
         finally:
             await commands.close()

@@ -14,7 +14,7 @@ CHECK_S: Final = 5.0
 FIRST_WORD: Final = re.compile(r"\s*(?:[A-Za-z_]\w*=\S*\s+)*([\w./+-]+)(?=[\s;|&<>)]|$)")
 NOT_BASH: Final = "its command is not valid bash: {why}"
 NO_PROGRAM: Final = "the program {name!r} was not found"
-OF_THE_PROJECT: Final = "{name!r} is a relative path, so it would run a file of whatever project you open"
+OF_THE_PROJECT: Final = "{name!r} is a relative path, so it would run a file from whatever project you open"
 CALL: Final = CallSubject("edit_file", "edit", ("/x",))
 
 

@@ -13,7 +13,7 @@ from hermes_acp.workspaces.globs import Glob
 from hermes_acp.workspaces.path_confinement import is_within
 
 if TYPE_CHECKING:
-    from hermes_acp.config.sections.hook_settings import HookEvent, HookSettings
+    from hermes_acp.config.sections.hook_settings import HookEvent, HookFormat, HookSettings
     from hermes_acp.config.workspace_settings import HookEntry
 
 
@@ -41,6 +41,7 @@ class Hook:
         self.command = settings.command
         self.timeout_s = settings.timeout_s
         self.is_required = settings.required
+        self.format: HookFormat = settings.format
         self.entry = entry
         self.has_network = has_network
         self._settings = settings
@@ -52,7 +53,7 @@ class Hook:
 
     @property
     def can_refuse(self) -> bool:
-        """Whether it can refuse: a workspace's hook cannot refuse its user's prompts."""
+        """Whether the hook can refuse: a workspace's hook cannot refuse its user's prompts."""
         return not (self.entry and self.event == "prompt")
 
     @property

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
+from hermes_acp.hooks.claude_format import claude_request
 from hermes_acp.hooks.hook_definitions import CallSubject, Hook
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ EXAMPLE_ID: Final = "example"
 
 
 def encode_request(hook: Hook, session_id: str, cwd: str, facts: Mapping[str, object]) -> bytes:
-    """Return the JSON about an event for a hook."""
+    """Return the JSON about an event for a hook, in its format."""
+    if hook.format == "claude":
+        return msgspec.json.encode(claude_request(hook.event, session_id, cwd, facts))
     common = {
         "version": VERSION,
         "event": hook.event,

@@ -1,4 +1,4 @@
-"""Prepare what hooks print for a model: bounded, without secrets and injected instructions, and fenced.
+"""Prepare the output of hooks for a model: bounded, fenced, and without secrets and injected instructions.
 
 Hooks quote what others wrote: files, issues, pages. So their output is only information for the model, even if the
 user configured the hook.

@@ -184,7 +184,7 @@ class SessionHooks:
             else:
                 request = encode_request(hook, self._record.session_id, self._record.cwd, facts)
                 ended = await self._commands.run(hook, request)
-                answer = answer_of(hook.event, ended, hook.timeout_s)
+                answer = answer_of(hook.event, ended, hook.timeout_s, hook.format)
         except StorageError:
             raise
         except HermesError as error:

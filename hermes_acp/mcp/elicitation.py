@@ -25,7 +25,7 @@ T = TypeVar("T")
 MAX_QUESTION_CHARS: Final = 2000
 MAX_QUESTIONS: Final = 10
 """Maximum number of questions per call; further ones are declined."""
-WARNING: Final = "Give no password, key or code here: what is filled in goes to that server as it is."
+WARNING: Final = "Do not enter a password, key or code: your answers are sent to that server unchanged."
 ServerRequest = Callable[["Client"], Awaitable[T]]
 
 
@@ -47,7 +47,7 @@ class McpServer(Protocol):
 
     @property
     def identity(self) -> str:
-        """A value that distinguishes this server from others of the same name, such as one at another address."""
+        """A value that distinguishes this server from others with the same name, such as one at another address."""
         ...
 
     def redact_tokens(self, text: str) -> str:

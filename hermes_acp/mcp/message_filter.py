@@ -143,7 +143,7 @@ class MessageFilter:
             _models()[method].model_validate(said, by_name=False)
         except ValidationError:
             return False
-        except (KeyError, ValueError):  # a version without this method: the caller will report it
+        except (KeyError, ValueError):  # a version without this method, which the caller reports
             return True
         return True
 

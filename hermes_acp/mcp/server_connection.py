@@ -40,15 +40,15 @@ MAX_RETRY_DELAY_S: Final = 30.0
 CLOSED: Final = "Connection closed"
 SLOW_NOTICE: Final = (
     "The MCP server {name!r} is not connected yet: "
-    "this turn continues without its tools; a later one has them."
+    "this turn continues without its tools; later turns will have them."
 )
 OFFLINE_NOTICE: Final = (
-    "The MCP server {name!r} cannot be used: {why}. It is tried {further} times more, then when you write "
-    "`/mcp reconnect {name}`, or in a new session. What programs write to their error stream is in logs/mcp."
+    "The MCP server {name!r} cannot be used: {why}. It will be tried {further} more times, then after "
+    "`/mcp reconnect {name}` or in a new session. The error output of local servers is in logs/mcp."
 )
 GIVEN_UP_NOTICE: Final = (
     "The MCP server {name!r} cannot be used: {why}. It was tried {tried} times; "
-    "it is tried again when a tool of it is called, or in a new session."
+    "it will be tried again when one of its tools is called, or in a new session."
 )
 CONNECTION_ERRORS: Final = "The connection to the server broke during the call; its effect is not known."
 
@@ -64,7 +64,7 @@ class ServerConnection:
         timeouts: ServerTimeouts,
         on_change: Callable[[], None],
     ) -> None:
-        """Prepare; `on_change` is called whenever the server's tools, prompts or resources change."""
+        """`on_change` is called whenever the server's tools, prompts or resources change."""
         self.slug = slug
         self.tools: Mapping[str, ServerTool] = {}
         self.prompts: Mapping[str, ServerPrompt] = {}
@@ -97,7 +97,7 @@ class ServerConnection:
 
     @property
     def identity(self) -> str:
-        """A value that distinguishes this server from others of the same name."""
+        """A value that distinguishes this server from others with the same name."""
         return identity_of(self._spec)
 
     @property
@@ -126,7 +126,7 @@ class ServerConnection:
                     await self._wait_for_sign_in()
                     continue
                 failures = 1 if self._was_sound else failures + 1
-                self.stands = f"away, tried {failures} times: {why}"
+                self.stands = f"unavailable after {failures} attempts: {why}"
                 await self._wait_to_retry(failures, why)
                 failures %= len(self._timeouts.waits_s) + 1
 
@@ -230,7 +230,7 @@ class ServerConnection:
             if not self._is_ending:
                 with anyio.fail_after(LIST_TIMEOUT_S):
                     await self._list(client)
-                # A server whose list changes each time it is read is listed less and less often.
+                # If a server's list changes on each read, read it less and less often.
                 is_restless = self._doubted.is_set()
                 rest_s = min(MAX_RETRY_DELAY_S, 2 * rest_s or MIN_RETRY_DELAY_S) if is_restless else 0.0
                 with anyio.move_on_after(rest_s):
@@ -337,7 +337,7 @@ class ServerConnection:
         try:
             return await inquiry(client)
         except MCPError as error:
-            # Servers use the package's own code for a closed connection too, as the protocol allows.
+            # Servers also use the package's own error code for a closed connection, as the protocol allows.
             is_broken = (error.code, error.message) == (CONNECTION_CLOSED, CLOSED)
             self._verify_connection(client, is_broken=is_broken)
             raise RequestFailed(

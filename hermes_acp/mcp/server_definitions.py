@@ -104,7 +104,7 @@ class ServerTunnel(Protocol):
 
 
 class TunneledServer(Struct, frozen=True):
-    """A server that a client, such as an editor, holds, by the client's name for the server."""
+    """A server whose connection a client, such as an editor, holds, under the client's name for it."""
 
     name: str
     server_id: str
@@ -117,7 +117,7 @@ ServerSpec = StdioServer | HttpServer | SseServer | TunneledServer
 
 def identity_of(spec: ServerSpec) -> str:
     """Return a digest of how a server is started or reached, excluding secrets, which may change."""
-    import hashlib  # here: editors' servers are read before the event loop exists, and OpenSSL is large
+    import hashlib  # here, because editors' servers are read before the event loop exists, and OpenSSL is large
 
     match spec:
         case StdioServer():

@@ -147,8 +147,8 @@ def _report_removed(who: str, said: ToolDescription, context: ServerContext, fil
     except OSError:
         return told
     return (
-        f"{told} It is in {path}: `hermes-acp scan` shows what is wrong with that file, and with `--allow` lets it "
-        "pass from the next session on, until a word of it changes."
+        f"{told} It is saved in {path}: `hermes-acp scan` shows what is wrong with that file, and `--allow` accepts it "
+        "from the next session on, until it changes."
     )
 
 

@@ -21,11 +21,11 @@ class SourceRunner(Protocol):
     """Runs tool sources, each in a separate task."""
 
     def adopt(self, source: ToolSource) -> None:
-        """Start a source soon; it ends when it is closed, or with the process."""
+        """Schedule the start of a source, which runs until it is closed or the process ends."""
         ...
 
     def release(self, source: ToolSource) -> None:
-        """Close a source soon, without waiting for it."""
+        """Schedule the closing of a source without waiting for it."""
         ...
 
 
@@ -41,7 +41,7 @@ class McpServerManager:
         variables: Callable[[], Mapping[str, str]],
         process_registry: "Callable[[], ServerProcessRegistry]",
     ) -> None:
-        """Prepare; `on_change` is called whenever the tools, prompts or resources of the user's own servers change.
+        """`on_change` is called whenever the tools, prompts or resources of the user's own servers change.
 
         `variables` returns the variables that servers may see, `process_registry` creates the registry that ends their
         processes; both are called when the first server is added.

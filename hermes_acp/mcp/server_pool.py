@@ -37,7 +37,7 @@ class McpServerPool:
         on_change: Callable[[], None],
         timeouts: ServerTimeouts | None = None,
     ) -> None:
-        """Prepare; `on_change` is called whenever the tools, prompts or resources change."""
+        """`on_change` is called whenever the tools, prompts or resources change."""
         self.specs = tuple(specs)
         self.server_context = server_context
         self._connections = [
@@ -118,7 +118,7 @@ class McpServerPool:
             await connection.settled.wait()
 
     async def close(self) -> None:
-        """Disconnect from every server and wait for that."""
+        """Disconnect from every server, and wait until all are disconnected."""
         self._is_closed = True
         for connection in self._connections:
             connection.end()

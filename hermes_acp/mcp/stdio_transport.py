@@ -48,7 +48,9 @@ class ServerExited(OSError):
 async def stdio_streams(
     spec: StdioServer, server_context: ServerContext, log_name: str
 ) -> AsyncGenerator[Streams]:
-    """Start the server and yield its message streams. Raises OSError; ServerExited if the server exits by itself."""
+    """Start the server and yield its message streams. Raises OSError, or ServerExited if the server exits on
+    its own.
+    """
     log = _open_log(server_context.logs, log_name)
     try:
         said, says = os.pipe()
@@ -179,7 +181,7 @@ async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
             if message is not None:
                 await to_us.send(SessionMessage(message))
         if len(rest) > MAX_LINE_BYTES:
-            raise ServerExited("it sent a line without end")
+            raise ServerExited("it sent an endless line")
     raise ServerExited("it ended")
 
 
@@ -200,7 +202,7 @@ async def _write(from_us: MemoryObjectReceiveStream[Any], stdin: ByteSendStream)
         try:
             await stdin.send(line.encode("utf-8", "replace") + b"\n")
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError) as error:
-            raise ServerExited("it no longer listens") from error
+            raise ServerExited("it no longer reads its input") from error
 
 
 async def _pump(descriptor: int, take: Callable[[bytes], None]) -> None:
@@ -224,7 +226,7 @@ async def _chunks(descriptor: int) -> AsyncGenerator[bytes]:
 
 
 def _open_log(folder: Path, name: str) -> int:
-    """Open the server's log, truncated if it has grown large; discard output if it cannot be written."""
+    """Open the server's log, truncated if it has grown large; discard output if the log cannot be written."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

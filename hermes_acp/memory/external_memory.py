@@ -92,7 +92,7 @@ class ExternalMemory:
             self._begin(session_memory, partial(self._recall, session_memory, words))
 
     async def take(self, session_id: str, max_wait_s: float) -> str:
-        """Return new memories once, never repeating the last ones; waits for at most `max_wait_s`."""
+        """Return new memories once, never repeating the last ones. Wait for at most `max_wait_s`."""
         session_memory = self._session_memory(session_id)
         if session_memory.is_recalling and max_wait_s > 0:
             with anyio.move_on_after(max_wait_s):
@@ -226,7 +226,7 @@ class ExternalMemory:
         try:
             return json.loads(body) if body.strip() else None
         except (ValueError, RecursionError):
-            raise self._trouble("answered something that is not JSON") from None
+            raise self._trouble("did not answer with JSON") from None
 
     def _trouble(self, what: str) -> WorkspaceError:
         return WorkspaceError(

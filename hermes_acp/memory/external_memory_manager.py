@@ -39,8 +39,8 @@ class ExternalMemoryManager:
         if not key and section.base_url is None:
             variable = section.api_key_variable or service.key_variable
             raise ConfigError(
-                f"`memory.service` names {section.provider}, and {variable} is not set.",
-                hint=f"Put {variable}=… into .env in the home folder, or take memory.service out.",
+                f"`memory.service` names {section.provider}, but {variable} is not set.",
+                hint=f"Put {variable}=… into .env in the home folder, or remove memory.service.",
             )
         self._memory = ExternalMemory(
             service,

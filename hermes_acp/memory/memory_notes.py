@@ -1,4 +1,4 @@
-"""The agent's notes: the tool's port, the prompt layer, and `/memory`. With notes disabled, there is neither."""
+"""The agent's notes: the tool's port, the prompt layer, and `/memory`. All are absent if notes are disabled."""
 
 import os
 import shlex
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from hermes_acp.memory.memory_snapshot import MemorySnapshot
 
 WAITING: Final = (
-    "{notes} for your approval, proposed while you were not asked. `/memory` shows each in full; "
-    "`/memory approve ID` and `/memory reject ID` decide (`all` for all of them)."
+    "{notes} for your approval, proposed while you could not be asked. `/memory` shows each in full; "
+    "decide with `/memory approve ID` or `/memory reject ID` (`all` for all of them)."
 )
 
 
 def notes_ports(settings: "MemorySettings", home: Path, is_attended: Callable[[], bool]) -> dict[str, object]:
-    """Return the ports for the notes tool; empty if notes are disabled.
+    """Return the ports for the notes tool, or none if notes are disabled.
 
-    If nobody is present, workspace notes need approval too, and so are deferred.
+    If nobody is present, workspace notes need approval too, and are therefore deferred.
     """
     if not settings.enabled:
         return {}
@@ -30,22 +30,22 @@ def notes_ports(settings: "MemorySettings", home: Path, is_attended: Callable[[]
     return {"memories": MemoryStore(home), "asks_to_remember": lambda: settings.ask or not is_attended()}
 
 
-def notes_layer(settings: "MemorySettings", home: Path, cwd: str) -> "MemorySnapshot":
-    """Return the notes shown to a new session. Blocks."""
+def notes_layer(settings: "MemorySettings", home: Path, cwd: str, now: float) -> "MemorySnapshot":
+    """Return the notes shown to a session that starts at `now` (epoch seconds). Blocks."""
     from hermes_acp.memory.memory_snapshot import MemorySnapshot, take_snapshot
     from hermes_acp.memory.memory_store import MemoryStore
     from hermes_acp.storage.allowed_texts import read_allowed
 
-    return (
-        take_snapshot(MemoryStore(home), cwd, read_allowed(home)) if settings.enabled else MemorySnapshot("")
-    )
+    if not settings.enabled:
+        return MemorySnapshot("")
+    return take_snapshot(MemoryStore(home), cwd, read_allowed(home), now)
 
 
 class PendingNoteNotices:
     """Notifies the user once about each note proposed in their absence that awaits approval."""
 
     def __init__(self, home: Path, is_attended: Callable[[], bool]) -> None:
-        """Read nothing until first use."""
+        """Prepare without reading anything."""
         self._home = home
         self._is_attended = is_attended
         self._stamp = 0
@@ -75,19 +75,19 @@ def _counted(count: int) -> str:
     return "1 note waits" if count == 1 else f"{count} notes wait"
 
 
-def settle_pending(home: Path, wish: str) -> str:
+def settle_pending(home: Path, request: str) -> str:
     """Answer `/memory`: list the pending notes, or approve or reject the named ones. Blocks."""
     from hermes_acp.memory.memory_store import MemoryStore
-    from hermes_acp.memory.pending_notes import chosen, described
+    from hermes_acp.memory.pending_notes import chosen, describe_pending_note
 
     memory = MemoryStore(home)
     waiting = memory.pending.all()
-    action, *wanted = shlex.split(wish) or [""]
+    action, *wanted = shlex.split(request) or [""]
     if action not in ("approve", "reject") or not wanted:
         if not waiting:
-            return "No notes wait for your approval."
+            return "No notes are waiting for your approval."
         return f"{WAITING.format(notes=_counted(len(waiting)))}\n\n" + "\n\n".join(
-            f"```\n{described(note)}\n```" for note in waiting
+            f"```\n{describe_pending_note(note)}\n```" for note in waiting
         )
     try:
         notes = chosen(waiting, wanted)
@@ -96,6 +96,6 @@ def settle_pending(home: Path, wish: str) -> str:
             return f"Rejected: {', '.join(note.id for note in notes)}."
         for note in notes:
             memory.approve(note)
-        return f"Noted: {', '.join(note.id for note in notes)}. The next session is shown it."
+        return f"Noted: {', '.join(note.id for note in notes)}. The next session will see it."
     except HermesError as error:
         return error.sentence()

@@ -1,6 +1,6 @@
 """The agent's notes for later sessions: a few short entries per file, in plain text that the user can edit.
 
-A change applies to the current file, under a lock, so that concurrent processes lose nothing; what a session was
+A change is applied to the current file under a lock, so that concurrent processes lose nothing. What a session was
 shown at its start stays the same.
 """
 
@@ -20,6 +20,8 @@ from hermes_acp.core.event_types import Diff, EventContext
 from hermes_acp.core.ports.memory_ports import MemoryChange, MemoryPreview, MemoryState, MemoryStoreName
 from hermes_acp.git.work_tree import find_root
 from hermes_acp.memory.note_changes import NoteChange, NoteChanges
+from hermes_acp.memory.note_confidence import NoteOrigin
+from hermes_acp.memory.note_subjects import related_notes
 from hermes_acp.memory.pending_notes import PendingNote, PendingNotes
 from hermes_acp.storage.file_locks import file_lock
 from hermes_acp.storage.private_files import storage_error, write_whole
@@ -32,7 +34,7 @@ BETWEEN: Final = "\n§\n"
 SEPARATOR: Final = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
 MAX_BYTES: Final = 256 << 10
 EXCERPT_CHARACTERS: Final = 60
-CHANGED_SINCE: Final = "it was changed since by somebody else"
+CHANGED_SINCE: Final = "somebody else has changed it since"
 STORE_FULL: Final = "there is no room left for it"
 LEFT_OUT: Final = "[a note was left out: it looks like an injected instruction]"
 
@@ -72,7 +74,7 @@ class MemoryStore:
         self.pending = PendingNotes(home)
 
     def path_of(self, name: MemoryStoreName, cwd: str) -> Path:
-        """Return the path of a store's file; always in the user's own folder, never in a repository."""
+        """Return the path of a store's file, which is always in the user's own folder, never in a repository."""
         folder = self._folder
         if name == "workspace":
             place = str(find_root(Path(cwd)))
@@ -81,8 +83,15 @@ class MemoryStore:
         return folder / STORES[name].file
 
     def state(self, name: MemoryStoreName, cwd: str) -> MemoryState:
-        """Return the current state of a store; blocks. Raises StorageError."""
+        """Return the current state of a store. Blocks. Raises StorageError."""
         return _state(name, read_entries(self.path_of(name, cwd)))
+
+    def origins(self, name: MemoryStoreName, cwd: str) -> dict[str, NoteOrigin]:
+        """Return when, in which session and from what source notes were written. Blocks. Raises StorageError.
+
+        Notes that a person wrote into the file are left out. The session is empty if a person used the command.
+        """
+        return self._changes.origins(str(self.path_of(name, cwd)))
 
     async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
         """Preview a change to a store's file. Raises BadRequest for an invalid change."""
@@ -93,7 +102,7 @@ class MemoryStore:
         return await run_sync(self.change_now, cwd, change, moment)
 
     async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
-        """Store a change until a person decides; durable on return. Raises BadRequest, StorageError."""
+        """Store a change durably until a person decides. Raises BadRequest, StorageError."""
         await run_sync(self.pending.add, cwd, self.path_of(change.store, cwd), change, moment)
 
     def approve(self, note: PendingNote) -> MemoryState:
@@ -104,32 +113,46 @@ class MemoryStore:
                 note.change.store, note.cwd
             )  # a crash happened between the change and this line
         else:
-            state = self.change_now(note.cwd, note.change, note.moment)
+            change = structs.replace(note.change, source="approved")
+            state = self.change_now(note.cwd, change, note.moment)
         self.pending.drop((note.id,))
         return state
 
     def _preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
         path = self.path_of(change.store, cwd)
         before = read_entries(path, is_changed=True)
-        after = changed(before, change)
+        after = apply_note_change(before, change)
         meant = "" if change.action == "add" else before[_only(before, change.old_text)]
-        return MemoryPreview(structs.replace(change, meant=meant), _diff(path, before, after))
+        others = [each for each in before if each != meant and change.action != "remove"]
+        related = tuple(map(sanitize_entry, related_notes(change.text, others)))
+        return MemoryPreview(structs.replace(change, meant=meant), _diff(path, before, after), related)
 
     def change_now(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
-        """Apply a change under the notes' lock; return the notes as a model may read them. Blocks."""
+        """Apply a change under the notes' lock, and return the notes as a model may read them. Blocks."""
         path = self.path_of(change.store, cwd)
         with file_lock(path.with_suffix(".lock")):
             before = read_entries(path, is_changed=True)
-            entries = changed(before, change)
+            entries = apply_note_change(before, change)
             _write(path, entries)
         gone, come = _only_in(before, entries), _only_in(entries, before)
-        self._changes.add(NoteChange(moment, change.store, str(path), gone, come))
+        self._changes.add(NoteChange(moment, change.store, str(path), gone, come, source=change.source))
         state = structs.replace(_state(change.store, entries), diff=_diff(path, before, entries))
         return structs.replace(state, entries=tuple(map(sanitize_entry, entries)))
 
+    def confirm(self, name: MemoryStoreName, cwd: str, part: str, moment: EventContext) -> str:
+        """Record that the note with a text still holds, as a person says; return it. Raises BadRequest, StorageError.
+
+        Blocks.
+        """
+        path = self.path_of(name, cwd)
+        entries = read_entries(path)
+        note = entries[_only(entries, part)]
+        self._changes.add(NoteChange(moment, name, str(path), note, note, source="written"))
+        return note
+
 
 def reapply_change(change: NoteChange) -> str:
-    """Reapply a change, or its inverse; return a short reason if it failed. Blocks. Raises StorageError."""
+    """Apply a change or its inverse again, and return a short reason if it failed. Blocks. Raises StorageError."""
     path = Path(change.file)
     with file_lock(path.with_suffix(".lock")):
         before = read_entries(path, is_changed=True)
@@ -146,7 +169,7 @@ def reapply_change(change: NoteChange) -> str:
 
 def _write(path: Path, entries: Sequence[str]) -> None:
     try:
-        write_whole(Path(os.path.realpath(path)), written(entries).encode(), mode=0o600)
+        write_whole(Path(os.path.realpath(path)), notes_text(entries).encode(), mode=0o600)
     except OSError as error:
         raise storage_error("write the notes in", path, error) from error
 
@@ -157,7 +180,7 @@ def _only_in(entries: Sequence[str], others: Sequence[str]) -> str:
 
 
 def _diff(path: Path, before: Sequence[str], after: Sequence[str]) -> Diff:
-    return Diff(str(path), written(before) if before else None, written(after))
+    return Diff(str(path), notes_text(before) if before else None, notes_text(after))
 
 
 def _state(name: MemoryStoreName, entries: Sequence[str]) -> MemoryState:
@@ -165,7 +188,7 @@ def _state(name: MemoryStoreName, entries: Sequence[str]) -> MemoryState:
 
 
 def read_entries(path: Path, *, is_changed: bool = False) -> tuple[str, ...]:
-    """Read the entries of a file that people may have edited; none if it is missing. Raises StorageError.
+    """Read the entries of a file that people may have edited, or none if it is missing. Raises StorageError.
 
     If the file is about to be changed, all of it must be valid text, so that nothing is lost.
     """
@@ -182,30 +205,30 @@ def read_entries(path: Path, *, is_changed: bool = False) -> tuple[str, ...]:
         text = content.decode("utf-8-sig", "strict" if is_changed else "replace")
     except UnicodeDecodeError as error:
         raise StorageError(
-            f"{path} is not UTF-8: byte {error.start} does not fit, and nothing was changed.",
+            f"{path} is not UTF-8: the byte at offset {error.start} is invalid. Nothing was changed.",
             hint="Save it as UTF-8.",
         ) from error
     entries = SEPARATOR.split(text.replace("\r\n", "\n"))
     return tuple(entry.strip() for entry in entries if entry.strip())
 
 
-def written(entries: Sequence[str]) -> str:
+def notes_text(entries: Sequence[str]) -> str:
     """Return the file content for some entries."""
     return BETWEEN.join(entries) + "\n" if entries else ""
 
 
 def size_of(entries: Sequence[str]) -> int:
-    """Return how many characters entries use in their store."""
+    """Return the number of characters that entries use in their store."""
     return len(BETWEEN.join(entries))
 
 
-def changed(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
+def apply_note_change(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
     """Return the entries after a change. Raises BadRequest, with a message for the requester."""
     match change.action:
         case "add":
             new = _fit(change.text)
             if new in entries:
-                raise BadRequest("This is noted already.", hint="Nothing needs to be done.")
+                raise BadRequest("This is already noted.", hint="Nothing needs to be done.")
             after = (*entries, new)
         case "replace":
             number = _meant(entries, change)
@@ -222,7 +245,7 @@ def changed(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
     return after
 
 
-def is_noted(state: MemoryState, change: MemoryChange) -> bool:
+def already_noted(state: MemoryState, change: MemoryChange) -> bool:
     """Return whether a note to be added already exists."""
     return _one_line(change.text) in state.entries
 
@@ -262,26 +285,27 @@ def find_blocking(text: str) -> "Finding | None":
 
 
 def sanitize_entry(entry: str) -> str:
-    """Return an entry as a model may read it: people can edit the file, and can be talked into adding anything."""
+    """Return an entry that is safe for a model. People can edit the file, and can be talked into adding anything."""
     return LEFT_OUT if find_blocking(entry) else entry
 
 
 def _meant(entries: Sequence[str], change: MemoryChange) -> int:
-    """Find the one note that a change is about, unless it has changed since. Raises BadRequest."""
+    """Find the note that a change refers to. Raises BadRequest if the note has changed since."""
     number = _only(entries, change.old_text)
     if change.meant and entries[number] != change.meant:
         raise BadRequest(
-            "This note was changed by somebody else meanwhile.", hint="Read it again, then decide."
+            "Somebody else has changed this note in the meantime.", hint="Read it again, then decide."
         )
     return number
 
 
 def _only(entries: Sequence[str], part: str) -> int:
-    """Find the one entry that contains a text. Raises BadRequest."""
+    """Find the only entry that contains a text, or that is exactly the text. Raises BadRequest."""
     wanted = part.strip()
     if not wanted:
         raise BadRequest("No note was specified.", hint="Use a passage that only this note contains.")
-    found = [number for number, entry in enumerate(entries) if wanted in entry]
+    exact = [number for number, entry in enumerate(entries) if entry == wanted]
+    found = exact or [number for number, entry in enumerate(entries) if wanted in entry]
     if not found:
         known = "; ".join(sanitize_entry(entry)[:EXCERPT_CHARACTERS] for entry in entries) or "there are none"
         raise BadRequest(

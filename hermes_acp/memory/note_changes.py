@@ -13,7 +13,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from hermes_acp.core.event_types import EventContext
-from hermes_acp.core.ports.memory_ports import MemoryStoreName
+from hermes_acp.core.ports.memory_ports import MemoryStoreName, NoteSource
+from hermes_acp.memory.note_confidence import NoteOrigin
 from hermes_acp.storage.file_locks import file_lock
 from hermes_acp.storage.private_files import storage_error, write_whole
 
@@ -23,9 +24,10 @@ MAX_BYTES: Final = 1 << 20
 
 
 class NoteChange(Struct, frozen=True):
-    """A change of a note in a store's file: `gone` was replaced by `come`; either may be empty.
+    """A change to a note in a store's file: `gone` was replaced by `come`.
 
-    `undone_by` names the undo that reverted it, at `undone_at`.
+    Either may be empty. `undone_by` names the undo that reverted it, at `undone_at`. If both are the same, the note was
+    confirmed. `source` is where `come` is from.
     """
 
     moment: EventContext
@@ -35,6 +37,7 @@ class NoteChange(Struct, frozen=True):
     come: str
     undone_by: str = ""
     undone_at: float = 0.0
+    source: NoteSource = ""
 
 
 Make = Callable[[NoteChange], str]
@@ -66,8 +69,16 @@ class NoteChanges:
             if is_long:
                 self._write(self._read()[-MAX_KEPT:])
 
+    def origins(self, file: str) -> dict[str, NoteOrigin]:
+        """Return when and where each note of a file comes from. Notes written by hand are left out."""
+        return {
+            each.come: NoteOrigin(each.moment, each.source)
+            for each in self._read()
+            if each.file == file and not each.undone_by
+        }
+
     def holding(self, session_id: str) -> dict[str, float]:
-        """Return a session's turns with notes not undone, each with the time of its first note."""
+        """Return a session's turns with notes that were not undone, each with the time of its first note."""
         turns: dict[str, float] = {}
         for each in self._of(session_id):
             if not each.undone_by:

@@ -1,4 +1,4 @@
-"""Notes proposed while nobody could be asked; they await approval here and appear in no prompt.
+"""Notes proposed while nobody could be asked. They await approval here and appear in no prompt.
 
 Every change is written atomically under a lock, so that no crash or other process loses a proposal. Blocks: use it
 in a worker thread.
@@ -38,11 +38,11 @@ class PendingNotes:
     """The proposals in a home folder, oldest first. Methods raise StorageError."""
 
     def __init__(self, home: Path) -> None:
-        """Read nothing until first use."""
+        """Prepare without reading anything."""
         self.path = home / "memories" / "pending.jsonl"
 
     def all(self) -> tuple[PendingNote, ...]:
-        """Return the pending proposals; unreadable lines are skipped."""
+        """Return the pending proposals, skipping unreadable lines."""
         try:
             lines = self.path.read_bytes().splitlines()
         except FileNotFoundError:
@@ -97,7 +97,7 @@ def chosen(notes: Iterable[PendingNote], wanted: Iterable[str]) -> tuple[Pending
     return tuple(waiting[each] for each in dict.fromkeys(wanted))
 
 
-def described(note: PendingNote) -> str:
+def describe_pending_note(note: PendingNote) -> str:
     """Describe a proposal for a person: its full text, and where later sessions would show it."""
     change = note.change
     where = {
@@ -105,7 +105,10 @@ def described(note: PendingNote) -> str:
         "user": "about you, shown in every workspace",
         "workspace": f"shown in {note.cwd}",
     }[change.store]
-    lines = [f"{note.id}  {SHOWN_ACTIONS[change.action]} a note ({where}), proposed in {note.cwd}"]
+    session = f" in session {note.moment.session_id}" if note.moment.session_id else ""
+    lines = [f"{note.id}  {SHOWN_ACTIONS[change.action]} a note ({where}), proposed in {note.cwd}{session}"]
+    if change.source == "found":
+        lines.append("Not in your words: it may come from something that the agent has read.")
     if change.action != "add":
         lines.append(f"- {change.meant or change.old_text}")
     if change.action != "remove":

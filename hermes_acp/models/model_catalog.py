@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = ModelInfo(window_tokens=128_000)
 LEVELS: Final[tuple[Effort, ...]] = get_args(Effort)
 
-# Reasoning levels, lowest first. Few of Anthropic's models can be told not to think at all.
+# Reasoning levels, lowest first. Only a few of Anthropic's models can turn thinking off.
 _GUESSED: Final[tuple[Effort, ...]] = ("low", "medium", "high")
 _TO_MAX: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 _NONE_TO_XHIGH: Final[tuple[Effort, ...]] = ("none", "low", "medium", "high", "xhigh")
@@ -176,7 +176,7 @@ def level_of(request: ModelRequest, provider: str) -> Effort | None:
 
 
 def thinks_adaptively(model: str) -> bool:
-    """Return whether this Anthropic model thinks by itself and can be asked to show its thinking."""
+    """Return whether this Anthropic model always thinks and can be asked to show its thinking."""
     row = _find(model, "anthropic")
     return row is not None and row.thinks
 

@@ -95,7 +95,7 @@ class ModelConnections:
         return available_models(self.choices, self._listed, self._settings)
 
     async def list_models(self) -> tuple[str, ...]:
-        """Ask the current endpoint which models it has, and which windows. Raise ModelError."""
+        """Ask the current endpoint for its models and their context windows. Raise ModelError."""
         choice = self.choices[0]
         connection = await self._connection(choice, choice.keys[0])
         self._take_listing(await connection.models())
@@ -107,7 +107,7 @@ class ModelConnections:
         """Return the first model the endpoint lists, if none was named and there is no default."""
         listed = await connection.models()
         if not listed:
-            raise ConfigError(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")
+            raise ConfigError(f"{choice.base_url} lists no models.", hint="Name one: set HERMES_MODEL.")
         self._take_listing(listed)
         return listed[0].name
 

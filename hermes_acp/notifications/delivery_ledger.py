@@ -25,7 +25,7 @@ from hermes_acp.core.ports.notification_ports import (
 from hermes_acp.storage.private_files import private_folder
 
 FILE: Final = "notifications.db"
-FORMAT: Final = 2
+FORMAT: Final = 3
 LOCK_TIMEOUT_S: Final = 10.0
 KEPT_S: Final = 30 * 86_400.0
 BACKOFF_S: Final = (30.0, 120.0, 600.0, 3_600.0, 21_600.0)
@@ -40,8 +40,13 @@ SCHEMA: Final = (
     PRIMARY KEY (id, target)
 ) STRICT""",
     "CREATE TABLE IF NOT EXISTS positions (source TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT",
+    """CREATE TABLE IF NOT EXISTS destinations (
+    source TEXT NOT NULL, target TEXT NOT NULL, chosen_at REAL NOT NULL, PRIMARY KEY (source, target)
+) STRICT""",
 )
-COLUMNS: Final = "id, target, kind, title, body, state, attempts, is_doubtful, due_at, updated_at, error"
+COLUMNS: Final = (
+    "id, target, kind, title, body, state, attempts, is_doubtful, due_at, updated_at, error, session_id"
+)
 
 
 class Delivery(Struct, frozen=True):
@@ -61,11 +66,12 @@ class Delivery(Struct, frozen=True):
     due_at: float
     updated_at: float
     error: str
+    session_id: str
 
     @property
     def message(self) -> OutgoingMessage:
         """The text to deliver."""
-        return OutgoingMessage(self.title, self.body)
+        return OutgoingMessage(self.title, self.body, self.id, self.kind, self.session_id)
 
 
 class DeliveryLedger:
@@ -183,6 +189,38 @@ class DeliveryLedger:
             )
         )
 
+    def choose(self, source: str, targets: Sequence[str], now: float) -> None:
+        """Send reports about a source only to these targets. Raises StorageError."""
+
+        def replace(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM destinations WHERE source = ?", (source,))
+            for target in targets:
+                connection.execute(
+                    "INSERT OR IGNORE INTO destinations VALUES (?, ?, ?)", (source, target, now)
+                )
+
+        if targets or self.exists:
+            self._write(replace)
+
+    def chosen(self, source: str) -> tuple[list[str], float]:
+        """Return the targets that were chosen for a source, and when. Raises StorageError."""
+
+        def select(connection: sqlite3.Connection) -> tuple[list[str], float]:
+            rows = connection.execute(
+                "SELECT target, chosen_at FROM destinations WHERE source = ? ORDER BY target", (source,)
+            ).fetchall()
+            return [target for target, _ in rows], max((moment for _, moment in rows), default=0.0)
+
+        return self._write(select) if self.exists else ([], 0.0)
+
+    def has_choices(self) -> bool:
+        """Return whether targets were ever chosen. Raises StorageError."""
+        return self.exists and self._write(
+            lambda connection: bool(
+                connection.execute("SELECT EXISTS (SELECT 1 FROM destinations)").fetchone()[0]
+            )
+        )
+
     def deliveries(self) -> list[Delivery]:
         """Return all deliveries, newest first. Raises StorageError."""
         return self._write(_all) if self.exists else []
@@ -209,13 +247,13 @@ class DeliveryLedger:
         except sqlite3.Error as error:
             raise StorageError(
                 f"The notifications in {self.path} cannot be used: {error}.",
-                hint="Check that its folder is writable and the disk not full.",
+                hint="Check that its folder is writable and the disk is not full.",
             ) from error
 
     @contextmanager
     def _open(self) -> Generator[sqlite3.Connection]:
         private_folder(self.path.parent)
-        with suppress(OSError):  # private from its creation on
+        with suppress(OSError):  # private from the moment it is created
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT_S, isolation_level=None)
         try:
@@ -250,9 +288,6 @@ def _all(connection: sqlite3.Connection) -> list[Delivery]:
 
 
 def _delivery(
-    row: tuple[str, str, NotificationKind, str, str, DeliveryState, int, int, float, float, str],
+    row: tuple[str, str, NotificationKind, str, str, DeliveryState, int, int, float, float, str, str],
 ) -> Delivery:
-    id_, target, kind, title, body, state, attempts, doubtful, due_at, updated_at, error = row
-    return Delivery(
-        id_, target, kind, title, body, state, attempts, bool(doubtful), due_at, updated_at, error
-    )
+    return Delivery(*row[:7], bool(row[7]), *row[8:])

@@ -6,15 +6,18 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Final
 
+from msgspec import structs
+
 from hermes_acp.core.ports.notification_ports import Notification, NotificationKind, OutgoingMessage
 
 MAX_TITLE_CHARACTERS: Final = 120
 MAX_SENTENCE_CHARACTERS: Final = 600
+MAX_RESULT_CHARACTERS: Final = 3_000
 HEADINGS: Final[Mapping[NotificationKind, str]] = MappingProxyType(
     {"done": "Done", "failed": "Failed", "input_required": "Waits for you", "test": "Test"}
 )
 TEST_SUBJECT: Final = "this is a test of your notifications"
-SENT_AGAIN: Final = "Sent again: it is not certain that this arrived before."
+SENT_AGAIN: Final = "Sent again, because the first attempt may not have arrived."
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _MENTIONS = re.compile(r"@(?=everyone\b|here\b|channel\b|all\b)|<(?=[!@#])", re.IGNORECASE)
 
@@ -30,6 +33,7 @@ def message_of(notification: Notification, clean: Callable[[str], str]) -> Outgo
     )
     lines = (
         sentence,
+        _result(clean(notification.result)),
         f"Answer: {notification.answer_with}" if notification.answer_with else "",
         f"{about}{', ' if about else ''}reference {reference_of(notification.id)}",
     )
@@ -39,7 +43,7 @@ def message_of(notification: Notification, clean: Callable[[str], str]) -> Outgo
 
 def sent_again(message: OutgoingMessage) -> OutgoingMessage:
     """Return the message with a note that it may be a repetition."""
-    return OutgoingMessage(message.title, f"{SENT_AGAIN}\n{message.body}")
+    return structs.replace(message, body=f"{SENT_AGAIN}\n{message.body}")
 
 
 def reference_of(notification_id: str) -> str:
@@ -49,6 +53,17 @@ def reference_of(notification_id: str) -> str:
 
 def _plain(text: str, most: int) -> str:
     """Return a text on one line, without terminal control characters and mentions of everyone in a chat."""
-    line = " ".join(_CONTROLS.sub("", text).split())
-    line = _MENTIONS.sub(lambda found: f"{found[0]}\u200b", line)
+    line = _harmless(" ".join(_CONTROLS.sub("", text).split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def _result(text: str) -> str:
+    """Return what the agent said, with its lines."""
+    text = _harmless(_CONTROLS.sub("", text).strip())
+    if len(text) <= MAX_RESULT_CHARACTERS:
+        return text
+    return f"{text[: MAX_RESULT_CHARACTERS - 1]}…"
+
+
+def _harmless(text: str) -> str:
+    return _MENTIONS.sub(lambda found: f"{found[0]}\u200b", text)

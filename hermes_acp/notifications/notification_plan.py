@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.sections.notification_settings import address_variable
 from hermes_acp.config.settings import Settings, load_settings, load_variables
+from hermes_acp.core.ports.notification_ports import Destination
 from hermes_acp.notifications.notification_service import NotificationPlan, NotificationTarget, sender_of
 from hermes_acp.telemetry.redaction import Redactor, secrets_among
 
@@ -17,7 +18,7 @@ def read_plan(environment: Environment) -> NotificationPlan:
         NotificationTarget(
             name,
             target.service,
-            variables.get(address_variable(name), ""),
+            Destination(environment.home, variables.get(address_variable(name), ""), target.to or ""),
             frozenset((*(settings.notifications.events if target.events is None else target.events), "test")),
         )
         for name, target in settings.notifications.targets.items()

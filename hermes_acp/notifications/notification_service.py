@@ -13,9 +13,15 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 from msgspec import Struct
 
+from hermes_acp.config.sections.notification_settings import GATEWAY
 from hermes_acp.core.errors import NotificationError
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.ports.notification_ports import Notification, NotificationKind, NotificationSender
+from hermes_acp.core.ports.notification_ports import (
+    Destination,
+    Notification,
+    NotificationKind,
+    NotificationSender,
+)
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.notifications.delivery_ledger import Delivery, DeliveryLedger
 from hermes_acp.notifications.message_texts import message_of, sent_again
@@ -27,14 +33,15 @@ LEASE_S: Final = 60.0
 MAX_WAIT_S: Final = 300.0
 MAX_AT_ONCE: Final = 4
 MAX_POSTED: Final = 1_000
+CHOICE_POLL_S: Final = 2.0
 
 
 class NotificationTarget(Struct, frozen=True):
-    """A notification target: its name, its service, its secret address, and the events reported there."""
+    """A notification target: its name, its service, where it delivers to, and the events reported there."""
 
     name: str
     service: str
-    address: str
+    destination: Destination
     kinds: frozenset[NotificationKind]
 
 
@@ -65,6 +72,7 @@ class NotificationService:
     ) -> None:
         """Open nothing until first use; `read_plan` blocks and raises ConfigError."""
         self.ledger = DeliveryLedger(home)
+        self._home = home
         self._read_plan = read_plan
         self._clock = clock
         self._posted: deque[Notification] = deque(maxlen=MAX_POSTED)
@@ -78,13 +86,15 @@ class NotificationService:
         self._posted.append(notification)
         self._has_news.set()
 
-    async def notify(self, notification: Notification, only: str = "") -> int:
-        """Store a notification for its targets, or `only` one of them; return for how many of them it is new.
+    async def notify(self, notification: Notification, only: str = "", *, chosen: Sequence[str] = ()) -> int:
+        """Store a notification for its targets, or `only` one of them; return how many targets did not have it yet.
+
+        If targets were `chosen`, only they get it.
 
         Raises ConfigError, StorageError.
         """
         plan = await to_thread.run_sync(self._read_plan)
-        names = [
+        names = list(chosen) or [
             target.name
             for target in plan.targets
             if target.name == (only or target.name) and notification.kind in target.kinds
@@ -130,6 +140,23 @@ class NotificationService:
         """Return whether the settings contain any targets. Raises ConfigError."""
         return bool((await to_thread.run_sync(self._read_plan)).targets)
 
+    async def chosen(self, source: str) -> tuple[Sequence[str], float]:
+        """Return the targets that were chosen for a source, and when. Raises StorageError."""
+        return await to_thread.run_sync(self.ledger.chosen, source)
+
+    async def choose(self, source: str, targets: Sequence[str]) -> None:
+        """Send reports about a source only to these targets. Raises StorageError."""
+        await to_thread.run_sync(self.ledger.choose, source, targets, self._clock.now())
+
+    async def has_choices(self) -> bool:
+        """Return whether targets were ever chosen for anything. Raises StorageError."""
+        return await to_thread.run_sync(self.ledger.has_choices)
+
+    async def wait_for_choice(self) -> None:
+        """Wait until targets were chosen for anything. Raises StorageError."""
+        while not await self.has_choices():
+            await anyio.sleep(CHOICE_POLL_S)
+
     async def position(self, source: str) -> int | None:
         """Return the position up to which a source's changes were reported, or None. Raises StorageError."""
         return await to_thread.run_sync(self.ledger.position, source)
@@ -152,7 +179,7 @@ class NotificationService:
         error, retryable, in_doubt = "", False, False
         try:
             with anyio.fail_after(self._times.send_timeout_s):
-                await self._send(delivery, targets.get(delivery.target))
+                await self._send(delivery, targets.get(delivery.target) or self._ad_hoc(delivery.target))
         except NotificationError as failure:
             error, retryable = failure.message, failure.retryable
         except TimeoutError:
@@ -163,6 +190,16 @@ class NotificationService:
 
         await to_thread.run_sync(settle)
 
+    def _ad_hoc(self, name: str) -> NotificationTarget | None:
+        """Return the target for a place of the gateway that was named without being in the settings."""
+        service, _, to = name.partition(":")
+        is_place = service == GATEWAY and bool(to)
+        return (
+            NotificationTarget(name, service, Destination(self._home, to=to), frozenset())
+            if is_place
+            else None
+        )
+
     async def _send(self, delivery: Delivery, target: NotificationTarget | None) -> None:
         if target is None:
             raise NotificationError("The target is no longer in the settings.")
@@ -172,7 +209,7 @@ class NotificationService:
             self._limiter = CapacityLimiter(MAX_AT_ONCE)
         await to_thread.run_sync(
             sender.send,
-            target.address,
+            target.destination,
             message,
             self._times.send_timeout_s,
             abandon_on_cancel=True,

@@ -29,7 +29,7 @@ MAX_COMMAND_CHARACTERS: Final = 120
 MOVERS: Final = frozenset({"mv", "rename"})
 """Programs that remove a file's old name only."""
 DELETES: Final = " deletes files"
-REACHES: Final = " speaks to other machines"
+REACHES: Final = " contacts other machines"
 """Ends of the reasons (`commands.toml`) that say no more than the effects of the same name."""
 _Found = tuple[EffectKind, str]
 
@@ -94,9 +94,9 @@ def _found_in(effects: Iterable[Effect], place: str) -> Iterator[_Found]:
             case Reaches(host=host):
                 if not is_loopback(host):
                     yield "reaches", host
-            case Presses(sends_text=sends_text):
+            case Presses(sends_text=sends_text, host=host):
                 if sends_text:
-                    yield "reaches", ""
+                    yield "reaches", host
             case Calls(server=server, tool=tool):
                 yield "calls", f"{tool} ({server})"
             case Invokes(function=function):

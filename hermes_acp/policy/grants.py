@@ -69,7 +69,7 @@ def describe_grant(grant: Grant) -> str:
 
 
 def describe_grants(grants: Sequence[Grant], place: str) -> str:
-    """Describe for a button all that a permanent answer would cover; `place` is the session's folder.
+    """Describe, for a button, everything that a permanent answer would cover; `place` is the session's folder.
 
     What the question shows in full (a long command, a list of files) is referred to, never shortened.
     """
@@ -86,7 +86,9 @@ def confinement_note(grants: Sequence[Grant]) -> str:
 
 
 def can_be_kept(grants: Sequence[Grant]) -> bool:
-    """Return whether an answer may apply to later sessions too: one to connect to a host ends with its session."""
+    """Return whether an answer may apply to later sessions too: permission to connect to a host ends with its
+    session.
+    """
     return not any(grant.kind == "reach" for grant in grants)
 
 

@@ -1,8 +1,9 @@
 """Information flow: what a call lets a session read, and which calls may send that out of the session.
 
 Once a session has read untrusted text and private data (in `auto`: untrusted text alone), or a secret,
-effects that leave the machine, outlive the session or delete files need approval again. The user's answers
-from before the latest source was read do not count; the user's own rules do.
+effects that leave the machine, outlive the session or delete files need approval again. Notes need it in every mode
+once untrusted text was read, as later sessions would trust them. The user's answers from before the latest source was
+read do not count; the user's own rules do.
 """
 
 import os
@@ -60,9 +61,13 @@ NO_FLOW: Final = FlowState()
 
 def check_flow(effects: Iterable[Effect], case: PolicyContext, flow: FlowState) -> Verdict:
     """Check whether a call may send out what the session has read; the reason names the sources."""
-    if case.mode in ("plan", "bypass") or not flow.exposure.restricts(case.mode):
+    if case.mode == "plan" or _is_users_allow(case.tool_rule):
         return ALLOWED
-    if _is_users_allow(case.tool_rule) or not any(_carries_out(effect, case, flow) for effect in effects):
+    effects = tuple(effects)
+    is_planted = bool(flow.exposure.untrusted) and any(isinstance(effect, Remembers) for effect in effects)
+    if not is_planted and (case.mode == "bypass" or not flow.exposure.restricts(case.mode)):
+        return ALLOWED
+    if not is_planted and not any(_carries_out(effect, case, flow) for effect in effects):
         return ALLOWED
     return Verdict("ask", flow.exposure.reason())
 
@@ -132,7 +137,7 @@ def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
                 return False  # a tool's own results do not prevent calling it again
             return informed.allowed_state("call", call_subject(effect)) != effect.state
         case Presses():
-            return effect.sends_text
+            return effect.sends_text or bool(effect.uploads)
         case Invokes():
             is_own = flow.exposure == Exposure().including([_result_of(effect)])
             return effect.approval != "never" and effect.capability in CARRYING and not is_own

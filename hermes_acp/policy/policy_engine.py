@@ -244,7 +244,7 @@ def _check_effect(effect: Effect, case: PolicyContext) -> Verdict:
         case Reaches():
             return check_reach(effect, case)
         case Presses():
-            return check_page_input(case)
+            return check_page_input(effect, case)
         case Runs():
             from hermes_acp.policy.judges.command_judge import check_run
 

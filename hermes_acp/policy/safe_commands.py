@@ -21,7 +21,7 @@ WHY: Final = "no sandbox is available, and this is not one of the few commands t
 
 
 class SafeForm(Struct, frozen=True, forbid_unknown_fields=True):
-    """What may follow one program's name."""
+    """The words that may follow one program's name."""
 
     flags: frozenset[str] = frozenset()
     counts: bool = False

@@ -147,7 +147,7 @@ SECRET_NAME_EXCEPTIONS: Final = (
     # CA certificates, which programs need to verify their peers
     "cacert.pem", "cacerts.pem", "ca-cert.pem", "ca-bundle.pem", "ca-certificates.pem", "roots.pem",
 )  # fmt: skip
-# Names for which a pattern may search to find keys, whether or not they exist.
+# Names that a pattern may search for to find keys, whether or not they exist.
 _KNOWN_SECRETS: Final = (
     *(name for name in SECRET_FILES if "*" not in name and name.startswith((".", "credentials", "secrets"))),
     *SECRET_FOLDERS,
@@ -165,7 +165,7 @@ def _consecutive_parts(places: Iterable[str]) -> re.Pattern[str]:
 
 
 _PROTECTED_NAME: Final = _any_of(PROTECTED_PATTERNS)
-# The names that the sandbox gives to files which it sets aside: no program looks for them.
+# The names that the sandbox gives to quarantined files, which no program looks for.
 _SET_ASIDE: Final = re.compile(r".+\.unapproved\d*")
 _PROTECTED_PLACE: Final = _consecutive_parts(PROTECTED_PLACES)
 _SECRET_NAMES: Final = frozenset(name for name in SECRET_FILES if "*" not in name)

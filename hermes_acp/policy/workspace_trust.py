@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 UNTRUSTED: Final = "Not used, because you have not trusted it: {names} in {place}. `/trust` asks again."
 TRUSTED, NOT_TRUSTED = "Trusted.", "Not trusted."
-"""What the question's own card says; the notice after it says what follows."""
+"""The text of the question's card. The notice after it states the consequences."""
 WHY: Final = "it can run code or loosen your rules"
 KINDS: Final[Mapping[TrustKind, str]] = MappingProxyType(
     {
@@ -47,7 +47,7 @@ KINDS: Final[Mapping[TrustKind, str]] = MappingProxyType(
         "variables": "variables for commands",
     }
 )
-"""What kinds of items are called where that is not the kind's own name."""
+"""Display names of kinds of items that differ from the kind's own name."""
 TRUST_CARD_PARENT: Final = "welcome"
 """The call ID on a trust question: not one of the model's calls, because the model does not see the question."""
 TRUST_SCOPE: Final = "what is listed, until it changes,"
@@ -173,7 +173,7 @@ class WorkspaceTrust:
                 told.add(notice)
                 session.ledger.emit(Noticed("warning", notice))
         if await self.introduce(session, gate, place, found.items):
-            # Files may have changed while the question was open; only what is there now may be used.
+            # Files may have changed while the question was open. Only their current content may be used.
             return await anyio.to_thread.run_sync(lambda: self.settings_of(place, again=True))
         return found
 
@@ -286,6 +286,8 @@ FILES: Final = (
     ".mcp.json",
     ".cursor/mcp.json",
     ".vscode/mcp.json",
+    ".claude/settings.json",
+    ".codex/hooks.json",
 )
 """A test keeps these equal to the files that `config.workspace` reads, which is imported only if one of them exists."""
 

@@ -20,13 +20,13 @@ from hermes_acp.storage.search.vector_store import VectorStore
 RRF_CONSTANT: Final = 60
 NEIGHBOURS: Final = 60
 NEIGHBOURS_OF_ANY_TIME: Final = 1_000
-"""How many are compared if only those within a span of time count."""
+"""The number of candidates if only those within a time span count."""
 MAX_PER_SESSION: Final = 3
 SEARCH_TIMEOUT_S: Final = 15.0
 
-SEMANTIC_UNAVAILABLE: Final = "Only words were searched for: recall.embeddings is off."
+SEMANTIC_UNAVAILABLE: Final = "Searched by words only: recall.embeddings is off."
 
-UNKNOWN: Final = "The meaning of {count:,} sessions is not known yet; they were searched for words alone."
+UNKNOWN: Final = "{count:,} sessions are not indexed by meaning yet; they were searched by words only."
 Place = tuple[str, int]
 
 
@@ -70,7 +70,8 @@ class HybridSearch:
         meaning = self._meaning() if asked.by_meaning else None
         if meaning is None:
             finds = await self._words.search(asked)
-            return structs.replace(finds, note=SEMANTIC_UNAVAILABLE) if asked.by_meaning else finds
+            notes = (finds.note, SEMANTIC_UNAVAILABLE) if asked.by_meaning else (finds.note,)
+            return structs.replace(finds, note=" ".join(filter(None, notes)))
         by_words = await self._search_words(asked)
         note = ""
         by_meaning: list[SearchHit] = []
@@ -80,20 +81,22 @@ class HybridSearch:
                 if unknown := await meaning.count_unknown():
                     note = UNKNOWN.format(count=unknown)
         except (ModelError, StorageError) as error:
-            note = f"Meaning was left out of this search: {error.message}"
+            note = f"This search did not include meaning: {error.message}"
         except TimeoutError:
-            note = "Meaning was left out of this search: the model for it did not answer in time."
+            note = "This search did not include meaning: the embedding model did not answer in time."
         return SearchResults(
             fuse_rankings((by_words.found, by_meaning), asked.limit), by_words.unread_sessions, note
         )
 
     async def _search_words(self, asked: RecallQuery) -> SearchResults:
         try:
-            return await self._words.search(structs.replace(asked, limit=max(asked.limit, NEIGHBOURS)))
+            return await self._words.search(
+                structs.replace(asked, limit=max(asked.limit, NEIGHBOURS), fills_up=False)
+            )
         except BadRequest:
             if not asked.text.strip():
                 raise
-            return SearchResults(())  # no word, but perhaps a meaning
+            return SearchResults(())  # no words match, but meanings may
 
 
 def fuse_rankings(rankings: Iterable[Sequence[SearchHit]], limit: int) -> tuple[SearchHit, ...]:

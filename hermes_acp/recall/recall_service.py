@@ -125,7 +125,7 @@ class RecallService:
         index = self._index
         if index is None:
             return 0
-        await self._index_texts(index.indexer)  # this also wakes the model
+        await self._index_texts(index.indexer)  # this also loads the model
         await self._store.words.catch_up(CATCH_UP_TIMEOUT_S if max_wait_s is None else max_wait_s)
         left = -1
         with anyio.move_on_after(max_wait_s):
@@ -153,7 +153,7 @@ class RecallService:
             if not self._index:
                 await vectors.aclose()
         except ConfigError:
-            await run_sync(self._path.unlink)  # unreadable, and can be recreated
+            await run_sync(self._path.unlink)  # unreadable, but can be recreated
         except StorageError as error:
             self.report(error)
 

@@ -7,16 +7,14 @@ from zoneinfo import ZoneInfo
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.schedule_ports import ListedSchedule, ScheduleView, Timing
-from hermes_acp.runs.run_service import RunService, RunWish
-from hermes_acp.runs.schedule_times import check_timing, described, local_zone
+from hermes_acp.runs.run_service import RunRequest, RunService
+from hermes_acp.runs.schedule_times import check_timing, describe_cron, local_zone
 
 AT_HINT = "Use a local time such as 2026-12-24T18:00."
 
 
 class RunSchedules:
-    """Changes the schedules of a home folder; their runs work in the configured mode, whatever the session's mode
-    is.
-    """
+    """Changes the schedules of a home folder. Their runs use the configured mode, whatever the session's mode is."""
 
     def __init__(self, service: RunService, place: str) -> None:
         self._service = service
@@ -28,8 +26,8 @@ class RunSchedules:
 
     async def add(self, prompt: str, cwd: str, timing: Timing, name: str, session_id: str) -> ListedSchedule:
         """Add a schedule for a session's agent. Raises BadRequest, StorageError."""
-        wish = RunWish(prompt, cwd, origin=f"session:{session_id}")
-        return await self._listed(await self._service.add_schedule(wish, timing, name=name))
+        request = RunRequest(prompt, cwd, origin=f"session:{session_id}")
+        return await self._listed(await self._service.add_schedule(request, timing, name=name))
 
     async def find(self, name: str) -> ListedSchedule:
         """Return a schedule. Raises BadRequest."""
@@ -48,23 +46,25 @@ class RunSchedules:
 
     async def _listed(self, view: ScheduleView) -> ListedSchedule:
         prompt = await self._service.prompt_by_name(view.schedule.template.prompt_ref)
-        return ListedSchedule(view, prompt, in_words(view.schedule.timing))
+        return ListedSchedule(view, prompt, describe_timing(view.schedule.timing))
 
 
 def read_timing(cron: str, at: str, tz: str) -> tuple[Timing, str]:
-    """Return a timing and its description in words; without `tz`, in the machine's time zone. Raises BadRequest."""
+    """Return a timing and its description in words. Without `tz`, the machine's time zone applies. Raises
+    BadRequest.
+    """
     if bool(cron) == bool(at):
         raise BadRequest("Give either cron or at.")
     zone = tz or local_zone()
     timing = Timing(cron, _moment(at, zone) if at else 0.0, zone)
     check_timing(timing)
-    return timing, in_words(timing)
+    return timing, describe_timing(timing)
 
 
-def in_words(timing: Timing) -> str:
+def describe_timing(timing: Timing) -> str:
     """Describe in words when a schedule is due."""
     if timing.cron:
-        return f"{described(timing)} ({timing.tz})"
+        return f"{describe_cron(timing)} ({timing.tz})"
     moment = datetime.fromtimestamp(timing.at, ZoneInfo(timing.tz))
     return f"Once at {moment:%Y-%m-%d %H:%M} ({timing.tz})"
 

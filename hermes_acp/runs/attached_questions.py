@@ -39,7 +39,7 @@ class AttachedQuestions:
         self._has_news = anyio.Event()
 
     def opened(self, session: RecordedSession) -> Audience:
-        """Look for questions in a session that was opened."""
+        """Look for questions in a newly opened session."""
         self._has_news.set()
         return _NoAudience()
 
@@ -48,7 +48,7 @@ class AttachedQuestions:
         self._has_news.set()
 
     async def keep(self) -> None:
-        """Ask until cancelled. Raises StorageError."""
+        """Ask questions until cancelled. Raises StorageError."""
         async with background_tasks(self._follow), anyio.create_task_group() as tasks:
             while True:
                 self._has_news = anyio.Event()
@@ -79,19 +79,19 @@ class AttachedQuestions:
                 tasks.start_soon(self._ask, run, key[0], scope)
 
     async def _ask(self, run: RunView, session: Session, scope: anyio.CancelScope) -> None:
-        """Ask the clients of a session until one of them answers; others may answer first."""
+        """Ask the clients of a session until somebody answers, here or elsewhere."""
         with scope:
             questions = await self._runs().records.questions_of(run)
             if not questions:
                 return
             answer = await _answer_of(session, questions[0])
             if answer is not None:
-                with suppress(BadRequest):  # somebody else was faster
+                with suppress(BadRequest):  # somebody else answered first
                     await self._runs().respond(run.order.id, answer, call_id=questions[0].card.call_id)
 
 
 async def _answer_of(session: Session, question: "OpenQuestion") -> PermissionResponse | None:
-    """Return the clients' answer, or None if none of them can or wants to answer."""
+    """Return the clients' answer, or None if none of them can or will answer."""
     if question.is_for_text:
         asks = question.asks
         wanted = Question(asks.question, tuple(asks.choices or ()), url=asks.url or "")

@@ -16,14 +16,16 @@ FLEET: Final = "temporal"
 
 
 def engine_name(environment: Environment) -> str:
-    """Return the name of the engine for a profile's runs: the fleet's, if its database is configured. Blocks."""
+    """Return the name of the engine for a profile's runs: the fleet engine if its database is configured. Blocks."""
     return FLEET if fleet_database(environment) else EMBEDDED
 
 
 def open_engine(
     environment: Environment, clock: Clock, settings: EngineSettings | None = None, name: str = ""
 ) -> Engine:
-    """Return an engine, which opens nothing before its first use. Raises ConfigError; KeyError for an unknown name."""
+    """Return an engine, which opens nothing before its first use. Raises ConfigError, or KeyError for an
+    unknown name.
+    """
     engines: PluginFolder[OpenEngine] = PluginFolder("hermes_acp.runs.engines", "ENGINE")
     open_runs = engines.open(name or engine_name(environment))
     return open_runs(environment, clock, settings or EngineSettings())

@@ -1,4 +1,4 @@
-"""The times and limits of engines, with their validation."""
+"""Validated times and limits of engines."""
 
 from typing import Final
 
@@ -10,10 +10,12 @@ MAX_HEARTBEAT_SHARE: Final = 1 / 3
 
 
 class EngineSettings(Struct, frozen=True):
-    """The limits for claims. Times are in seconds. A claim that is not renewed for `lease_s` may be taken over; the
-    process renews it every `heartbeat_s`, whatever the model does. A run whose process was killed `max_crashes`
-    times is parked. A drive without progress for `stall_s` is ended. An idle worker looks for work every `poll_s`,
-    unless it is woken earlier.
+    """The limits for claims. Times are in seconds.
+
+    A claim that is not renewed for `lease_s` may be taken over; the process renews it every `heartbeat_s`, whatever the
+    model does. A run whose process was killed `max_crashes` times is parked. A drive without progress for `stall_s` is
+    ended. A worker polls for work every `poll_s` while runs are driven, and every `idle_poll_s` otherwise. Polling only
+    matters after a process was killed between a commit and its wake-up call.
     """
 
     lease_s: float = 15.0
@@ -21,6 +23,7 @@ class EngineSettings(Struct, frozen=True):
     max_crashes: int = 3
     stall_s: float = 7200.0
     poll_s: float = 1.0
+    idle_poll_s: float = 5.0
 
     def __post_init__(self) -> None:
         """Reject times that would make healthy workers lose their claims. Raises ConfigError."""
@@ -29,7 +32,7 @@ class EngineSettings(Struct, frozen=True):
                 f"The heartbeat of {self.heartbeat_s:g} s is more than a third of the lease of {self.lease_s:g} s.",
                 hint="Shorten the heartbeat or lengthen the lease.",
             )
-        if self.max_crashes < 1 or self.stall_s <= 0 or self.poll_s <= 0:
+        if self.max_crashes < 1 or min(self.stall_s, self.poll_s, self.idle_poll_s) <= 0:
             raise ConfigError(
-                "The limits of crashes, of time without progress and between polls must be positive."
+                "The crash limit, the time limit without progress and the poll interval must be positive."
             )

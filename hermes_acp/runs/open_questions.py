@@ -23,7 +23,7 @@ class AgentQuestion(Struct, frozen=True):
 class OpenQuestion(Struct, frozen=True):
     """A call with the question about it: why approval is needed and what the call would do.
 
-    `is_for_text`: the agent itself asks, and expects text instead of a permission.
+    With `is_for_text`, the agent itself asks, and expects a text instead of a permission.
     """
 
     card: CallProposed
@@ -59,11 +59,12 @@ def questions_about(events: Iterable[Event], call_ids: Sequence[str]) -> tuple[O
     return tuple(found[call_id] for call_id in call_ids if call_id in found)
 
 
-def answer_in_words(
+def answer_from_text(
     questions: Sequence[OpenQuestion], words: str, comment: str = ""
 ) -> tuple[PermissionAnswer, str]:
-    """Convert text to an answer: allow, deny or, for anything else, what to do instead. If the agent itself asks,
-    the text is the answer.
+    """Convert text to an answer: allow, deny, or for any other text, what to do instead.
+
+    If the agent itself asks, the text is the answer.
     """
     wants_text = bool(questions) and questions[0].is_for_text
     if wants_text:
@@ -76,6 +77,6 @@ def answer_in_words(
 
 
 def digest_of(card: CallProposed) -> str:
-    """Return a digest of everything that a question shows; a question that differs in any part has another digest."""
+    """Return a digest of everything that a question shows. A question that differs in any part has another digest."""
     shown = structs.replace(card, why="", effects=())
     return sha256(msgspec.json.encode(shown, order="sorted")).hexdigest()

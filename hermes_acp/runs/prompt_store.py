@@ -29,14 +29,13 @@ class FilePrompts:
     """The prompts of one home folder, each in a private file; implements `Prompts`."""
 
     def __init__(self, home: Path) -> None:
-        """Prepare without creating anything."""
+        """Create nothing yet."""
         self._folder = home / "runs" / "prompts"
 
     async def put(self, text: str, sources: Sequence[str] = ()) -> str:
-        """Store a prompt with secrets masked, and return its name; `sources` are those of the parts not written by
-        the user.
+        """Store a prompt with secrets masked, and return its name.
 
-        Raises StorageError.
+        `sources` names the parts not written by the user. Raises StorageError.
         """
         return await run_sync(self._put, text, sources)
 
@@ -63,7 +62,7 @@ class FilePrompts:
         name, clean, listed = named_prompt(text, sources)
         path = self._path(name)
         try:
-            os.utime(path)  # it is wanted again, so it is not old
+            os.utime(path)  # it is in use again, so it must not be pruned
         except OSError:
             if listed:
                 write_private_text(path.with_suffix(SOURCES), listed)

@@ -1,11 +1,11 @@
-"""Drive runs within the quota of the user that this process works for."""
+"""Drive runs within the quota of the user whom this process serves."""
 
 from hermes_acp.core.ports.quota_ports import UserQuota
 from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, InputRequired, Lease, RunOrder
 
 
 class QuotaDriver:
-    """Drives runs while the quota allows it; a run that waited for an answer counts once."""
+    """Drives runs while the quota allows it. A run that waited for an answer counts once."""
 
     def __init__(self, driver: Driver, quota: UserQuota) -> None:
         self._driver = driver
@@ -13,7 +13,7 @@ class QuotaDriver:
         self._counted: set[str] = set()
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Work on a run until it ends or is suspended; fail it if no further run may start."""
+        """Drive a run until it ends or is suspended. Fail it if no further run may start."""
         if order.id not in self._counted:
             if refusal := self._quota.refuse_run():
                 return Failed("budget", refusal)

@@ -1,4 +1,4 @@
-"""The gate of a run: questions stay in the record until a person answers; silence approves nothing."""
+"""The permission gate of a run. Questions stay in the record until a person answers; no answer means no approval."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,10 @@ from hermes_acp.runs.open_questions import ASK_USER, digest_of
 
 
 class RecordGate:
-    """Returns the answers that a run has received; without one, the turn is suspended. Only the model's own calls
-    can be suspended. All other callers (a child agent, a script, a server, an untrusted file) are told that nobody
-    can be asked.
+    """Returns the answers that a run has received. Without one, the turn is suspended.
+
+    Only the model's own calls can be suspended. All other callers (a child agent, a script, a server, an untrusted
+    file) are told that nobody can be asked.
     """
 
     def __init__(self, record: Record, messages: Sequence[RunMessage]) -> None:

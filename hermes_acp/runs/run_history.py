@@ -19,7 +19,9 @@ from hermes_acp.core.ports.run_ports import RunBudget
 
 class RunHistory(Struct, frozen=True):
     """The turns of a run: whether its prompt is in the record, how its last turn ended, and their total usage.
-    `is_last`: nobody else has started a turn since.
+
+    With `is_last`, nobody else has started a turn since. With `is_priced`, the price of the model is known.
+    `interruptions` counts how often a turn was cut off, by a kill or a shutdown, and continued.
     """
 
     is_prompted: bool = False
@@ -28,6 +30,8 @@ class RunHistory(Struct, frozen=True):
     steps: int = 0
     tokens: int = 0
     cost_usd: float = 0.0
+    is_priced: bool = False
+    interruptions: int = 0
 
     def left_of(self, budget: RunBudget) -> RunBudget | None:
         """Return the remaining budget, or None if a limit is used up."""
@@ -47,11 +51,23 @@ def history_of(events: Iterable[Event], run_id: str) -> RunHistory:
     for event in events:
         if isinstance(event, TurnStarted):
             is_own = event.run_id == run_id
-            history = structs.replace(history, is_last=is_own, end=None if is_own else history.end)
+            was_cut = (
+                is_own and history.is_prompted and (history.end is None or history.end.reason == "cancelled")
+            )
+            history = structs.replace(
+                history,
+                is_last=is_own,
+                end=None if is_own else history.end,
+                interruptions=history.interruptions + was_cut,
+            )
         elif isinstance(event, UsageChanged):
             spent, total_usd = (event.cost_usd or 0.0) - total_usd, event.cost_usd or 0.0
             if is_own:
-                history = structs.replace(history, cost_usd=history.cost_usd + max(0.0, spent))
+                history = structs.replace(
+                    history,
+                    cost_usd=history.cost_usd + max(0.0, spent),
+                    is_priced=event.cost_usd is not None,
+                )
         elif not is_own:
             continue
         elif isinstance(event, UserSaid):

@@ -8,6 +8,7 @@ from msgspec import Struct
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.ports.child_ports import DelegatedWork, ParentAgent
 from hermes_acp.core.ports.gate_ports import PermissionResponse
 from hermes_acp.core.ports.run_ports import (
     DEFAULT_PRIORITY,
@@ -35,21 +36,26 @@ from hermes_acp.runs.run_records import RunRecords
 
 MAX_SEARCHED = 10_000
 MAX_NAMED = 5
-NOTHING_ASKED = "Run {run!r} does not wait for an answer."
-ANSWER_WITH_TEXT = "The agent asks for words, not for permission."
+NOTHING_ASKED = "Run {run!r} is not waiting for an answer."
+ANSWER_WITH_TEXT = "The agent asked for text, not for permission."
 ANSWER_HINT = 'Answer with text: hermes-acp runs answer {run} "…"'
 UNKNOWN_CALL = "Run {run!r} has no open question about {call!r}."
 
 
-def cannot_drive(prompts: Prompts) -> Driver:
+DelegatedRun = tuple[DelegatedWork, ParentAgent]
+"""The work of a child agent in this process, and its parent."""
+
+
+def cannot_drive(prompts: Prompts, delegated: DelegatedRun | None) -> Driver:
     """Replace the driver in processes that do not drive runs. Raises BadRequest."""
-    raise BadRequest("This process drives no runs.")
+    raise BadRequest("This process does not work on runs.")
 
 
-class RunWish(Struct, frozen=True):
-    """A request for a run: its prompt, folder, settings and limits. Without `id`, a new one is chosen; a second
-    request with the same ID changes nothing. Without `session_id`, the run gets a new session. Only workers that
-    serve `place` drive it.
+class RunRequest(Struct, frozen=True):
+    """A request for a run: its prompt, folder, settings and limits. Without `id`, a new one is generated.
+
+    A second request with the same ID changes nothing. Without `session_id`, the run gets a new session. Only workers
+    that serve `place` drive it.
     """
 
     prompt: str
@@ -67,17 +73,17 @@ class RunWish(Struct, frozen=True):
 
 
 class RunService:
-    """Connects an engine with the sessions and prompts of a home folder."""
+    """Connects an engine to the sessions and prompts of a home folder."""
 
     def __init__(
         self,
         environment: Environment,
         clock: Clock,
         ids: Ids,
-        make_driver: Callable[[Prompts], Driver],
+        make_driver: Callable[[Prompts, DelegatedRun | None], Driver],
         find_record: Callable[[str], Awaitable[Path]],
     ) -> None:
-        """Prepare; nothing is imported or opened yet. `find_record` returns where a session's record is."""
+        """Import and open nothing yet. `find_record` returns the path of a session's record."""
         self._clock = clock
         self._ids = ids
         self._environment = environment
@@ -89,7 +95,7 @@ class RunService:
 
     @property
     def engine(self) -> Engine:
-        """What keeps the runs, chosen at the first use. Raises ConfigError for settings that cannot be meant."""
+        """The engine that stores the runs, chosen on first use. Raises ConfigError for invalid settings."""
         if self._engine is None:
             self._engine = open_engine(self._environment, self._clock)
         return self._engine
@@ -98,56 +104,57 @@ class RunService:
         """Return the time, in seconds since the epoch."""
         return self._clock.now()
 
-    async def start(self, wish: RunWish, sources: Sequence[str] = (), *, trace_parent: str = "") -> RunView:
-        """Start a run; `sources` name what of its prompt others than the user wrote.
+    async def start(
+        self, request: RunRequest, sources: Sequence[str] = (), *, trace_parent: str = ""
+    ) -> RunView:
+        """Start a run.
 
-        `trace_parent` is the W3C `traceparent` of what starts it.
-
-        Raises BadRequest, StorageError.
+        `sources` names the parts of its prompt not written by the user. `trace_parent` is the caller's W3C
+        `traceparent`. Raises BadRequest, StorageError.
         """
-        if not wish.prompt.strip():
+        if not request.prompt.strip():
             raise BadRequest("The prompt of a run is empty.")
-        if wish.id and (known := await self.engine.show(wish.id)):
+        if request.id and (known := await self.engine.show(request.id)):
             return known
-        run_id = wish.id or self._ids.fresh("run")
+        run_id = request.id or self._ids.fresh("run")
         return await self.engine.start(
             RunOrder(
                 run_id,
-                wish.session_id or self._ids.fresh("ses"),
-                await self.engine.prompts.put(wish.prompt, sources),
-                wish.cwd,
-                mode=wish.mode,
-                backend=wish.backend,
-                model=wish.model,
-                budget=wish.budget,
-                priority=wish.priority,
-                not_before=wish.not_before,
-                origin=wish.origin,
-                place=wish.place,
+                request.session_id or self._ids.fresh("ses"),
+                await self.engine.prompts.put(request.prompt, sources),
+                request.cwd,
+                mode=request.mode,
+                backend=request.backend,
+                model=request.model,
+                budget=request.budget,
+                priority=request.priority,
+                not_before=request.not_before,
+                origin=request.origin,
+                place=request.place,
                 trace_parent=trace_parent,
             )
         )
 
     async def add_schedule(
         self,
-        wish: RunWish,
+        request: RunRequest,
         timing: Timing,
         *,
         name: str = "",
         late: tuple[LatePolicy, float] = ("once", 0.0),
         overlap: Overlap = "skip",
     ) -> ScheduleView:
-        """Have the clock start runs like `wish`; `late` is a policy with its span. Raises BadRequest, StorageError."""
-        if not wish.prompt.strip():
+        """Start runs like `request` on a schedule; `late` is a policy and limit. Raises BadRequest, StorageError."""
+        if not request.prompt.strip():
             raise BadRequest("The prompt of a run is empty.")
         template = RunTemplate(
-            await self.engine.prompts.put(wish.prompt),
-            wish.cwd,
-            wish.mode,
-            wish.backend,
-            wish.model,
-            wish.budget,
-            wish.priority,
+            await self.engine.prompts.put(request.prompt),
+            request.cwd,
+            request.mode,
+            request.backend,
+            request.model,
+            request.budget,
+            request.priority,
         )
         schedule = Schedule(
             name or f"job-{self._ids.fresh('job')[-6:]}",
@@ -156,7 +163,7 @@ class RunService:
             *late,
             overlap,
             self._clock.now(),
-            wish.origin,
+            request.origin,
         )
         return await self.engine.schedules.add(schedule)
 
@@ -165,7 +172,7 @@ class RunService:
         return await self.engine.prompts.get(prompt_ref)
 
     async def known(self, run_id: str) -> RunView:
-        """Return a run by its ID, or by the beginning of one if only one begins so. Raises BadRequest."""
+        """Return a run by its ID or a unique prefix of it. Raises BadRequest."""
         if view := await self.engine.show(run_id):
             return view
         found = [
@@ -182,7 +189,7 @@ class RunService:
         return found[0]
 
     async def prompt_of(self, run: RunView) -> str:
-        """Return what a run was asked to do. Raises StorageError."""
+        """Return a run's prompt. Raises StorageError."""
         return await self.engine.prompts.get(run.order.prompt_ref)
 
     async def answer(
@@ -192,7 +199,7 @@ class RunService:
         return await self.respond(run_id, PermissionResponse(answer, text, by=by), call_id=call_id)
 
     async def respond(self, run_id: str, response: PermissionResponse, *, call_id: str = "") -> RunView:
-        """Answer with what is allowed of a change, too. Raises BadRequest, StorageError."""
+        """Answer with a response that may allow only parts of a change. Raises BadRequest, StorageError."""
         from hermes_acp.runs.open_questions import digest_of
 
         run = await self.known(run_id)
@@ -217,16 +224,16 @@ class RunService:
         )
         return await self.engine.signal(run_id, message)
 
-    def driver(self) -> Driver:
-        """Return a driver for the sessions of this process."""
-        return self._make_driver(self.engine.prompts)
+    def driver(self, delegated: DelegatedRun | None = None) -> Driver:
+        """Return a driver for the sessions of this process, or for the session of a child agent."""
+        return self._make_driver(self.engine.prompts, delegated)
 
     async def work(self, *, only: str = "") -> None:
-        """Drive runs until it is cancelled; with `only`, one run up to its next rest."""
+        """Drive runs until cancelled. With `only`, drive one run until it ends or is suspended."""
         await self.engine.work(self.driver(), WorkScope(only))
 
     async def prune(self, keep_s: float) -> int:
-        """Forget runs that ended longer ago than this, with their prompts; return how many. Raises StorageError."""
+        """Delete runs that ended longer ago than this, with their prompts, and return how many. Raises StorageError."""
         before = self._clock.now() - keep_s
         number = await self.engine.prune(before)
         runs = await self.engine.list(RunFilter(limit=MAX_SEARCHED))

@@ -1,7 +1,7 @@
-"""What is done about due times: a pure function of a schedule, of the time and of what has been decided so far.
+"""Decide what to do about due times: a pure function of a schedule, the time and the decisions so far.
 
-Whatever the clock does, each due time is decided once: decisions go forward from the last one, and a clock that is set
-back waits until it has passed that again.
+Each due time is decided once, whatever the clock does. Decisions continue from the last one. If the clock is set back,
+nothing is decided until it has passed that time again.
 """
 
 from typing import Final
@@ -11,14 +11,14 @@ from msgspec import Struct
 from hermes_acp.core.ports.schedule_ports import Fate, Schedule
 from hermes_acp.runs.schedule_times import due_times, next_due
 
-PUNCTUAL_S: Final = 60.0
+ON_TIME_TOLERANCE_S: Final = 60.0
 """A run that starts within this time of its due time is not late."""
 MAX_COUNTED: Final = 1000
 """How many missed times are counted one by one."""
 
 
 class Decision(Struct, frozen=True):
-    """What becomes of a due time or, if `count` is more than one, of all up to `until`."""
+    """The outcome of a due time or, if `count` is more than one, of all due times up to `until`."""
 
     due_at: float
     fate: Fate
@@ -27,14 +27,14 @@ class Decision(Struct, frozen=True):
 
 
 class Decided(Struct, frozen=True):
-    """The decisions up to a moment, and the next due time."""
+    """The decisions up to a point in time, and the next due time."""
 
     decisions: tuple[Decision, ...]
     next_at: float | None
 
 
 def decide(schedule: Schedule, decided_until: float, now: float, *, is_active: bool) -> Decided:
-    """Decide about the due times since the last decision; `is_active`: the previous run has not ended."""
+    """Decide about the due times since the last decision. With `is_active`, the previous run has not ended."""
     due = _due_between(schedule, decided_until, now)
     next_at = next_due(schedule.timing, max(now, decided_until))
     if not due.count:
@@ -45,8 +45,8 @@ def decide(schedule: Schedule, decided_until: float, now: float, *, is_active: b
     )
 
 
-def pass_over(schedule: Schedule, decided_until: float, now: float) -> Decided:
-    """Decide about the due times of a pause."""
+def skip_due_times(schedule: Schedule, decided_until: float, now: float) -> Decided:
+    """Decide about the due times during a pause."""
     due = _due_between(schedule, decided_until, now)
     next_at = next_due(schedule.timing, max(now, decided_until))
     passed = (Decision(due.first, "paused", due.count, due.last),) if due.count else ()
@@ -55,7 +55,7 @@ def pass_over(schedule: Schedule, decided_until: float, now: float) -> Decided:
 
 def _fate(schedule: Schedule, due_at: float, now: float, *, is_active: bool) -> Fate:
     late_s = now - due_at
-    if late_s > PUNCTUAL_S and (
+    if late_s > ON_TIME_TOLERANCE_S and (
         schedule.late == "skip" or (schedule.late == "within" and late_s > schedule.late_within_s)
     ):
         return "missed"
@@ -78,7 +78,7 @@ class _DueTimes(Struct):
 
 
 def _due_between(schedule: Schedule, after: float, until: float) -> _DueTimes:
-    """Return the due times after a moment, up to another. Beyond a large number, they are counted roughly."""
+    """Return the due times between two points in time. A large number of them is only estimated."""
     found = _DueTimes()
     for at in due_times(schedule.timing, after):
         if at > until:

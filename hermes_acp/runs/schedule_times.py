@@ -1,4 +1,4 @@
-"""The times at which schedules are due, by cron expressions in time zones.
+"""Compute when schedules are due, from cron expressions in time zones.
 
 When clocks go forward, a job in the skipped hour runs once, right after it. When they go back, a job at a fixed
 time runs once, and one with an interval keeps its interval. Source: Debian's cron(8).
@@ -49,7 +49,7 @@ def check_timing(timing: Timing) -> None:
 
 
 def due_times(timing: Timing, after: float) -> Iterator[float]:
-    """Yield the due times after a moment, in order. Raises BadRequest for an invalid expression."""
+    """Yield the due times after a point in time, in order. Raises BadRequest for an invalid expression."""
     if not timing.cron:
         if timing.at > after:
             yield timing.at
@@ -59,14 +59,14 @@ def due_times(timing: Timing, after: float) -> Iterator[float]:
     try:
         for due in CronSim(timing.cron, datetime.fromtimestamp(after, ZoneInfo(timing.tz))):
             at = due.timestamp()
-            if at > after:  # in the hour that is repeated, the library may begin with its first pass
+            if at > after:  # in a repeated hour, the library may start with the first pass
                 yield at
     except CronSimError as error:
         raise BadRequest(_fault_of(timing.cron), hint=CRON_HINT) from error
 
 
 def _fault_of(cron: str) -> str:
-    """Return what is wrong with an expression of five fields."""
+    """Return what is wrong with a five-field expression."""
     from cronsim import CronSim, CronSimError
 
     fields = cron.split()
@@ -81,11 +81,11 @@ def _fault_of(cron: str) -> str:
 
 
 def next_due(timing: Timing, after: float) -> float | None:
-    """Return the first due time after a moment, or None if there is none."""
+    """Return the first due time after a point in time, or None."""
     return next(due_times(timing, after), None)
 
 
-def described(timing: Timing) -> str:
+def describe_cron(timing: Timing) -> str:
     """Return a cron expression in words."""
     from cronsim import CronSim
 

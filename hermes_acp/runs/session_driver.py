@@ -5,6 +5,7 @@ resumed, however often a run is driven.
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -15,9 +16,10 @@ from hermes_acp.agent.setup.configuration import Configuration
 from hermes_acp.agent.turn.commissions import Commission
 from hermes_acp.core.errors import BadRequest, Busy, HermesError, ModelError, StorageError, UserError
 from hermes_acp.core.event_types import ExitReason, Mode
-from hermes_acp.core.events import Event, TurnEnded
+from hermes_acp.core.events import Event, NoteAdded, PermissionAnswered, TurnEnded
 from hermes_acp.core.flow_labels import Source, SourcesRead
 from hermes_acp.core.messages import TextPart
+from hermes_acp.core.ports.child_ports import DelegatedWork, InheritedRights, ParentAgent
 from hermes_acp.core.ports.run_ports import (
     Done,
     DriveOutcome,
@@ -48,11 +50,11 @@ FAILURES: Final[Mapping[ExitReason, FailureKind]] = MappingProxyType(
     }
 )
 FOREIGN_ORIGIN: Final = "webhook:"
-"""How the origins of runs begin whose prompts contain what others sent; earlier versions noted no sources."""
+"""The prefixes of the origins of runs whose prompts contain text from others. Earlier versions recorded no sources."""
 BUDGET_USED_UP: Final = "The budget of the run is used up."
 CONTINUED_ELSEWHERE: Final = "Somebody else has continued the session."
 UNKNOWN_MODE: Final = "{mode!r} is not a mode."
-BYPASS_NOT_ALLOWED: Final = "The mode `bypass` is not allowed in the process that drives runs."
+BYPASS_NOT_ALLOWED: Final = "The mode `bypass` is not allowed in the process that works on runs."
 BYPASS_HINT: Final = "Set `allow_bypass` in config.yaml, or choose another mode."
 
 
@@ -66,15 +68,18 @@ class SessionDriver:
         prompts: Prompts,
         open_workspace: OpenWorkspace,
         report_bug: Callable[[Exception], None],
+        delegated: tuple[DelegatedWork, ParentAgent] | None = None,
     ) -> None:
+        """Use `delegated` for a child agent: its work and its parent."""
         self._sessions = sessions
         self._configuration = configuration
         self._prompts = prompts
         self._open_workspace = open_workspace
         self._report_bug = report_bug
+        self._delegated = delegated
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Work on a run until it ends or is suspended. A bug in the agent ends only this run."""
+        """Drive a run until it ends or is suspended. A bug in the agent ends only this run."""
         try:
             return await self._drive(order, lease)
         except Busy:
@@ -90,12 +95,14 @@ class SessionDriver:
         async with self._opened(order) as (session, events):
             if not await lease.confirm():
                 return Fenced()
-            history = history_of(events, order.id)
             gate = RecordGate(session.record, lease.messages)
             viewer = _ProgressViewer(lease)
             session.ledger.admit(viewer)
             try:
-                end = await self._advance(order, session, history, gate)
+                if self._delegated:
+                    end = await _work_for_parent(order, session, *self._delegated)
+                else:
+                    end = await self._advance(order, session, history_of(events, order.id), gate)
             finally:
                 session.ledger.dismiss(viewer)
         return end if isinstance(end, Failed) else _outcome_of(end, gate)
@@ -103,7 +110,7 @@ class SessionDriver:
     async def _advance(
         self, order: RunOrder, session: Session, history: RunHistory, gate: RecordGate
     ) -> TurnEnded | Failed:
-        """Send the prompt, resume the turn, or find that it is done."""
+        """Send the prompt, resume the turn, or determine that it is done."""
         if history.end and history.end.reason == "done":
             return history.end
         if history.is_prompted and not history.is_last:
@@ -112,6 +119,8 @@ class SessionDriver:
         if left is None:
             return Failed("budget", BUDGET_USED_UP)
         commission = Commission(order.id, left, order.trace_parent)
+        if order.news:
+            session.ledger.emit(NoteAdded(order.news))
         if history.is_prompted:
             return await session.go_on(gate, commission)
         prompt = await self._prompts.get(order.prompt_ref)
@@ -141,14 +150,16 @@ class SessionDriver:
 
     @asynccontextmanager
     async def _opened(self, order: RunOrder) -> AsyncGenerator[tuple[Session, list[Event]]]:
-        """Open the run's session by its ID; close it afterwards unless others have opened or are watching it."""
+        """Open the run's session by its ID. Close it afterwards unless others have opened or are watching it."""
         sessions, session_id = self._sessions, order.session_id
         was_open = sessions.get(session_id) is not None
         if await sessions.is_stored(session_id):
+            if self._delegated:
+                sessions.begun_children = {session_id}
             session, past = await sessions.load(session_id, None, self._open_workspace)
             events = [*past.events, *past.news]
         else:
-            session = await sessions.create(order.cwd, (), self._open_workspace, session_id)
+            session = await sessions.create(order.cwd, (), self._open_workspace, session_id, "headless")
             events = []
         try:
             yield session, events
@@ -156,6 +167,27 @@ class SessionDriver:
             with anyio.CancelScope(shield=True):
                 if not (was_open or session.clients or session.has_work):
                     await sessions.close(session_id)
+
+
+async def _work_for_parent(
+    order: RunOrder, session: Session, work: DelegatedWork, parent: ParentAgent
+) -> TurnEnded:
+    """Run the only turn of a child agent, whose session its parent has begun."""
+    commission = Commission(
+        budget=order.budget,
+        trace_parent=order.trace_parent,
+        tools=work.tools,
+        agents_above=work.agents_above,
+    )
+    with parent.follow(partial(_inherit, session)):
+        return await session.prompt((TextPart(work.prompt),), parent, commission=commission)
+
+
+def _inherit(session: Session, rights: InheritedRights) -> None:
+    """Apply the present rights of a parent to its child's session."""
+    session.set_mode(rights.mode)
+    if new := tuple(grant for grant in rights.grants if grant not in session.record.grants):
+        session.ledger.emit(PermissionAnswered("", "allow_always", new))
 
 
 class _ProgressViewer:

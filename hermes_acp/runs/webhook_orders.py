@@ -1,7 +1,7 @@
 """Runs started by webhooks: check that a request is genuine and new, and build the prompt from it.
 
-Source: GitHub's documentation "Validating webhook deliveries" for its signature format. The other format also signs
-the time: HMAC-SHA256 over `TIMESTAMP.BODY`.
+Source: GitHub's documentation "Validating webhook deliveries" for its signature format. Our own format also signs the
+time: HMAC-SHA256 over `TIMESTAMP.BODY`.
 """
 
 import hmac
@@ -16,11 +16,11 @@ from hermes_acp.core.untrusted_text import fence
 
 if TYPE_CHECKING:
     from hermes_acp.config.sections.server_settings import WebhookSettings
-    from hermes_acp.runs.run_service import RunWish
+    from hermes_acp.runs.run_service import RunRequest
 
 MAX_BODY_BYTES: Final = 1 << 20
 MAX_AGE_S: Final = 300.0
-SHOWN_BYTES: Final = 16 * 1024
+MAX_SHOWN_BYTES: Final = 16 * 1024
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 SIGNATURE: Final = "x-hermes-signature"
 TIMESTAMP: Final = "x-hermes-timestamp"
@@ -32,8 +32,8 @@ SUSPICIOUS: Final = (
 )
 
 
-def genuine_signature(headers: Mapping[str, str], body: bytes, secret: str, now: float) -> str:
-    """Return the signature of a genuine request, or an empty string for any other, or one that is too old."""
+def verified_signature(headers: Mapping[str, str], body: bytes, secret: str, now: float) -> str:
+    """Return the signature of a request, or an empty string if it is forged or too old."""
     key = secret.encode()
     if not key:
         return ""
@@ -50,14 +50,16 @@ def genuine_signature(headers: Mapping[str, str], body: bytes, secret: str, now:
     return wanted if hmac.compare_digest(wanted.encode(), offered.encode("latin-1", "replace")) else ""
 
 
-def wish_of_webhook(name: str, webhook: "WebhookSettings", body: bytes, signature: str) -> "RunWish":
-    """Return the request for the run that a genuine webhook request starts. Its ID is derived from the signature,
-    so that a repeated request starts nothing new. Blocks: the body is scanned for instructions.
+def request_of_webhook(name: str, webhook: "WebhookSettings", body: bytes, signature: str) -> "RunRequest":
+    """Return the run that a verified webhook request starts.
+
+    Its ID is derived from the signature, so that a repeated request starts nothing new. Blocks, because the body is
+    scanned for instructions.
     """
     from hermes_acp.core.ports.run_ports import RunBudget
-    from hermes_acp.runs.run_service import RunWish
+    from hermes_acp.runs.run_service import RunRequest
 
-    return RunWish(
+    return RunRequest(
         prompt_of(name, webhook.prompt, webhook.fields, body),
         webhook.folder,
         id=f"hook-{name}-{sha256(signature.encode()).hexdigest()[:24]}",
@@ -75,14 +77,14 @@ def prompt_of(name: str, template: str, fields: Sequence[str], body: bytes) -> s
     from injection_scanner.foreign_text import InjectionScanner
 
     sent = _shown(fields, body)
-    parts = [template, fence(sent, f"Body of the webhook {name}", SHOWN_BYTES)]
+    parts = [template, fence(sent, f"Body of the webhook {name}", MAX_SHOWN_BYTES)]
     if InjectionScanner().orders_in(sent):
         parts.append(SUSPICIOUS)
     return "\n\n".join(parts)
 
 
 def _shown(fields: Sequence[str], body: bytes) -> str:
-    """Return the configured fields of a JSON body, or all of it; any other body as text."""
+    """Return the configured fields of a JSON body, or all of it. Any other body is returned as text."""
     try:
         content = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError):

@@ -40,7 +40,7 @@ ORDER: Final = (
         "mcp",
     ),
     *("board", "take", "answer", "park"),
-    *("export", "init", "shell"),
+    *("export", "digest", "init", "shell"),
 )
 """The order in which commands are listed; commands not named here come last, by name."""
 

@@ -16,6 +16,7 @@ from hermes_acp.core.events import Event, SessionOpened
 from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.core.record.child_outcomes import ChildOutcome
 from hermes_acp.core.record.session_record import CUT_OFF, Record, fold_events
+from hermes_acp.storage.record_lines import decode_lines
 from hermes_acp.storage.session_store import SessionStore, child_record_path
 from hermes_acp.storage.transcript import Transcript
 
@@ -28,13 +29,16 @@ class ChildSessions:
         self._clock = clock
         self._ids = ids
 
-    async def begin(self, parent: Record) -> tuple[Transcript, Record]:
-        """Create the record of a session's new child; a cancel loses no record. Raises StorageError."""
+    async def begin(self, parent: Record, folder: str = "") -> tuple[Transcript, Record]:
+        """Create the record of a session's new child; a cancel loses no record. Raises StorageError.
+
+        The child works in the folders of its parent, or only in `folder`.
+        """
         first = parent.session_id.partition(".")[0]
         opened = SessionOpened(
             f"{first}.{self._ids.fresh('child')}",
-            parent.cwd,
-            parent.roots,
+            folder or parent.cwd,
+            (folder,) if folder else parent.roots,
             self._clock.now(),
             parent_id=parent.session_id,
         )
@@ -46,6 +50,14 @@ class ChildSessions:
             self._store.sharing.share(begun[0])
         return begun[0], record
 
+    async def read_from(self, child_id: str, start: int) -> tuple[list[Event], int]:
+        """Return the events that another process has recorded after `start` bytes, and where they end."""
+        return await anyio.to_thread.run_sync(_read_from, self._store.path_of(child_id), start)
+
+    async def close_killed(self, child_id: str) -> None:
+        """Close what a killed process left open in a child's record."""
+        await anyio.to_thread.run_sync(close_child, self._store.path_of(child_id))
+
     def _create(self, opened: SessionOpened) -> Transcript:
         transcript = self._store.create(opened.session_id)
         try:
@@ -54,6 +66,13 @@ class ChildSessions:
             transcript.close()
             raise
         return transcript
+
+
+def _read_from(path: Path, start: int) -> tuple[list[Event], int]:
+    with path.open("rb") as record:
+        record.seek(start)
+        lines = list(decode_lines(record.read(), None))
+    return [event for event, _ in lines], start + (lines[-1][1] if lines else 0)
 
 
 def events_to_close(record: Record, path: Path, *, keeps_questions: bool = False) -> list[Event]:
@@ -94,6 +113,6 @@ def close_child(path: Path) -> ChildOutcome | None:
 def read_only(session_id: str) -> StorageError:
     """Return the error that says why a child's session cannot be continued."""
     return StorageError(
-        f"Session {session_id!r} is the record of a child agent: it can be read and not continued.",
+        f"Session {session_id!r} is the record of a child agent: it can be read but not continued.",
         hint=f"Continue {session_id.partition('.')[0]!r}.",
     )

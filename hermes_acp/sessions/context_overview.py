@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def session_context(
     record: Record, home: Path, unread: "tuple[DeniedPath, ...]", context: "ContextApprovals"
 ) -> "tuple[ContextFiles, ContextFiles]":
-    """Return what a session reads: from its folders, and from folders below that it came across."""
+    """Return the context files that a session reads: those of its folders, and those of subfolders that it came
+    across.
+    """
     from hermes_acp.context.context_file_monitor import consent_for
     from hermes_acp.context.context_files import collect_context, collect_context_below
     from hermes_acp.context.context_search import SearchScope, folders_below
@@ -34,7 +36,7 @@ def session_context(
 def folder_context(
     cwd: str, more_roots: tuple[str, ...], home: Path, unread: "tuple[DeniedPath, ...]"
 ) -> "ContextFiles":
-    """Return what a new session in a folder would read."""
+    """Return the context files that a new session in a folder would read."""
     from hermes_acp.context.context_files import collect_context
     from hermes_acp.context.context_search import SearchScope
     from hermes_acp.storage.allowed_texts import read_allowed

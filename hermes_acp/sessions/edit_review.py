@@ -93,5 +93,5 @@ class EditReview:
         content = await workspace.read(review.path, for_edit=True)
         file = TextFile("") if content is None else decode(content, review.path)
         if content is not None and file.text != review.after:
-            raise WorkspaceError(f"{review.path} changed at the same moment.", hint="Review it again.")
+            raise WorkspaceError(f"{review.path} changed at the same time.", hint="Review it again.")
         await workspace.write(review.path, file.encode(text, review.path))

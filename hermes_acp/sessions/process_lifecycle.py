@@ -30,7 +30,7 @@ class SessionResources(Protocol):
     """A service that holds resources open for a session's tools."""
 
     async def release(self, session_id: str) -> None:
-        """Close what was opened for a session."""
+        """Close everything that was opened for a session."""
         ...
 
 
@@ -52,7 +52,7 @@ class ProcessLifecycle(Struct, frozen=True):
 
     def opened(self, session: EquippedSession) -> None:
         """Provide a session with the skills of its folder; they are read in the background."""
-        self.skill_service.attend(session, self.admission.workspace_trust)
+        self.skill_service.offer_skills(session, self.admission.workspace_trust)
         for observer in self.observers:
             session.ledger.admit(observer.opened(session))
 

@@ -16,7 +16,7 @@ from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending, to_turn_e
 from hermes_acp.agent.turn.commissions import UNCOMMISSIONED, Commission, close_suspended_calls
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.running_calls import RunningCalls
-from hermes_acp.agent.turn.turn import Turn, TurnCalls, TurnDependencies, TurnOrigin
+from hermes_acp.agent.turn.turn import Turn, TurnCalls, TurnDependencies
 from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
 from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.agent.turn.turn_inbox import Inbox, InboxMessage
@@ -49,8 +49,8 @@ from hermes_acp.storage.transcript import Transcript
 
 T = TypeVar("T")
 RESTING_S: Final = 3.0
-"""How long closing a session waits for a turn to rest, before it is stopped."""
-STEERS_NOTICE: Final = "Handed to the running turn; it is read before its next step."
+"""How long closing a session waits for a turn to suspend before stopping it."""
+STEERS_NOTICE: Final = "Passed to the running turn, which reads it before its next step."
 BYPASS_ENDED_NOTICE: Final = "The mode `bypass` is not allowed in this process. The mode is now `{mode}`."
 QUEUED_NOTICE: Final = "Waiting for the running turn; this message comes next."
 CONTINUE_NOTE: Final = (
@@ -137,7 +137,7 @@ class Session:
                 if steers and not self.commands.lists(parts) and (end := await self._steer(turn_id, parts)):
                     return end
                 if self._turns.locked() and not self._is_ending and not self._has_told_to_wait:
-                    self._has_told_to_wait = True  # only of the first message is it true that it comes next
+                    self._has_told_to_wait = True  # only the first message comes next
                     self.ledger.emit(Noticed("info", QUEUED_NOTICE))
                 async with self._turns:
                     self._is_ending = self._has_told_to_wait = False
@@ -158,7 +158,7 @@ class Session:
                     self._is_ending = False
                     if not self.record.can_resume:
                         raise BadRequest(
-                            f"Session {self.id!r} has no turn that stopped before it was done.",
+                            f"Session {self.id!r} has no unfinished turn.",
                             hint="Send a prompt.",
                         )
                     return await self._run(turn_id, (), gate, commission=commission)
@@ -188,13 +188,15 @@ class Session:
         self, turn_id: str, parts: tuple[Part, ...], gate: Gate, commission: Commission
     ) -> TurnEnded:
         text = words_in(parts)
+        if commission.agents_above:
+            return await self._run(turn_id, parts, gate, commission=commission)
         if command := self._services.commands.find(text):
             return self._answered(turn_id, text, await command.answer(self.record))
         if command := self._services.commands.find_turn_command(text):
             return await self._send_on(command, turn_id, text, gate)
         if command := self._services.commands.find_acting(text):
             act, words = command.act, split_command(text)[1]
-            return await self._run(turn_id, parts, gate, lambda turn: act(turn, words))
+            return await self._run(turn_id, parts, gate, lambda turn: act(turn, words), commission)
         name, words = split_command(text)
         if template := await self.sources.find_template(name):
             try:
@@ -221,7 +223,7 @@ class Session:
         deps = await self._services.configuration.deps()
         self.ledger.redactor = deps.redactor
         checked = UNCHECKED
-        if parts and run is run_turn:
+        if parts and run is run_turn and not commission.agents_above:
             checked = await check_prompt(self, self._services.lifecycle, turn_id, parts, deps.redactor.clean)
         if checked.refusal:
             return checked.refusal
@@ -238,9 +240,12 @@ class Session:
             self.ledger.emit(NoteAdded(note))
         turn = self._open(deps, turn_id, gate)
         turn.limits = commission.limited(turn.limits)
-        turn.origin = TurnOrigin(trace=commission.trace(is_exported=self._services.lifecycle.exports_traces))
+        turn.origin = commission.origin(is_exported=self._services.lifecycle.exports_traces)
+        if turn.depth:
+            turn.calls.checkpoints = None  # the parent has stored everything
         try:
             await self._equip(turn)
+            turn.deps = structs.replace(turn.deps, toolbox=commission.narrowed(turn.deps.toolbox))
             ending = await run_to_ending(turn, run)
         except BaseException as error:
             stopped = isinstance(error, anyio.get_cancelled_exc_class())
@@ -253,7 +258,7 @@ class Session:
     async def _send_on(self, command: TurnCommand, turn_id: str, prompt: str, gate: Gate) -> TurnEnded:
         """Run a command as the whole turn; unless stopped, it is always answered with text."""
         turn = self._open(await self._services.configuration.deps(), turn_id, gate)
-        self._inbox = None  # a message that arrives meanwhile cannot steer it; it waits for its own turn
+        self._inbox = None  # a later message cannot steer this turn and waits for its own
 
         async def run(turn: Turn) -> Ending:
             self._answered(turn_id, prompt, await command.run(turn, split_command(prompt)[1]))
@@ -297,7 +302,7 @@ class Session:
             with anyio.move_on_after(turn.limits.question_timeout_s):
                 self._services.lifecycle.add_hooks(
                     self, turn
-                )  # the user's own hear of questions about trust too
+                )  # the user's own hooks also receive trust questions
                 await self._services.lifecycle.before_turn(self, turn.gate)
             toolbox = await self.sources.equip(turn.deps.toolbox, self.ledger, turn.limits.max_schema_tokens)
         turn.deps = structs.replace(turn.deps, toolbox=toolbox)
@@ -326,7 +331,7 @@ class Session:
             if ended.reason == "storage_trouble":
                 self.ledger.show(ended)
                 return ended
-            # A client that is shown the end may prompt at once, and must not be told to wait for a turn that is over.
+            # A client that sees the end may prompt at once, and must not be told to wait for a finished turn.
             self._is_ending = True
             self.ledger.emit(ended)
             await self.ledger.settle()
@@ -337,7 +342,7 @@ class Session:
         if self._transcript.trouble:
             raise self._transcript.trouble
         if self._turns.locked() and not self._is_ending:
-            raise Busy(f"A turn is running in session {self.id!r}.", hint="Stop it, or wait for its end.")
+            raise Busy(f"A turn is running in session {self.id!r}.", hint="Stop it, or wait until it ends.")
         async with self._turns:
             return await act()
 

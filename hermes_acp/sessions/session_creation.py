@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest, StorageError
+from hermes_acp.core.event_types import Surface
 from hermes_acp.core.events import Event, SessionOpened
 from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.core.record.session_record import Record
@@ -33,18 +34,25 @@ class SessionCreator:
     def __init__(
         self, store: SessionStore, clock: Clock, ids: Ids, is_foreign: Callable[[str], bool] | None = None
     ) -> None:
-        """Prepare; `is_foreign` returns whether a folder belongs to another profile."""
+        """`is_foreign` returns whether a folder belongs to another profile."""
         self._is_foreign = is_foreign
         self._store = store
         self._clock = clock
         self._ids = ids
 
-    def begin(self, cwd: str, more_roots: Sequence[str], session_id: str | None = None) -> CreatedSession:
+    def begin(
+        self, cwd: str, more_roots: Sequence[str], session_id: str | None = None, surface: Surface = ""
+    ) -> CreatedSession:
         """Create a session without a history; see `begin_with_history`."""
-        return self.begin_with_history((), cwd, more_roots, session_id)
+        return self.begin_with_history((), cwd, more_roots, session_id, surface)
 
     def begin_with_history(
-        self, past: Iterable[Event], cwd: str, more_roots: Sequence[str], session_id: str | None = None
+        self,
+        past: Iterable[Event],
+        cwd: str,
+        more_roots: Sequence[str],
+        session_id: str | None = None,
+        surface: Surface = "",
     ) -> CreatedSession:
         """Create a session with a history, under a new ID unless one is given; blocks briefly on the disk.
 
@@ -52,7 +60,7 @@ class SessionCreator:
         """
         if session_id and is_child(session_id):
             raise BadRequest(
-                f"{session_id!r} would be a child agent's session.", hint="Choose an ID without a dot."
+                f"{session_id!r} is reserved for a child agent's session.", hint="Choose an ID without a dot."
             )
         if session_id and not SESSION_ID.fullmatch(session_id):
             raise BadRequest(
@@ -64,7 +72,8 @@ class SessionCreator:
         transcript, record = self._store.create(session_id), Record()
         has_past = False
         try:
-            record.apply(transcript.append(SessionOpened(session_id, roots[0], roots, self._clock.now())))
+            opened = SessionOpened(session_id, roots[0], roots, self._clock.now(), surface=surface)
+            record.apply(transcript.append(opened))
             for event in past:
                 has_past = True
                 record.apply(transcript.append(event))

@@ -15,7 +15,7 @@ from hermes_acp.core.messages import Usage
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.storage.session_rows import SessionRow, SessionUsage
-from hermes_acp.storage.session_store import SessionStore
+from hermes_acp.storage.session_store import SessionStore, is_child
 
 SETTLE_DELAY_S: Final = 0.1
 """Lets an answer go out before its bookkeeping, and groups the writes of turns that follow each other at once."""
@@ -39,7 +39,9 @@ class SessionListing:
         self.note(record)
 
     def note(self, record: Record) -> None:
-        """Schedule a list update for a changed session."""
+        """Schedule a list update for a changed session; those of child agents are not listed."""
+        if is_child(record.session_id):
+            return
         self._changed[record.session_id] = (record, self._clock.now())
         if record.title:
             self._unread.add(record.session_id)
@@ -54,7 +56,7 @@ class SessionListing:
             self._has_changes, self._has_newcomers = anyio.Event(), anyio.Event()
             await self.try_to_settle()
             unread, self._unread = self._unread, set()
-            with suppress(StorageError):  # without an index, the records still hold everything
+            with suppress(StorageError):  # without an index, the records still contain everything
                 if unread:
                     await self._store.words.follow(unread)
                 while not self._has_changes.is_set() and await self._store.list_more():

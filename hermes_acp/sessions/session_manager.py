@@ -1,6 +1,7 @@
 """Create, load, list and close the sessions of one process."""
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest, StorageError
+from hermes_acp.core.event_types import Surface
 from hermes_acp.core.events import (
     Event,
     ModeChanged,
@@ -73,7 +75,7 @@ def _note(session: Session, event: Event) -> None:
 
 
 def _troubles(session: Session, transcript: Transcript) -> list[Event]:
-    """Note what is wrong with a record that was opened, and return it."""
+    """Record the problem with an opened session's record, and return it."""
     told = transcript.trouble.sentence() if transcript.trouble else transcript.damage
     if not told:
         return []
@@ -93,7 +95,7 @@ class SessionManager:
         creator: SessionCreator,
         start: StartTask,
     ) -> None:
-        """Take the store and services; `start` runs work in the background."""
+        """Keep the store and the services; `start` runs work in the background."""
         self._store = store
         self._followed = FollowedSessions(store, start)
         self._services = services
@@ -103,6 +105,8 @@ class SessionManager:
         """The sessions that are being opened or closed; each event tells when that is over."""
         self.continued: Collection[str] = ()
         """The sessions whose turns this process continues after an earlier one ended: their questions stay open."""
+        self.begun_children: Collection[str] = ()
+        """The sessions of child agents that this process continues; all others can only be read."""
         self.listing = SessionListing(store, clock)
 
     async def create(
@@ -111,24 +115,35 @@ class SessionManager:
         more_roots: Sequence[str],
         open_workspace: OpenWorkspace,
         session_id: str | None = None,
+        surface: Surface = "",
     ) -> Session:
         """Create a session in a working directory, under a new ID unless one is given.
 
-        Raises BadRequest for an unusable directory, and StorageError.
+        A session that cannot be opened is removed. Raises BadRequest for an unusable directory, ConfigError, and
+        StorageError.
         """
         self._refuse_too_many()
-        begun = await anyio.to_thread.run_sync(self._creator.begin, cwd, more_roots, session_id)
-        return self.adopt(begun, open_workspace)
+        begun = await anyio.to_thread.run_sync(self._creator.begin, cwd, more_roots, session_id, surface)
+        try:
+            return self.adopt(begun, open_workspace)
+        except BaseException:
+            with suppress(OSError):
+                begun.transcript.path.unlink()
+            raise
 
     def adopt(self, begun: CreatedSession, open_workspace: OpenWorkspace) -> Session:
-        """Open a session that was created before. Raises BadRequest."""
-        self._refuse_too_many()
+        """Open a session that was created before; if that fails, release it. Raises BadRequest, ConfigError."""
         record = begun.record
-        self._store.sharing.share(begun.transcript)
-        workspace = open_workspace(record.session_id, record.cwd, record.roots)
-        session = Session(begun.transcript, record, workspace, self._services)
-        if not begun.has_past:
-            session.set_mode(self._services.configuration.default_mode())
+        try:
+            self._refuse_too_many()
+            self._store.sharing.share(begun.transcript)
+            workspace = open_workspace(record.session_id, record.cwd, record.roots)
+            session = Session(begun.transcript, record, workspace, self._services)
+            if not begun.has_past:
+                session.set_mode(self._services.configuration.default_mode())
+        except BaseException:
+            begun.transcript.close()
+            raise
         session.ledger.admit(ListingAudience(self.listing, session.record))
         self._open[session.id] = session
         self.listing.enter(record)
@@ -151,7 +166,7 @@ class SessionManager:
         return (await self._store.sharing.fetch(session_id)).is_file()
 
     async def record_of(self, session_id: str) -> Path | None:
-        """Return where a stored session's record is; None if there is no session with this ID. Raises StorageError."""
+        """Return the path of a stored session's record, or None for an unknown ID. Raises StorageError."""
         return self._store.path_of(session_id) if await self.is_stored(session_id) else None
 
     @property
@@ -183,7 +198,7 @@ class SessionManager:
         another machine continues is followed. Raises SessionNotFound, Busy, BadRequest, ConfigError, StorageError.
         """
         if (session := self._open.get(session_id)) and session.is_stuck and session_id not in self._followed:
-            await self.close(session_id)  # the obstacle may be gone by now
+            await self.close(session_id)  # the problem may be solved by now
         while is_settled := self._moving.get(session_id):
             await is_settled.wait()
         if session := self._open.get(session_id):
@@ -194,13 +209,13 @@ class SessionManager:
         path = self._store.path_of(session_id)
         self._moving[session_id] = anyio.Event()
         try:
-            if is_child(session_id):
+            if self._is_finished_child(session_id):
                 await anyio.to_thread.run_sync(close_child, path)
             await self._store.sharing.fetch(session_id)
             transcript, events, _ = await anyio.to_thread.run_sync(
                 partial(self._store.sharing.reopen, session_id, may_follow=may_follow)
             )
-            if is_child(session_id):
+            if self._is_finished_child(session_id):
                 transcript.seal(read_only(session_id))
             try:
                 session, ends = await self._revive(
@@ -223,6 +238,9 @@ class SessionManager:
         if transcript.is_followed:
             self._followed.follow(session)
         return session, SessionHistory(events, news)
+
+    def _is_finished_child(self, session_id: str) -> bool:
+        return is_child(session_id) and session_id not in self.begun_children
 
     def _refuse_too_many(self) -> None:
         """Raise BadRequest if the quota allows no further open session."""

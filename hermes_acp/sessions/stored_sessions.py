@@ -63,7 +63,7 @@ class StoredSessions:
         return {session_id: prompt for session_id, prompt in found if prompt}
 
     async def add(self, session_id: str, event: TitleChanged | ArchiveChanged) -> None:
-        """Add an event to a session's record, and bring the list up to date.
+        """Append an event to a session's record, and update the list.
 
         Raises SessionNotFound, Busy while a process has the session open, StorageError.
         """

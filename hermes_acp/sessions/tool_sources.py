@@ -155,7 +155,7 @@ class ToolSourceRunner:
         self._has_waiting.set()
 
     def release(self, source: ToolSource) -> None:
-        """Schedule a source to be closed; nobody waits for that."""
+        """Schedule a source to be closed, without waiting."""
         self._waiting.append(source.close)
         self._has_waiting.set()
 

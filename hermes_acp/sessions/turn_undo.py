@@ -23,7 +23,7 @@ from hermes_acp.storage.session_store import SessionStore
 MAX_NAMED: Final = 20
 MAX_NAMED_IN_LINE: Final = 3
 FORCE: Final = ("force", "--force")
-HINT: Final = "number of turns (default 1); force, to also undo files that were changed since"
+HINT: Final = "number of turns (default 1); force, to also undo files that were changed since then"
 NOTHING: Final = (
     "There is nothing to undo: no turn of this session has changed a file or a note since the last undo."
 )
@@ -47,7 +47,7 @@ def parse_undo_request(words: str) -> UndoRequest:
             count = int(word)
         else:
             raise BadRequest(
-                f"/undo does not know {word[:40]!r}.", hint="Write `/undo`, `/undo 3` or `/undo force`."
+                f"/undo does not accept {word[:40]!r}.", hint="Write `/undo`, `/undo 3` or `/undo force`."
             )
     return UndoRequest(count, force)
 
@@ -112,7 +112,7 @@ class TurnUndo:
             done = await self._keeper.redo(self._session_id, force=wanted.force)
         if last == of_notes[0] and not done.is_refused:
             back = await self._remember(last)
-        self._note(done, back, "took an undo back")
+        self._note(done, back, "reverted an undo")
         return answer_text(done, back, "The undo was reverted", again="`/redo force`")
 
     async def restore(self, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool) -> RestoreResult:
@@ -122,7 +122,7 @@ class TurnUndo:
         if paths is None and not done.is_refused:
             turns = [each.turn_id for each in done.turns]
             back = await (self._forget(turns, done.checkpoint_id) if turns else self._remember(checkpoint_id))
-        self._note(done, back, "undid" if done.turns else "took an undo back")
+        self._note(done, back, "undid" if done.turns else "reverted an undo")
         return done
 
     async def _forget(self, turns: Sequence[str], checkpoint_id: str) -> RevertedNotes:
@@ -139,13 +139,13 @@ class TurnUndo:
         return await run_sync(self._notes.reapply, self._session_id, by, reapply_change)
 
     def _note(
-        self, done: RestoreResult, back: RevertedNotes, what: Literal["undid", "took an undo back"]
+        self, done: RestoreResult, back: RevertedNotes, what: Literal["undid", "reverted an undo"]
     ) -> None:
         self.is_done = not done.conflicts and not back.left
         if not done.restored and not back.done:
             return
         parts = [
-            "the user undid what a turn of yours did" if what == "undid" else "the user took an undo back"
+            "the user undid what a turn of yours did" if what == "undid" else "the user reverted an undo"
         ]
         if titles := [f'"{turn.title}"' for turn in done.turns if turn.title]:
             parts.append(f", begun with {', '.join(titles)}")
@@ -193,13 +193,11 @@ def answer_text(done: RestoreResult, back: RevertedNotes, headline: str, again: 
     if done.restored:
         parts.append(f"{'As they were before' if is_undo else 'Put back'}:\n{_listed(done.restored)}")
     if back.done:
-        parts.append(
-            f"{'Notes taken back' if is_undo else 'Notes brought back'}:\n{_listed_notes(back.done)}"
-        )
+        parts.append(f"{'Notes reverted' if is_undo else 'Notes restored'}:\n{_listed_notes(back.done)}")
     if done.conflicts:
         lines = [f"{conflict.path}: {conflict.why}" for conflict in done.conflicts]
         head = "Left alone:" if done.restored else "Nothing was undone, because of:"
-        hint = "" if done.restored or not again else f"\n{again} puts back all that can be."
+        hint = "" if done.restored or not again else f"\n{again} restores everything that can be restored."
         parts.append(f"{head}\n{_listed(lines)}{hint}")
     if back.left:
         parts.append(f"Notes left alone:\n{_listed_notes(back.left)}")

@@ -1,6 +1,6 @@
-"""A source of tools and prompts created in the background: empty until then, and callers can wait for it.
+"""A source of tools and prompts that is created in the background. It is empty until then, and callers can wait for it.
 
-A session opens at once; the imports and disk reads for its skills follow.
+So a session opens at once, and the imports and disk reads for its skills follow.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, To
 
 
 class DeferredToolSource:
-    """A placeholder for a source until `make` returns it, or None if there is none."""
+    """A placeholder for a source until `make` returns it. `make` may return None."""
 
     def __init__(self, make: Callable[[], Awaitable[ToolSource | None]]) -> None:
         self._make = make

@@ -1,4 +1,4 @@
-"""Commands embedded in a skill's text for their output: !`git status`, and blocks fenced as ```!.
+"""Commands that a skill's text embeds for their output: !`git status`, and blocks fenced as ```!.
 
 Loading a skill runs nothing: the model is told to run them with its tool, where policy checks them like any
 other command. Source: Claude Code, "Extend Claude with skills", dynamic context.

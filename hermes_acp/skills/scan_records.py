@@ -1,6 +1,6 @@
-"""Scan results for skills, stored by content so that no process repeats another's scan.
+"""Scan results of skills, stored by content so that no process repeats another's scan.
 
-Results are valid only for the scanner that produced them. Blocks on the disk; losing the file only costs time.
+Results are valid only for the scanner that produced them. Blocks on the disk. Losing the file only costs time.
 """
 
 import os
@@ -40,7 +40,7 @@ class ScanRecords:
         """Whether there are results that are not stored yet."""
 
     def of(self, skill: Skill) -> tuple[str, ...]:
-        """Return what is blocked in a skill, scanning it if necessary. See `keep`."""
+        """Return the passages blocked in a skill, scanning it if necessary. See `keep`."""
         known, key = self._known(), _key(skill)
         if (found := known.get(key)) is None:
             if len(known) >= MAX_KEPT:

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -31,9 +31,25 @@ MAX_SKILLS: Final = 500
 TOO_MANY_SKILLS: Final = (
     f"There are more than {MAX_SKILLS} such skills; this one and those after it are not read."
 )
+DISABLED: Final = "It is turned off by `skills.disabled` in config.yaml."
 PLATFORMS: Final = MappingProxyType(
     {"linux": ("linux",), "darwin": ("macos", "darwin", "mac"), "win32": ("windows", "win32")}
 )
+TOOL_GROUPS: Final = MappingProxyType(
+    {
+        "files": frozenset({"read_file", "edit_file", "write_file", "apply_patch", "glob", "search"}),
+        "terminal": frozenset({"terminal", "process"}),
+        "code": frozenset({"execute_code"}),
+        "browser": frozenset({"browser"}),
+        "web": frozenset({"web_search", "web_fetch"}),
+        "memory": frozenset({"memory", "session_search"}),
+        "skills": frozenset({"skill", "skill_manage"}),
+        "delegation": frozenset({"delegate"}),
+        "schedules": frozenset({"schedule"}),
+        "boards": frozenset({"board", "card"}),
+    }
+)
+"""The built-in tools by group. A skill that needs a group is offered if any of its tools is available."""
 Fingerprint = tuple[tuple[str, int, int], ...]
 
 
@@ -113,8 +129,12 @@ def collect_skills(
     tools: Iterable[str] = (),
     platform: str = sys.platform,
     reading: "SkillReader | None" = None,
+    disabled: Collection[str] = (),
 ) -> SkillCollection:
-    """Read all skills in some folders, using the cache `reading`; `tools` are the available tools."""
+    """Read all skills in some folders, using the cache `reading`.
+
+    `tools` are the available tools. Skills named in `disabled` are not used.
+    """
     read_skill = (reading or SkillReader()).read
     skills: dict[str, Skill] = {}
     unusable: list[UnusableSkill] = []
@@ -132,6 +152,8 @@ def collect_skills(
         read = read_skill(folder, skill_folder, label)
         if isinstance(read, UnusableSkill):
             unusable.append(read)
+        elif read.name in disabled:
+            hidden.append(UnusableSkill(label, DISABLED))
         elif why := _stays_away(read.document, known, platform):
             hidden.append(UnusableSkill(label, why))
         elif nearer := skills.get(read.name):
@@ -150,7 +172,7 @@ class SkillReader:
     def __init__(
         self, allowed: frozenset[str] = frozenset(), is_foreign: Callable[[str], bool] = lambda _: False
     ) -> None:
-        """Read nothing until first use; `is_foreign` says whether a path belongs to another profile."""
+        """Prepare without reading anything. `is_foreign` says whether a path belongs to another profile."""
         self.allowed = allowed
         self._is_foreign = is_foreign
         self._known: dict[tuple[str, str], tuple[tuple[int, int, int], Skill | UnusableSkill]] = {}
@@ -183,7 +205,7 @@ def fingerprint(find_skill_folders: Iterable[SkillFolder]) -> Fingerprint:
 
 
 def _found(find_skill_folders: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]:
-    """Yield each folder that contains a skill, once per link target; at most one over the limit per scope."""
+    """Yield each folder that contains a skill, once per link target, and at most one more than the limit per scope."""
     seen: set[str] = set()
     counts: Counter[Scope] = Counter()
     for skill_folder in find_skill_folders:
@@ -226,7 +248,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _root_of(folder: Path, skill_folder: SkillFolder) -> Path:
-    """Return the root that a skill's links may not leave: users link skills from anywhere into their own folders."""
+    """Return the root that a skill's links may not leave. In their own folders, users link skills from anywhere."""
     return Path(
         os.path.realpath(
             folder if skill_folder.scope == "user" and folder.is_symlink() else skill_folder.root
@@ -243,7 +265,7 @@ def _read(
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        return UnusableSkill(label, f"It is not UTF-8: byte {error.start} does not fit.")
+        return UnusableSkill(label, f"It is not UTF-8: the byte at offset {error.start} is invalid.")
     document, mistakes = read_document(text, folder.name)
     if document is None:
         return UnusableSkill(
@@ -260,7 +282,7 @@ def _read(
 
 
 def _blocked(document: SkillDocument) -> str:
-    """Scan the part of a skill that every session is shown; its instructions are scanned when it is used."""
+    """Scan the part of a skill that every session is shown. Its instructions are scanned on use."""
     from injection_scanner.scanner import scan
 
     head = scan(f"{document.name}: {document.description}\n{document.compatibility}")
@@ -278,7 +300,7 @@ def how_to_allow(folder: Path) -> str:
 
 
 def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
-    """Describe what is cut out of a text, by file line; `lines_before` lines precede the text in its file."""
+    """Describe what is cut out of a text, by file line. `lines_before` lines precede the text in its file."""
     return tuple(
         f"line {each.line + lines_before}: {each.why} ({each.rule})"
         for each in report.findings
@@ -287,7 +309,7 @@ def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
 
 
 def scan_instructions(text: str) -> "ScanReport":
-    """Scan a skill's instructions, once per content; a failed scan is repeated next time."""
+    """Scan a skill's instructions, once per content. A failed scan is repeated next time."""
     report = _look_through(text)
     if report.failure:
         _look_through.cache_clear()
@@ -302,12 +324,19 @@ def _look_through(text: str) -> "ScanReport":
 
 
 def _stays_away(document: SkillDocument, tools: frozenset[str], platform: str) -> str:
-    """Return the condition of a skill that is not met here."""
+    """Return a skill's unmet condition, or an empty string."""
     names = PLATFORMS.get(platform, (platform,))
     if document.platforms and not set(names) & set(document.platforms):
         return f"It is only for {', '.join(document.platforms)}."
-    lacking = [name for name in document.requires_tools if name not in tools]
-    return f"It needs the tools {', '.join(lacking)}." if tools and lacking else ""
+    if not tools:
+        return ""
+    if lacking := [name for name in document.requires_tools if name not in tools]:
+        return f"It needs the tools {', '.join(lacking)}."
+    if absent := [
+        name for name in document.requires_groups if not TOOL_GROUPS.get(name, frozenset()) & tools
+    ]:
+        return f"It needs tools of the groups {', '.join(absent)}."
+    return ""
 
 
 def _digest(content: bytes) -> str:

@@ -65,11 +65,10 @@ class SkillSource:
         news: Sequence[str] = (),
         is_here: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Read nothing until first use; `on_use` is called for each invoked skill, `news` contains notices for the
-        user.
+        """Prepare without reading anything.
 
-        While the session's files are on another machine (not `is_here`), no skills from this machine's folder are
-        offered.
+        `on_use` is called for each invoked skill; `news` contains notices for the user. Without `is_here`, the
+        session's files are on another machine, and no skills from this machine's folder are offered.
         """
         self._is_here = is_here
         self.on_use = on_use
@@ -88,7 +87,7 @@ class SkillSource:
         self._is_closed = False
 
     async def run(self) -> None:
-        """Read the skills, and again whenever the watch reports a change, until closed or cancelled."""
+        """Read the skills, and reread them whenever the watch reports a change, until closed or cancelled."""
         if self._is_closed:
             return
         async with anyio.create_task_group() as tasks:
@@ -150,7 +149,7 @@ class SkillSource:
             )
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return none: one tool serves all skills."""
+        """Return no tools, because one tool serves all skills."""
         return {}
 
     def templates(self) -> Mapping[str, PromptTemplate]:
@@ -163,7 +162,7 @@ class SkillSource:
         return skill.scope != "workspace" or self._is_here()
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Return none."""
+        """Return no libraries."""
         return {}
 
     def news(self) -> Sequence[str]:
@@ -202,7 +201,7 @@ def _described(skill: Skill) -> str:
 
 
 def _prompt(skill: Skill, words: str) -> str:
-    """Format a skill as a prompt; words that no placeholder takes follow it."""
+    """Format a skill as a prompt, followed by the words that no placeholder takes."""
     body, is_taken = _with_parameters(with_commands(skill.body), words)
     behind = f"\n\nThe user's own words: {words}" if words and not is_taken else ""
     head = f"Follow the skill {skill.name} (its files are in {skill.folder}):"

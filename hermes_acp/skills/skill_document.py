@@ -5,9 +5,12 @@ The standard is agentskills.io/specification; some mistakes in other agents' ski
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 
 from msgspec import Struct
+
+from hermes_acp.core.event_types import Surface
 
 NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 NAME_CHARACTERS: Final = 64
@@ -17,6 +20,17 @@ FENCE: Final = re.compile(r"\A\ufeff?---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL 
 PLAIN_LINE: Final = re.compile(r"([A-Za-z][\w-]*):[ \t]*(.*)")
 
 Weight = Literal["error", "warning"]
+SURFACES: Final[tuple[Surface, ...]] = ("editor", "terminal", "headless", "chat", "voice")
+SURFACE_NAMES: Final[Mapping[str, Surface]] = MappingProxyType(
+    {
+        **{each: each for each in SURFACES},
+        "ide": "editor",
+        "cli": "terminal",
+        "ci": "headless",
+        "messaging": "chat",
+    }
+)
+"""The surfaces by the names that a skill may use for them."""
 
 
 class DocumentMistake(Struct, frozen=True):
@@ -29,8 +43,8 @@ class DocumentMistake(Struct, frozen=True):
 class SkillDocument(Struct, frozen=True):
     """The content of a SKILL.md.
 
-    `platforms` and `requires_tools` are conditions for offering the skill; empty means none. `lines_before` is how many
-    lines of the file precede the body.
+    `platforms`, `surfaces`, `requires_tools` and `requires_groups` are conditions for offering the skill; empty means
+    none. `lines_before` is how many lines of the file precede the body.
     """
 
     name: str
@@ -42,10 +56,16 @@ class SkillDocument(Struct, frozen=True):
     requires_tools: tuple[str, ...] = ()
     hint: str = ""
     lines_before: int = 0
+    surfaces: tuple[Surface, ...] = ()
+    requires_groups: tuple[str, ...] = ()
+
+    def suits(self, surface: Surface) -> bool:
+        """Return whether the skill is for sessions that started on a surface. An unknown surface suits all skills."""
+        return not (self.surfaces and surface) or surface in self.surfaces
 
 
 def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tuple[DocumentMistake, ...]]:
-    """Parse a skill's text; None if it cannot be used. `folder_name` is what its name should be."""
+    """Parse a skill's text, or return None if it is unusable. `folder_name` is the expected name."""
     text = text.replace("\r\n", "\n")
     found = FENCE.match(text)
     if not found:
@@ -57,9 +77,11 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
     name = given if _is_name(given) or not _is_name(folder_name) else folder_name
     name = name or folder_name
     description = " ".join(_text(fields.get("description")).split())
-    mistakes += _judge_name(name, given, folder_name)
-    mistakes += _judge_length("description", description, DESCRIPTION_CHARACTERS)
-    mistakes += _judge_length("compatibility", _text(fields.get("compatibility")), COMPATIBILITY_CHARACTERS)
+    mistakes += _check_name(name, given, folder_name)
+    mistakes += _check_length("description", description, DESCRIPTION_CHARACTERS)
+    mistakes += _check_length("compatibility", _text(fields.get("compatibility")), COMPATIBILITY_CHARACTERS)
+    surfaces, unknown = _surfaces(fields)
+    mistakes += unknown
     if not description:
         mistakes.append(DocumentMistake("error", "It has no description to tell an agent when to use it."))
     if any(mistake.weight == "error" for mistake in mistakes):
@@ -74,6 +96,8 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
         metadata=_plain_mapping(metadata),
         platforms=tuple(name.lower() for name in _list(_condition(fields, "platforms"))),
         requires_tools=_list(_condition(fields, "requires-tools") or _condition(fields, "requires_tools")),
+        requires_groups=_groups(fields),
+        surfaces=surfaces,
         hint=_text(fields.get("argument-hint")),
         lines_before=text.count("\n", 0, len(text) - len(behind)),
     )
@@ -103,9 +127,9 @@ def _is_name(text: str) -> bool:
     return len(text) <= NAME_CHARACTERS and NAME.fullmatch(text) is not None
 
 
-def _judge_name(name: str, given: str, folder_name: str) -> list[DocumentMistake]:
+def _check_name(name: str, given: str, folder_name: str) -> list[DocumentMistake]:
     """Check the skill's effective name, and `given`, the name in its file (empty if there is none)."""
-    told = f"must be at most {NAME_CHARACTERS} of a-z, 0-9 and single hyphens between"
+    told = f"must be at most {NAME_CHARACTERS} characters: a-z, 0-9 and single hyphens in between"
     if not _is_name(name):
         return [DocumentMistake("error", f"Its name {name[:80]!r} {told}.")]
     if given and given != name:
@@ -119,17 +143,34 @@ def _judge_name(name: str, given: str, folder_name: str) -> list[DocumentMistake
     return []
 
 
-def _judge_length(what: str, text: str, most: int) -> list[DocumentMistake]:
+def _check_length(what: str, text: str, most: int) -> list[DocumentMistake]:
     if len(text) <= most:
         return []
     return [DocumentMistake("warning", f"Its {what} has {len(text):,} characters; {most:,} are allowed.")]
 
 
 def _condition(fields: Mapping[str, Any], name: str) -> object:
-    """Return a condition, which agents write at the top level or in the metadata."""
+    """Return a condition, which may be at the top level or in the metadata."""
     metadata = fields.get("metadata")
     inner = cast("dict[str, object]", metadata) if isinstance(metadata, dict) else {}
     return fields.get(name, inner.get(name))
+
+
+def _surfaces(fields: Mapping[str, Any]) -> tuple[tuple[Surface, ...], list[DocumentMistake]]:
+    """Return the surfaces that a skill is for, and a mistake for each unknown one."""
+    names = [name.lower() for name in _list(_condition(fields, "surfaces"))]
+    known: dict[str, Surface] = {name: SURFACE_NAMES[name] for name in names if name in SURFACE_NAMES}
+    mistakes = [
+        DocumentMistake("error", f"Its surface {name[:40]!r} is unknown. Use {', '.join(SURFACES)}.")
+        for name in names
+        if name not in known
+    ]
+    return tuple(dict.fromkeys(known.values())), mistakes
+
+
+def _groups(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    keys = ("requires-groups", "requires_groups", "requires-toolsets", "requires_toolsets")
+    return _list(next((found for key in keys if (found := _condition(fields, key))), None))
 
 
 def _text(value: object) -> str:
@@ -137,7 +178,7 @@ def _text(value: object) -> str:
 
 
 def _list(value: object) -> tuple[str, ...]:
-    """Parse a list, or words separated by commas or blanks; brackets keep words together."""
+    """Parse a list, or words separated by commas or spaces. Brackets keep words together."""
     if isinstance(value, list):
         return tuple(str(each).strip() for each in cast("list[object]", value) if str(each).strip())
     return tuple(re.findall(r"[^\s,(]+(?:\([^)]*\))?", _text(value)))

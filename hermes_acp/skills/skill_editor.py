@@ -26,7 +26,7 @@ SHAPE: Final = "A SKILL.md begins with `---`, `name: NAME`, `description: …`, 
 
 
 class _Plan(Struct, frozen=True):
-    """A change as files, by relative path: those to write and to delete, and the folder before the change."""
+    """A change as files by relative path: those to write, those to delete, and the folder before the change."""
 
     folder: Path
     scope: SkillScope
@@ -37,7 +37,7 @@ class _Plan(Struct, frozen=True):
 
 
 class SkillEditor:
-    """Changes the skills of a user and of the folders they work in; `likeness` finds similar skills."""
+    """Changes the skills of a user and of the folders they work in. `likeness` finds similar skills."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class SkillEditor:
         if len(name) > NAME_CHARACTERS or not NAME.fullmatch(name):
             raise BadRequest(
                 f"{name[:EXCERPT_CHARACTERS]!r} is not a valid skill name.",
-                hint=f"At most {NAME_CHARACTERS} of a-z, 0-9 and single hyphens in between.",
+                hint=f"Use at most {NAME_CHARACTERS} characters: a-z, 0-9 and single hyphens in between.",
             )
         collection = self._library.collection(cwd)
         known = collection.find(name)
@@ -164,8 +164,8 @@ class SkillEditor:
         folder = Path(os.path.realpath(skill.folder))
         if skill.scope == "builtin":
             raise BadRequest(
-                f"The skill {skill.name} comes with the program and cannot be changed.",
-                hint="Create one of the same name, which replaces it.",
+                f"The skill {skill.name} is built in and cannot be changed.",
+                hint="Create one with the same name, which replaces it.",
             )
         if skill.scope == "workspace" and not folder.is_relative_to(os.path.realpath(skill.root)):
             raise BadRequest(f"The skill {skill.name} is outside this workspace.")

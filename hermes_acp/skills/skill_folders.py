@@ -56,7 +56,10 @@ def parents(cwd: str, home: Path, user_home: Path) -> frozenset[Path]:
 
 
 def may_hold_skills(path: Path) -> bool:
-    """Return whether a folder's name may lead to skills; home folders and projects contain much else that changes."""
+    """Return whether a folder with this name may contain skills.
+
+    Home folders and projects contain much else that changes.
+    """
     return path.name in LEADING or path.parent.name in PACKAGES
 
 

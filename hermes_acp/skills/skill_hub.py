@@ -5,10 +5,8 @@ skill in use is the one that was checked, whatever happens to the source.
 """
 
 import os
-import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +17,7 @@ from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.skills.git_source import Blob, GitSource
 from hermes_acp.skills.skill_collection import FILE
 from hermes_acp.skills.skill_document import NAME, read_document
+from hermes_acp.skills.skill_source import FetchedFiles, Source, version_files
 from hermes_acp.skills.skill_usage import SkillUsageTracker
 from hermes_acp.skills.skill_validation import (
     MAX_FILES,
@@ -27,41 +26,30 @@ from hermes_acp.skills.skill_validation import (
     check_skill,
     text_of,
 )
+from hermes_acp.skills.taps.skill_capabilities import capabilities_of
 from hermes_acp.storage.file_locks import file_lock
 from hermes_acp.storage.private_files import private_folder, remove_folder, storage_error, write_whole
 from hermes_acp.storage.version_history import ChangeCause, VersionFile, check_path, read_tree, tree_digest
 
 LISTED: Final = 20
-PAGE: Final = re.compile(
-    r"(?P<place>https://[^/?#]+/(?:[^/?#]+/)+?[^/?#]+)(?:/-)?/tree/(?P<ref>[^/?#]+)/(?P<path>[^?#]+?)/?"
-)
 NOT_APPROVED: Final = (
     "Its files are not those that were approved: `hermes-acp skills history {name}` says who changed them, "
-    "`hermes-acp skills update {name}` gets the source's again."
+    "`hermes-acp skills update {name}` fetches the source's files again."
 )
-
-
-class Source(Struct, frozen=True):
-    """The source of a skill: a folder in a repository at a branch, tag or commit; or a local folder."""
-
-    place: str
-    path: str = ""
-    ref: str = ""
-    is_folder: bool = False
-
-    @property
-    def text(self) -> str:
-        """The source as a person would write it."""
-        return f"{self.place}{f'#{self.path}' if self.path else ''}{f'@{self.ref}' if self.ref else ''}"
 
 
 class LockEntry(Struct, frozen=True):
-    """An installed skill: its source, the source's commit, the digest of its files, the installation time (epoch)."""
+    """An installed skill: its source, the source's commit, the digest of its files, the installation time (epoch).
+
+    `tap` is the tap it comes from, if any, and `version` its version there.
+    """
 
     source: Source
     commit: str
     digest: str
     installed_at: float
+    tap: str = ""
+    version: int = 0
 
 
 class LockFile(Struct, frozen=True):
@@ -72,18 +60,37 @@ class LockFile(Struct, frozen=True):
 
 
 class SkillCandidate(Struct, frozen=True):
-    """A skill in quarantine at `place`: its files, the findings, and how it differs from the installed version."""
+    """A skill in quarantine at `place`: what was fetched, the findings, and how it differs from the installed version.
+
+    `before` are the files of the installed version, and `gained` the capabilities that it does not have.
+    """
 
     name: str
     description: str
     source: Source
-    commit: str
-    files: dict[str, Blob]
+    fetched: FetchedFiles
     digest: str
     check: SkillCheck
     place: str
     changes: tuple[str, ...]
-    is_installed: bool = False
+    capabilities: tuple[str, ...] = ()
+    gained: tuple[str, ...] = ()
+    before: Mapping[str, Blob] = {}
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether another version is installed."""
+        return bool(self.before)
+
+    @property
+    def commit(self) -> str:
+        """The source's commit."""
+        return self.fetched.commit
+
+    @property
+    def files(self) -> dict[str, Blob]:
+        """The skill's files."""
+        return self.fetched.files
 
     @property
     def is_new(self) -> bool:
@@ -92,7 +99,7 @@ class SkillCandidate(Struct, frozen=True):
 
 
 class SkillAudit(Struct, frozen=True):
-    """The state of an installed skill; `troubles` are why it is not what was approved, or would not be approved now."""
+    """The state of an installed skill. `troubles` say why it is not what was approved, or would not be approved now."""
 
     name: str
     locked: LockEntry
@@ -101,7 +108,7 @@ class SkillAudit(Struct, frozen=True):
 
 
 class SkillHub:
-    """The skills that a user installed; `search_path` is where git is looked up."""
+    """The skills that a user installed. `search_path` is where git is looked up."""
 
     def __init__(
         self, home: Path, usage_tracker: SkillUsageTracker, now: Callable[[], float], search_path: str
@@ -133,23 +140,26 @@ class SkillHub:
         return skills
 
     @contextmanager
-    def fetched(self, source: Source) -> Generator[SkillCandidate]:
-        """Fetch a skill into quarantine and check it; it stays there until the block ends.
+    def fetched(
+        self, source: Source, fetch: "Callable[[Source, Path], FetchedFiles] | None" = None
+    ) -> Generator[SkillCandidate]:
+        """Fetch a skill into quarantine and check it.
 
-        Raises BadRequest, StorageError.
+        It stays there until the block ends. `fetch` fetches the files if the source is neither a repository nor a
+        folder. Raises BadRequest, StorageError.
         """
         place = private_folder(self._quarantine / os.urandom(6).hex())
         try:
-            commit, path, files = self._files_of(source, place)
-            source = msgspec.structs.replace(source, path=path)
-            name = _name_of(files, source)
-            self._hold(place / "files", files)
-            yield self._candidate(name, source, commit, files, str(place / "files"))
+            found = (fetch or self._files_of)(source, place)
+            source = msgspec.structs.replace(source, path=found.path)
+            name = _name_of(found.files, source)
+            self._hold(place / "files", found.files)
+            yield self._candidate(name, source, found, str(place / "files"))
         finally:
             remove_folder(place)
 
     def install(self, candidate: SkillCandidate) -> None:
-        """Install exactly what was fetched; the previous version is stored. Raises BadRequest, StorageError."""
+        """Install exactly what was fetched, and store the previous version. Raises BadRequest, StorageError."""
         if candidate.check.faults:
             raise BadRequest(f"{candidate.name} is not installed: {' '.join(candidate.check.faults)}")
         at = self._now()
@@ -159,8 +169,11 @@ class SkillHub:
         files = {path: (blob.content, blob.is_executable) for path, blob in candidate.files.items()}
         with self._alone():
             self._require_room(candidate.name, candidate.source)
+            self._require_newer(candidate)
             self._usage_tracker.history(self._folder(candidate.name)).replace_content(files, cause)
-            self._write(candidate.name, LockEntry(candidate.source, candidate.commit, candidate.digest, at))
+            found = candidate.fetched
+            locked = LockEntry(candidate.source, found.commit, candidate.digest, at, found.tap, found.version)
+            self._write(candidate.name, locked)
 
     def remove(self, name: str) -> None:
         """Archive an installed skill and forget its source. Raises BadRequest, StorageError."""
@@ -189,7 +202,7 @@ class SkillHub:
         except BadRequest as trouble:
             return SkillAudit(name, locked, (str(trouble),))
         if not tree:
-            return SkillAudit(name, locked, (f"{folder} is gone.",))
+            return SkillAudit(name, locked, (f"{folder} no longer exists.",))
         check = check_skill(
             name, {each.path: (folder / each.path).read_bytes() for each in tree}, is_foreign=True
         )
@@ -200,20 +213,20 @@ class SkillHub:
         )
         return SkillAudit(name, locked, (*changed, *check.faults), (*check.warnings, *unseen))
 
-    def _files_of(self, source: Source, place: Path) -> tuple[str, str, dict[str, Blob]]:
+    def _files_of(self, source: Source, place: Path) -> FetchedFiles:
         if source.is_folder:
             folder = Path(source.place)
             tree = read_tree(folder)
             files = {each.path: Blob((folder / each.path).read_bytes(), each.is_executable) for each in tree}
-            return "", "", files
+            return FetchedFiles("", "", files)
         git = GitSource(place / "git", self._search_path)
         commit = git.fetch(source.place, source.ref)
         path = _folder_in(git.folders_with(commit, FILE), source)
         files = git.files(commit, path, max_files=MAX_FILES, most_bytes=MAX_FOLDER_BYTES)
-        return commit, path, files
+        return FetchedFiles(commit, path, files)
 
     def _hold(self, place: Path, files: Mapping[str, Blob]) -> None:
-        """Quarantine the files; none of them can be executed there."""
+        """Quarantine the files without executable permissions."""
         try:
             for path, blob in files.items():
                 check_path(path)
@@ -222,25 +235,31 @@ class SkillHub:
         except OSError as error:
             raise storage_error("write to the quarantine", place, error) from error
 
-    def _candidate(
-        self, name: str, source: Source, commit: str, files: dict[str, Blob], place: str
-    ) -> SkillCandidate:
+    def _candidate(self, name: str, source: Source, found: FetchedFiles, place: str) -> SkillCandidate:
+        files = found.files
         contents = {path: blob.content for path, blob in files.items()}
         check = check_skill(name, contents, is_foreign=True)
         document, _ = read_document(text_of(contents.get(FILE, b"")) or "", name)
-        kept = _kept(files)
+        kept = version_files(files)
         before = read_tree(self._folder(name)) if name in self.installed() else ()
+        known = {
+            each.path: Blob((self._folder(name) / each.path).read_bytes(), each.is_executable)
+            for each in before
+        }
+        capabilities = capabilities_of(name, files)
+        able = frozenset(capabilities_of(name, known))
         return SkillCandidate(
             name=name,
             description=document.description if document else "",
             source=source,
-            commit=commit,
-            files=files,
+            fetched=found,
             digest=tree_digest(kept),
             check=check,
             place=place,
             changes=_changes(before, kept),
-            is_installed=bool(before),
+            capabilities=capabilities,
+            gained=tuple(each for each in capabilities if each not in able) if before else (),
+            before=known,
         )
 
     def _require_room(self, name: str, source: Source) -> None:
@@ -252,8 +271,18 @@ class SkillHub:
             )
         if known and (known.source.place, known.source.path) != (source.place, source.path):
             raise BadRequest(
-                f"A skill {name} from {known.source.text} is installed already.",
+                f"A skill {name} from {known.source.text} is already installed.",
                 hint=f"`hermes-acp skills remove {name}` removes it.",
+            )
+
+    def _require_newer(self, candidate: SkillCandidate) -> None:
+        """Raise BadRequest if a tap offers an older version than the installed one."""
+        known = self.installed().get(candidate.name)
+        if known and known.tap == candidate.fetched.tap and candidate.fetched.version < known.version:
+            raise BadRequest(
+                f"{candidate.name} is installed in version {known.version}; the tap {known.tap} offers version "
+                f"{candidate.fetched.version}.",
+                hint="Nothing was changed. Ask the publisher, or remove the skill first.",
             )
 
     def _alone(self) -> AbstractContextManager[None]:
@@ -272,39 +301,6 @@ class SkillHub:
 
     def _folder(self, name: str) -> Path:
         return self._home / "skills" / name
-
-
-def read_source(text: str, cwd: Path) -> Source:
-    """Parse a source: `GIT_URL[#path][@ref]`, or a folder relative to `cwd`. Raises BadRequest."""
-    folder = (cwd / text).resolve()
-    if folder.is_dir():
-        return Source(str(folder), is_folder=True)
-    text = _from_page(text)
-    place, has_path, behind = text.partition("#")
-    ref = ""
-    if has_path:
-        behind, _, ref = behind.partition("@")
-    elif "@" in (last := place[place.rfind("/") + 1 :]) and "/" in place:
-        place, ref = place[: len(place) - len(last)] + last.partition("@")[0], last.partition("@")[2]
-    path = behind.strip("/")
-    is_address = place.startswith(("https://", "ssh://", "file://")) or _is_short_ssh(place)
-    if not is_address or any(part in ("", "..", ".") for part in path.split("/") if path):
-        raise BadRequest(
-            f"{text!r} is neither a folder here nor the address of a repository.",
-            hint="Use https://host/repository.git#path/of/the/skill@tag, an ssh or file address, or a folder.",
-        )
-    return Source(place, path, ref)
-
-
-def _from_page(text: str) -> str:
-    """Convert the URL of a folder's GitHub or GitLab page to a source; return other text unchanged."""
-    found = PAGE.fullmatch(text)
-    return f"{found['place']}#{found['path']}@{found['ref']}" if found else text
-
-
-def _is_short_ssh(place: str) -> bool:
-    head, colon, _ = place.partition(":")
-    return bool(colon) and "@" in head and "/" not in head and not place.startswith("-")
 
 
 def _folder_in(folders: tuple[str, ...], source: Source) -> str:
@@ -334,14 +330,6 @@ def _name_of(files: Mapping[str, Blob], source: Source) -> str:
     if document is None:
         raise BadRequest(f"{source.text} is not a valid skill: {' '.join(each.text for each in mistakes)}")
     return document.name
-
-
-def _kept(files: Mapping[str, Blob]) -> tuple[VersionFile, ...]:
-    found = [
-        VersionFile(path, sha256(blob.content).hexdigest(), blob.is_executable)
-        for path, blob in files.items()
-    ]
-    return tuple(sorted(found, key=lambda file: file.path))
 
 
 def _changes(before: tuple[VersionFile, ...], after: tuple[VersionFile, ...]) -> tuple[str, ...]:

@@ -1,10 +1,7 @@
-"""The agent's learning of skills: usage and results, and the editor for skills.
-
-Both are created on first use.
-"""
+"""How the agent learns skills: usage tracking and the skill editor, both created on first use."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from anyio.to_thread import run_sync
 
@@ -18,6 +15,8 @@ if TYPE_CHECKING:
     from hermes_acp.skills.skill_usage import SkillUsageTracker
     from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
 
+TIDY_INTERVAL_S: Final = 86_400.0
+
 
 class SkillLearning:
     """The services of one process for learning skills."""
@@ -25,7 +24,7 @@ class SkillLearning:
     def __init__(self, environment: Environment, clock: Clock) -> None:
         self._environment = environment
         self._clock = clock
-        self._has_tidied = False
+        self._tidied_at: float | None = None
 
     @cached_property
     def usage_tracker(self) -> "SkillUsageTracker":
@@ -46,10 +45,11 @@ class SkillLearning:
         return {"skill_uses": self.usage_tracker, "skill_workshop": workshop}
 
     def tidy(self) -> tuple[str, ...]:
-        """Archive skills that are no longer used, once per process; return notices for the user. Blocks."""
-        if self._has_tidied:
+        """Archive skills that are no longer used, once a day, and return notices for the user. Blocks."""
+        now = self._clock.now()
+        if self._tidied_at is not None and now - self._tidied_at < TIDY_INTERVAL_S:
             return ()
-        self._has_tidied = True
+        self._tidied_at = now
         try:
             return self.usage_tracker.archive_stale()
         except HermesError as error:

@@ -1,4 +1,4 @@
-"""The skills of every place a process works in, read once and again when they change.
+"""The skills of every place a process works in, read once and reread when they change.
 
 A place is a working directory; its cache is renewed when one of its files changes.
 """
@@ -11,6 +11,7 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.event_types import Surface
 from hermes_acp.core.ports.skill_ports import SkillContent
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.skills.inline_commands import with_commands
@@ -26,7 +27,7 @@ from hermes_acp.skills.skill_collection import (
     fingerprint,
 )
 from hermes_acp.skills.skill_folders import SkillFolder, find_skill_folders, parents
-from hermes_acp.skills.skill_search import search_skills
+from hermes_acp.skills.suggestions.skill_search import search_skills
 from hermes_acp.storage.allowed_texts import digest_of, read_allowed
 from hermes_acp.storage.bounded_reading import read_regular_file
 
@@ -43,6 +44,7 @@ HEAD: Final = (
 class _Read(Struct, frozen=True):
     mark: Fingerprint
     tools: frozenset[str]
+    disabled: frozenset[str]
     collection: SkillCollection
 
 
@@ -56,15 +58,17 @@ class SkillLibrary:
         is_elsewhere: Callable[[Workspace], bool] = lambda _: False,
         admits: Callable[[str, Skill, Path], bool] | None = None,
         is_foreign: Callable[[str], bool] = lambda _: False,
+        disabled: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
-        """Read nothing until first use; `is_elsewhere` says whether a workspace's files are on another machine.
-        `admits` says
-        whether the `skill` tool may show a file of a workspace skill in a place, `is_foreign` whether a path
-        belongs to another profile.
+        """Prepare without reading anything. `is_elsewhere` says whether a workspace's files are on another machine.
+
+        `admits` says whether the `skill` tool may show a file of a workspace skill in a place, `is_foreign` whether a
+        path belongs to another profile, `disabled` which skills are turned off.
         """
         self.is_foreign = is_foreign
         self._is_elsewhere = is_elsewhere
         self._admits = admits
+        self._disabled = disabled
         self._written: dict[Path, str] = {}
         self._home = home
         self._user_home = user_home
@@ -78,7 +82,7 @@ class SkillLibrary:
         self._tools = frozenset(names)
 
     def place(self, workspace: Workspace) -> str:
-        """Return the folder whose skills apply to a workspace; a remote workspace has only the user's own."""
+        """Return the folder whose skills apply to a workspace. A remote workspace has only the user's own."""
         return str(self._home) if self._is_elsewhere(workspace) else workspace.cwd
 
     def find_skill_folders(self, cwd: str) -> tuple[SkillFolder, ...]:
@@ -96,15 +100,14 @@ class SkillLibrary:
         mark, allowed = fingerprint(places), read_allowed(self._home)
         if allowed != self._reading.allowed:
             self._reading, self._read = SkillReader(allowed, self.is_foreign), {}
-        kept = self._read.get(cwd)
-        if kept is None or (kept.mark, kept.tools) != (mark, self._tools):
-            kept = self._read[cwd] = _Read(
-                mark, self._tools, collect_skills(places, self._tools, reading=self._reading)
-            )
+        kept, disabled = self._read.get(cwd), self._disabled()
+        if kept is None or (kept.mark, kept.tools, kept.disabled) != (mark, self._tools, disabled):
+            found = collect_skills(places, self._tools, reading=self._reading, disabled=disabled)
+            kept = self._read[cwd] = _Read(mark, self._tools, disabled, found)
         return kept.collection
 
     def findings(self, cwd: str) -> Mapping[str, tuple[str, ...]]:
-        """Return what the scanner blocks in each skill of a place, by folder. Blocks; the first call is slow."""
+        """Return what the scanner blocks in each skill of a place, by folder. Blocks, and the first call is slow."""
         found = {skill.folder: self.records.of(skill) for skill in self.collection(cwd).skills}
         self.records.keep()
         return found
@@ -113,16 +116,19 @@ class SkillLibrary:
         """Return the skills that apply to a workspace. Blocks."""
         return self.collection(self.place(workspace)).skills
 
-    def index(self, cwd: str) -> str:
-        """Return the prompt's text about a place's skills, or an empty string if there are none. Blocks."""
-        lines = [_line(skill) for skill in self.collection(cwd).skills]
+    def index(self, cwd: str, surface: Surface = "") -> str:
+        """Return the prompt's text about a place's skills, or an empty string if there are none. Blocks.
+
+        Skills that are not for the session's surface are left out, if the surface is known.
+        """
+        lines = [_line(skill) for skill in self.collection(cwd).skills if skill.document.suits(surface)]
         shown: list[str] = []
         left = INDEX_CHARACTERS
         for line in lines:
             left -= len(line)
             if left < 0:
                 shown.append(
-                    f"- and {len(lines) - len(shown)} more: the tool skill lists them without a name"
+                    f"- and {len(lines) - len(shown)} more: call the tool skill without a name to list all"
                 )
                 break
             shown.append(line)
@@ -157,7 +163,7 @@ class SkillLibrary:
         self._written[path.resolve()] = digest_of(content)
 
     def _is_as_written(self, path: Path) -> bool:
-        """Return whether a file is as the agent left it."""
+        """Return whether a file is unchanged since the agent wrote it."""
         folder = path.parent.resolve()
         content = read_regular_file(folder / path.name, folder, MAX_FILE_BYTES)
         known = self._written.get(folder / path.name)
@@ -197,7 +203,9 @@ class SkillLibrary:
 def _line(skill: Skill) -> str:
     said = skill.document.description
     short = said if len(said) <= LINE_CHARACTERS else said[: LINE_CHARACTERS - 1] + "…"
-    return f"- {skill.name}: {short}"
+    surfaces = skill.document.surfaces
+    only = f" (only for: {', '.join(surfaces)})" if surfaces else ""
+    return f"- {skill.name}: {short}{only}"
 
 
 def _read_file(skill: Skill, file: str, allowed: frozenset[str]) -> tuple[str, tuple[str, ...]]:

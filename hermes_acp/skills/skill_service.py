@@ -10,6 +10,7 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.event_types import Surface
 from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.core.ports.tool_ports import ToolSource
 from hermes_acp.core.ports.trust_ports import Trust, TrustItem
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
 
 
 class SkillService:
-    """Owns the library, and a command source for each session; `start` runs a task in the app.
+    """Owns the library, and a command source for each session.
 
-    With `learning`, skill uses are counted.
+    `start` runs a task in the app. With `learning`, skill uses are counted.
     """
 
     def __init__(
@@ -48,12 +49,12 @@ class SkillService:
         admits: Callable[[str, Path, TrustItem | None], bool] | None = None,
         watcher: "Callable[[], FolderWatcher] | None" = None,
     ) -> None:
-        """Read nothing until first use; `elsewhere` names the backend of a workspace whose files are not on this
-        machine.
+        """Prepare without reading anything.
 
-        `remote_backend_for` does the same for the backend that a session chose. `admits` says whether a file of a
-        workspace skill may be used; its last argument is the trust item for the skill's text. It may block.
-        `watcher` returns the process's watcher of folders; without one, skills are not followed.
+        `elsewhere` names the backend of a workspace whose files are not on this machine. `remote_backend_for` does the
+        same for the backend that a session chose. `admits` says whether a file of a workspace skill may be used; its
+        last argument is the trust item for the skill's text. It may block. `watcher` returns the process's folder
+        watcher. Without one, changes of skills are not followed.
         """
         self._elsewhere = elsewhere
         self._remote_backend_for = remote_backend_for
@@ -68,7 +69,7 @@ class SkillService:
 
     @cached_property
     def library(self) -> "SkillLibrary":
-        """The skill library; created in a worker thread, since it imports the scanner."""
+        """The skill library, created in a worker thread because it imports the scanner."""
         from hermes_acp.skills.skill_library import SkillLibrary
 
         user_home = self._environment.variables.get("HOME") or str(self._environment.private_folder.parent)
@@ -78,6 +79,7 @@ class SkillService:
             self._is_elsewhere,
             self._admits,
             self._environment.is_foreign,
+            self._disabled_skills,
         )
 
     def _own_watcher(self) -> "FolderWatcher":
@@ -86,7 +88,10 @@ class SkillService:
         return FolderWatcher(self._start)
 
     def _admits(self, cwd: str, skill: "Skill", file: Path) -> bool:
-        """Return whether a workspace skill's file may be used: it was there before, or the user approved it. Blocks."""
+        """Return whether a workspace skill's file may be used, because it was there before or the user approved it.
+
+        Blocks.
+        """
         from hermes_acp.skills.skill_collection import FILE
         from hermes_acp.skills.skill_commands import trust_item
 
@@ -97,12 +102,12 @@ class SkillService:
         return bool(self._elsewhere and self._elsewhere(workspace))
 
     def place_of(self, record: Record) -> str:
-        """Return the local folder whose skills a session gets; a remote session gets none from its workspace."""
+        """Return the local folder whose skills a session gets. A remote session gets none from its workspace."""
         is_remote = self._remote_backend_for and self._remote_backend_for(record.options.backend)
         return str(self._environment.home) if is_remote else record.cwd
 
     def _has_skills(self) -> bool:
-        """Return whether skills are enabled; invalid settings are reported where a model is needed."""
+        """Return whether skills are enabled. Invalid settings are reported where a model is needed."""
         from hermes_acp.config.settings import load_settings
 
         try:
@@ -110,12 +115,21 @@ class SkillService:
         except ConfigError:
             return False
 
-    def index(self, cwd: str) -> str:
-        """Return a new session's prompt text about a place's skills. Blocks."""
-        return self.library.index(cwd) if self._has_skills() else ""
+    def _disabled_skills(self) -> frozenset[str]:
+        """Return the names of skills that are turned off. Blocks."""
+        from hermes_acp.config.settings import load_settings
 
-    def attend(self, session: "EquippedSession", trust: Trust) -> None:
-        """Offer a session its skills as commands; they are read in the background."""
+        try:
+            return frozenset(load_settings(self._environment).skills.disabled)
+        except ConfigError:
+            return frozenset()
+
+    def index(self, cwd: str, surface: Surface = "") -> str:
+        """Return the prompt's text about a place's skills for a session that started on a surface. Blocks."""
+        return self.library.index(cwd, surface) if self._has_skills() else ""
+
+    def offer_skills(self, session: "EquippedSession", trust: Trust) -> None:
+        """Offer a session its skills as commands, reading them in the background."""
 
         def make() -> ToolSource | None:
             if not self._has_skills():
@@ -187,7 +201,7 @@ class SkillService:
         findings = await run_sync(self.library.findings, place)
         return await run_sync(overview, collection, usage_tracker, is_trusted, similar_skills, findings)
 
-    def brings(self, place: str) -> tuple[TrustItem, ...]:
+    def trust_items(self, place: str) -> tuple[TrustItem, ...]:
         """Return the skills that a workspace contains, for the user to trust. Blocks."""
         if not self._has_skills():
             return ()

@@ -1,9 +1,9 @@
 """Track how skills are used, revert changes that made one fail, and archive failing or stale ones.
 
 Blocks: use it in a worker thread. A use is a turn in which a skill's text was read, by the tool or as a slash command.
-A use failed if the turn produced nothing, if the user undid it, or if the agent said so. After `MAX_FAILURES`
-consecutive failures since the agent last changed a skill, that change is reverted; a skill whose versions are all the
-agent's is finally archived. A manual change restarts the count and is never reverted.
+A use failed if the turn produced nothing, if the user undid it, or if the agent reported a failure. After
+`MAX_FAILURES` consecutive failures since the agent last changed a skill, that change is reverted. A skill whose
+versions are all the agent's is finally archived. A manual change restarts the count and is never reverted.
 """
 
 import os
@@ -36,7 +36,7 @@ UNUSED: Final = "not used for {days} days"
 
 
 class SkillUsage(Struct, frozen=True):
-    """The results of a skill; times are epoch seconds. `in_a_row` counts failures since `version` of its folder."""
+    """The results of a skill. Times are epoch seconds. `in_a_row` counts failures since `version` of its folder."""
 
     uses: int = 0
     failures: int = 0
@@ -55,7 +55,7 @@ class SkillUse(Struct, frozen=True):
 
 
 class SkillUsageTracker:
-    """The uses of all skills in a home folder; those of running turns are held until their result is known."""
+    """The uses of all skills in a home folder. Those of running turns are held until their result is known."""
 
     def __init__(self, home: Path, now: Callable[[], float]) -> None:
         self._home = home
@@ -65,7 +65,7 @@ class SkillUsageTracker:
         self._reported: dict[str, set[str]] = {}
 
     def note(self, session_id: str, name: str, folder: str) -> None:
-        """Record that a session's turn uses a skill; cheap."""
+        """Record that a session's turn uses a skill. Cheap."""
         place = os.path.realpath(folder)
         self._running.setdefault(session_id, {})[place] = SkillUse(name, place)
 
@@ -75,11 +75,11 @@ class SkillUsageTracker:
         self._reported.setdefault(session_id, set()).add(os.path.realpath(folder))
 
     def has_uses(self, session_id: str) -> bool:
-        """Return whether a session's turn has used a skill so far; cheap."""
+        """Return whether a session's turn has used a skill so far. Cheap."""
         return session_id in self._running
 
     def settle(self, session_id: str, *, has_failed: bool) -> tuple[str, ...]:
-        """Count the uses in a session's finished turn; return notices about the consequences.
+        """Count the uses in a session's finished turn, and return notices about the consequences.
 
         Raises StorageError.
         """
@@ -121,7 +121,7 @@ class SkillUsageTracker:
         return histories(self._home, KIND)
 
     def archive_stale(self) -> tuple[str, ...]:
-        """Archive user skills that the agent wrote and nobody has used for a long time; return notices.
+        """Archive user skills that the agent wrote and nobody has used for a long time, and return notices.
 
         Raises StorageError.
         """

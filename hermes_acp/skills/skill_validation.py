@@ -5,6 +5,7 @@ Source: agentskills.io/specification.
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,16 @@ MAX_FILES: Final = 200
 MAX_FOLDER_BYTES: Final = 10 << 20
 LINK: Final = re.compile(r"\[[^\]\n]*\]\(<?([^)\s>#?]+)[^)\n]*\)")
 ELSEWHERE: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|/|#|\$|~|\{")
+MAX_SHOWN_CHARACTERS: Final = 120
+MAX_SHOWN_COMMANDS: Final = 5
+"""Per file."""
+_SHELL: Final = r"(?:[\w./-]{0,60}/)?(?:ba|da|k|z)?sh\b"
+_RUN_DOWNLOAD: Final = re.compile(
+    r"\b(?:curl|wget|irm|iwr|invoke-restmethod|invoke-webrequest)\b(?:[^|\n]|\\\n){0,200}\|[\s\\]{0,40}"
+    rf"(?:(?:sudo(?:\s+-\S{{1,20}})?\s+)?{_SHELL}|iex\b|invoke-expression\b)"
+    rf"|\b(?:eval|source|(?:ba|da|k|z)?sh)\s[^\n]{{0,40}}?[$<]\(\s*(?:curl|wget)\b",
+    re.IGNORECASE,
+)
 
 
 class FileFinding(Struct, frozen=True):
@@ -31,16 +42,16 @@ class FileFinding(Struct, frozen=True):
     finding: "Finding"
 
     @property
-    def told(self) -> str:
-        """The finding in a few words."""
+    def summary(self) -> str:
+        """A short description of the finding."""
         found = self.finding
         return f"{self.file}, line {found.line}: {found.why} ({found.rule})"
 
 
 class SkillCheck(Struct, frozen=True):
-    """The result of checking a skill's files; with `faults`, the skill is invalid.
+    """The result of checking a skill's files.
 
-    `warnings` are for the person who decides.
+    With `faults`, the skill is invalid. `warnings` are for the person who decides.
     """
 
     faults: tuple[str, ...] = ()
@@ -50,14 +61,32 @@ class SkillCheck(Struct, frozen=True):
 def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = False) -> SkillCheck:
     """Check all files of a skill, given by relative path, for a folder of that name.
 
-    If the skill `is_foreign`, it was also written for other agents, and tolerated mistakes are warnings.
+    If `is_foreign`, the skill was also written for other agents, and tolerated mistakes are warnings.
     """
     faults, warnings = _document(name, files, is_foreign=is_foreign)
     faults += _sizes(files)
     findings = scan_files(files)
-    faults += [f"The scanner blocks {found.told}." for found in findings if found.finding.severity == "block"]
-    warnings += [f"The scanner warns of {each.told}." for each in findings if each.finding.severity == "warn"]
+    faults += [
+        f"The scanner blocks {found.summary}." for found in findings if found.finding.severity == "block"
+    ]
+    warnings += [
+        f"The scanner warns of {each.summary}." for each in findings if each.finding.severity == "warn"
+    ]
+    if is_foreign:
+        warnings += _run_downloads(files)
     return SkillCheck(tuple(faults), tuple(warnings))
+
+
+def _run_downloads(files: Mapping[str, bytes]) -> list[str]:
+    """List the commands that run what they download: whoever serves it can change it later."""
+    found: list[str] = []
+    for path, content in sorted(files.items()):
+        text = text_of(content) or ""
+        for command in islice(_RUN_DOWNLOAD.finditer(text), MAX_SHOWN_COMMANDS):
+            line = text.count("\n", 0, command.start()) + 1
+            shown = " ".join(command[0].split())[:MAX_SHOWN_CHARACTERS]
+            found.append(f"{path}, line {line}, runs what it downloads: {shown}")
+    return found
 
 
 def scan_files(files: Mapping[str, bytes]) -> tuple[FileFinding, ...]:
@@ -86,11 +115,11 @@ def _document(name: str, files: Mapping[str, bytes], *, is_foreign: bool) -> tup
     most = MAX_BYTES if is_foreign else MAX_TEXT_BYTES
     if len(content) > most:
         hint = "move tables and reference into references/"
-        return [f"Its {FILE} has {len(content):,} bytes; at most {most:,} are taken: {hint}."], []
+        return [f"Its {FILE} has {len(content):,} bytes; the maximum is {most:,}: {hint}."], []
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        return [f"Its {FILE} is not UTF-8: byte {error.start} does not fit."], []
+        return [f"Its {FILE} is not UTF-8: the byte at offset {error.start} is invalid."], []
     document, mistakes = read_document(text, name)
     faults = [each.text for each in mistakes if each.weight == "error" or not is_foreign]
     warnings = [each.text for each in mistakes if each.weight == "warning" and is_foreign]
@@ -121,6 +150,6 @@ def _without_code(text: str) -> str:
 def _sizes(files: Mapping[str, bytes]) -> list[str]:
     size_bytes = sum(map(len, files.values()))
     if len(files) > MAX_FILES or size_bytes > MAX_FOLDER_BYTES:
-        most = f"at most {MAX_FILES} of {MAX_FOLDER_BYTES:,} are taken"
+        most = f"the limits are {MAX_FILES} and {MAX_FOLDER_BYTES:,}"
         return [f"It has {len(files)} files of {size_bytes:,} bytes; {most}."]
     return []

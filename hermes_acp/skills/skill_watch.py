@@ -23,7 +23,7 @@ BackgroundWork = Callable[[], Coroutine[Any, Any, None]]
 
 
 class SkillWatch:
-    """Follows the folders of a working directory through `watcher`; `start` runs its work."""
+    """Follows the folders of a working directory through `watcher`. `start` runs its background work."""
 
     def __init__(
         self, library: SkillLibrary, cwd: str, start: Callable[[BackgroundWork], None], watcher: FolderWatcher
@@ -45,7 +45,7 @@ class SkillWatch:
                 await self._watcher.changed(deep, shallow, self._tell, may_hold_skills)
 
     def news(self) -> str:
-        """Return why changes are noticed late, or an empty string if they are not."""
+        """Return why changes may be noticed late, or an empty string."""
         return self._watcher.news()
 
     async def _tell(self) -> None:

@@ -1,7 +1,7 @@
 """Texts that the user allows regardless of the scanner, identified by the hash of their bytes.
 
-The list is in the user's home folder: no repository can add to it, and a file that changes by a byte must be
-allowed again. Everything here blocks.
+The list is in the user's home folder: no repository can add to it, and a file that changes by a byte must be allowed
+again. All functions block.
 """
 
 import os

@@ -6,12 +6,14 @@ from pathlib import Path
 
 
 def read_regular_file(path: Path, root: Path, most_bytes: int) -> bytes | str:
-    """Return a whole file, or a sentence saying why not; links may point anywhere within `root` (resolved)."""
+    """Return the content of a file, or a sentence that says why not. Links may point anywhere within `root`
+    (resolved).
+    """
     try:
         real = path.resolve(strict=True)
         if not real.is_relative_to(root):
             why = "It is a link that leads outside the repository or folder it belongs to."
-            return f"{why} Replace the link by the file itself."
+            return f"{why} Replace the link with the file itself."
         handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(handle, "rb") as stream:
             status = os.fstat(handle)

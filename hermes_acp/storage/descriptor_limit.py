@@ -17,14 +17,14 @@ from hermes_acp.core.errors import DescriptorLimitError
 
 MAX_SOFT_LIMIT: Final = 1 << 16
 OPEN_MAX: Final = 10_240
-"""The most that macOS allows while its hard limit says "unlimited". Source: setrlimit(2), <sys/syslimits.h>."""
+"""The maximum that macOS allows although its hard limit says "unlimited". Source: setrlimit(2), <sys/syslimits.h>."""
 MAX_RESERVE: Final = 256
 RESERVED_SHARE: Final = 4
 SHORTAGE: Final = frozenset({errno.EMFILE, errno.ENFILE})
 
 
 def raise_limit() -> None:
-    """Raise the soft limit to the hard limit; call this before starting anything."""
+    """Raise the soft limit to the hard limit. Call this before starting anything."""
     soft, hard = _inherited()
     wanted = MAX_SOFT_LIMIT if hard == resource.RLIM_INFINITY else min(hard, MAX_SOFT_LIMIT)
     if soft == resource.RLIM_INFINITY:
@@ -37,7 +37,9 @@ def raise_limit() -> None:
 
 
 def restore_limit(pid: int) -> None:
-    """Restore the original limit in a process just started: some programs scan every descriptor below the limit."""
+    """Restore the original limit in a new child process, because some programs scan every descriptor below the
+    limit.
+    """
     if sys.platform == "linux" and resource.getrlimit(resource.RLIMIT_NOFILE)[0] != _inherited()[0]:
         with suppress(OSError, ValueError):  # it may have ended already
             resource.prlimit(pid, resource.RLIMIT_NOFILE, _inherited())
@@ -50,7 +52,7 @@ def soft_limit() -> int:
 
 
 def inherited_limit() -> int:
-    """Return the soft limit this process started with, which its commands should get; -1 means unlimited."""
+    """Return the soft limit this process started with, which its commands should get. -1 means unlimited."""
     return _inherited()[0]
 
 
@@ -71,7 +73,7 @@ def shortage(what: str) -> DescriptorLimitError:
     """Return the error for `what` when descriptors run out."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return DescriptorLimitError(
-        f"{what}: this process may have {limit:,} files open and is close to that.",
+        f"{what}: this process may have {limit:,} files open and is close to that limit.",
         hint="Close sessions you do not need, or start hermes-acp with a higher limit (ulimit -n).",
         retryable=True,
     )
@@ -79,5 +81,5 @@ def shortage(what: str) -> DescriptorLimitError:
 
 @cache
 def _inherited() -> tuple[int, int]:
-    """Return the limits this process started with; the first call must come before they are raised."""
+    """Return the limits this process started with. The first call must come before they are raised."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)

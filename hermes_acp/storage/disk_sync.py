@@ -14,7 +14,7 @@ def sync_file(descriptor: int) -> None:
 
 
 def sync_content(descriptor: int) -> None:
-    """Return once a file's content would survive a power failure; its times may not. Raises OSError."""
+    """Return once a file's content would survive a power failure. Its timestamps may not. Raises OSError."""
     if hasattr(os, "fdatasync"):
         os.fdatasync(descriptor)
     else:
@@ -24,7 +24,7 @@ def sync_content(descriptor: int) -> None:
 def sync_file_system(folder: str) -> None:
     """Return once everything on the file system of a folder would survive a power failure.
 
-    Only that file system is waited for, where the system can do so: another one may hang. Raises OSError.
+    Where possible, only that file system is synced, because another one may hang. Raises OSError.
     Source: syncfs(2).
     """
     import ctypes
@@ -43,7 +43,7 @@ def sync_file_system(folder: str) -> None:
 
 
 def sync_fully(descriptor: int, command: int) -> bool:
-    """Return whether the drive wrote its cache, which network and FAT file systems do not support."""
+    """Return whether the drive flushed its cache, which network and FAT file systems do not support."""
     try:
         fcntl.fcntl(descriptor, command)
     except OSError:

@@ -14,7 +14,7 @@ from hermes_acp.storage.private_files import private_folder, storage_error
 
 @contextmanager
 def file_lock(path: Path) -> Generator[None, None, None]:
-    """Hold the lock at `path` exclusively, after waiting for the current holder. Raises StorageError."""
+    """Wait for the lock at `path` and hold it exclusively. Raises StorageError."""
     private_folder(path.parent)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -12,7 +12,7 @@ MAX_NAMED = 3
 
 
 def home_permissions_warning(environment: Environment) -> str:
-    """Return what others can change in the home folder, or which keys they can read; an empty string if nothing."""
+    """Return what others can change in the home folder, or which keys they can read. An empty string means nothing."""
     if not hasattr(os, "getuid"):
         return ""
     home = environment.home
@@ -24,8 +24,8 @@ def home_permissions_warning(environment: Environment) -> str:
         return ""
     named = ", ".join(open_ones[:MAX_NAMED])
     return (
-        f"Others than you can change {named}, or read the keys in it, and so decide what this agent starts. Make it "
-        f"yours alone: `chmod -R go-rwx {home}`."
+        f"Other users can change {named}, or read the keys in it, and so decide what this agent starts. Remove their "
+        f"access: `chmod -R go-rwx {home}`."
     )
 
 

@@ -23,7 +23,7 @@ def storage_error(doing: str, path: Path, error: OSError) -> StorageError:
         errno.EROFS: "The file system is read-only: set HERMES_HOME to a folder that can be written.",
         errno.EACCES: "Make the folder writable for you, or set HERMES_HOME to another one.",
         errno.EPERM: "Make the folder writable for you, or set HERMES_HOME to another one.",
-        errno.ENOTDIR: "A file stands where a folder is needed: move it, or set HERMES_HOME to another folder.",
+        errno.ENOTDIR: "There is a file where a folder is needed: move it, or set HERMES_HOME to another folder.",
     }
     hint = hints.get(error.errno or 0, "Check the disk and the folder, or set HERMES_HOME to another one.")
     return StorageError(f"Could not {doing} {path}: {error.strerror or error}.", hint=hint)
@@ -40,8 +40,18 @@ def private_folder(path: Path) -> Path:
     return path
 
 
+def close_to_others(path: Path) -> None:
+    """Let only its owner enter an existing folder, which may have been created by hand. Raises StorageError."""
+    try:
+        mode = path.stat().st_mode & 0o777
+        if mode & 0o077:
+            path.chmod(mode & 0o700)
+    except OSError as error:
+        raise storage_error("make private", path, error) from error
+
+
 def remove_folder(path: Path) -> None:
-    """Remove a folder and its contents; a missing one is not an error. Raises StorageError."""
+    """Remove a folder and its contents, if it exists. Raises StorageError."""
     import shutil
 
     try:
@@ -156,6 +166,23 @@ def take_lock(path: Path) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def is_lock_held(path: Path) -> bool:
+    """Return whether another process holds a lock; locks end with their process."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def unlock_and_close(descriptor: int) -> None:

@@ -72,8 +72,8 @@ def remove_profile(base: Path, name: str) -> None:
         raise BadRequest("The default profile cannot be removed.", hint="Delete its sessions instead.")
     if _is_open(home / RESIDENT_LOCK):
         raise Busy(
-            f"The profile {name!r} has a process in the background.",
-            hint=f"End it first: `hermes-acp --profile {name} daemon stop`.",
+            f"The profile {name!r} has a background process.",
+            hint=f"Stop it first: `hermes-acp --profile {name} daemon stop`.",
         )
     for record in sorted((home / "sessions").glob("*.jsonl")):
         if _is_open(record):

@@ -1,12 +1,12 @@
 """Checksums for the lines of a record: for each line, and for their order.
 
-A line is `{"crc": N, "chain": M, "event": {…}}`: N is the CRC-32 of the bytes of the event, and M combines it with
-the M of the line before, so a lost, duplicated or moved line is detected at the next one, except for the last
-line. Records from before chains were introduced have lines without one, for which the checksum takes its place;
-both kinds of line may follow each other. A line with other fields was written by a newer version.
+A line is `{"crc": N, "chain": M, "event": {…}}`: N is the CRC-32 of the bytes of the event, and M combines it with the
+M of the line before, so a lost, duplicated or moved line is detected at the next one, except for the last line. Records
+from before chains were introduced have lines without one, for which the checksum takes its place; both kinds of line
+may follow each other. Lines with other fields come from a newer version.
 
 The event's object ends with the field `at_ms`: when it was written, in milliseconds since the epoch. Earlier versions
-wrote none, and ignore it.
+do not write it and ignore it.
 """
 
 import re
@@ -48,7 +48,7 @@ def encode_line(event: bytes, before: int, at_ms: int) -> tuple[bytes, int]:
 
 
 def encode_untimed_line(event: bytes, before: int) -> tuple[bytes, int]:
-    """Return the line for an encoded event whose time is not known, and the new chain value."""
+    """Return the line for an encoded event without a known time, and the new chain value."""
     crc = crc32(event)
     chain = before * MULTIPLIER & 0xFFFFFFFF ^ crc
     return b'{"crc":%d,"chain":%d,"event":%b}\n' % (crc, chain, event), chain
@@ -65,14 +65,14 @@ def decode_whole(content: bytes) -> ValidLines:
                 chain = _next(line, chain)
             return ValidLines([decode(line.event) for line in lines], whole_bytes, chain)
     except (msgspec.DecodeError, UnicodeDecodeError, _Broken):
-        pass  # decode line by line to find the bad one
+        pass  # decoded line by line below, to find the bad one
     found = list(_decode(content, 0))
     _, size_bytes, chain = found[-1] if found else (None, 0, 0)
     return ValidLines([event for event, _, _ in found], size_bytes, chain)
 
 
 def decode_timed(content: bytes) -> Iterator[tuple[Event, float | None]]:
-    """Yield the events of a record in order, each with its time in seconds since the epoch; None if it has none.
+    """Yield the events of a record in order, each with its time in seconds since the epoch, or None.
 
     Stop at the first bad line.
     """
@@ -81,7 +81,7 @@ def decode_timed(content: bytes) -> Iterator[tuple[Event, float | None]]:
 
 
 def time_before(content: bytes, end: int) -> float | None:
-    """Return the time of the event whose line ends at `end`, in seconds since the epoch; None if it has none."""
+    """Return the time of the event whose line ends at `end`, in seconds since the epoch, or None."""
     found = _TIME.search(content, max(0, end - MAX_TIME_BYTES), end)
     return int(found[1]) / 1000 if found else None
 

@@ -17,7 +17,7 @@ from hermes_acp.storage.record_lines import encode_line, encode_untimed_line
 def write_record(path: Path, events: Iterable[tuple[Event, int | None]]) -> None:
     """Create a record with events and the times, in milliseconds since the epoch, at which they were written.
 
-    On return, it is durable. Blocks. Raises BadRequest if there is one already, StorageError.
+    On return, it is durable. Blocks. Raises BadRequest if the record exists, StorageError.
     """
     encode = msgspec.json.Encoder().encode
     lines: list[bytes] = []
@@ -30,7 +30,7 @@ def write_record(path: Path, events: Iterable[tuple[Event, int | None]]) -> None
         private_folder(path.parent)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError as error:
-        raise BadRequest(f"There is a session {path.stem!r} already.") from error
+        raise BadRequest(f"There is already a session {path.stem!r}.") from error
     except OSError as error:
         raise storage_error("create the session record", path, error) from error
     try:

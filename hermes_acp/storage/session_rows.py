@@ -1,4 +1,4 @@
-"""The rows of the session list, and how one is read from a record."""
+"""Rows of the session list, read from session records."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ class SessionUsage(Struct, frozen=True):
 
 
 class SessionRow(Struct, frozen=True):
-    """A session in a list; times are seconds since the epoch. `usage` is None if it was not read yet."""
+    """A session in a list; times are seconds since the epoch. `usage` is None until it is read."""
 
     id: str
     cwd: str

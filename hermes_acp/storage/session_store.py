@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SESSION_ID = re.compile(r"([A-Za-z0-9_-]{1,128})(\.[A-Za-z0-9_-]{1,64})?")
-"""A child agent's id is its session's id, a dot, and a name."""
+"""A child agent's ID is its session's ID, a dot, and a name."""
 PAGE = 50
 MIGRATIONS = (
     """CREATE TABLE sessions (
@@ -57,15 +57,17 @@ class SessionStore:
         forget: "Callable[[str], Awaitable[None]] | None" = None,
         share: "Callable[[SessionStore], SharedRecords | None] | None" = None,
     ) -> None:
-        """Open nothing yet; `forget` is called for each deleted session.
+        """Open nothing yet.
 
-        If the home's records may be shared with other machines, `share` returns them, or None; it blocks.
+        `forget` is called for each deleted session. If the home may share its records with other machines, `share`
+        returns the shared records or None. It blocks.
         """
         self.folder = home / "sessions"
         self._forget = forget
         self.sharing = SharedSessions(self, partial(share, self) if share else None)
         self._home = home
         self._words: SearchIndex | None = None
+        self._has_ended = False
         self._database = Database(home / "index.db", MIGRATIONS)
         self._unlisted: UnlistedRecords | None = None
 
@@ -76,6 +78,8 @@ class SessionStore:
 
         if self._words is None:
             self._words = SearchIndex(self._home, self.folder)
+            if self._has_ended:
+                self._words.close()  # what begins this late leaves nothing open
         return self._words
 
     def path_of(self, session_id: str) -> Path:
@@ -98,7 +102,7 @@ class SessionStore:
         await self._write(lambda connection: [_put(connection, row) for row in rows])
 
     async def amend(self, session_id: str) -> None:
-        """Read a record again that was written to without being opened; its time stays unchanged."""
+        """Reread a record that was written to without being opened. Its time stays unchanged."""
         from anyio import to_thread
 
         row = await to_thread.run_sync(row_of, self.path_of(session_id))
@@ -106,7 +110,7 @@ class SessionStore:
             await self._write(lambda connection: _amend(connection, row))
 
     async def with_usage(self, rows: Iterable[SessionRow]) -> list[SessionRow]:
-        """Return rows with their usage; what an earlier version has not indexed is read from the records."""
+        """Return rows with their usage. Usage that an earlier version did not index is read from the records."""
         from anyio import to_thread
 
         known: list[SessionRow] = []
@@ -158,7 +162,7 @@ class SessionStore:
                 return rows
 
     async def list_more(self) -> bool:
-        """Index some more records that the index lacks; return whether there were any. Raises StorageError."""
+        """Index some of the records that the index lacks, and return whether there were any. Raises StorageError."""
         await self._index()
         if not self._unlisted or not self._unlisted.newest_at:
             return False
@@ -195,7 +199,7 @@ class SessionStore:
         await self.words.rebuild()
 
     def news(self) -> list[str]:
-        """Return notices for the user, each only once: what is wrong with an index or with shared records."""
+        """Return notices for the user about an index or shared records, each only once."""
         words = self._words.news() if self._words else []
         return [*self.sharing.news(), *self._database.news(), *words]
 
@@ -218,9 +222,8 @@ class SessionStore:
             await self._database.run(work)
 
     async def _index(self) -> None:
-        """Find out what the index lacks, once per process, and add the newest of it.
-
-        That is everything after a loss, titles cut short by a crash, and columns that an earlier format lacked.
+        """Find out what the index lacks, once per process, and add the newest missing parts: all records after a
+        loss, titles cut short by a crash, and columns that an earlier format did not have.
         """
         if self._unlisted:
             return
@@ -239,7 +242,7 @@ class SessionStore:
             if rows or looked_at:
                 await self._database.run(lambda connection: _note(connection, rows, looked_at))
         except BaseException:
-            self._unlisted = None  # look again: they are neither in the index nor among the rest now
+            self._unlisted = None  # look again, because they are now in neither the index nor the rest
             raise
 
     def create(self, session_id: str) -> Transcript:
@@ -248,11 +251,12 @@ class SessionStore:
 
     async def close_words(self) -> None:
         """Close the search indexes, in a worker thread."""
+        self._has_ended = True
         if self._words:
             await self._words.database.aclose()
 
     async def aclose(self) -> None:
-        """Close the index in a worker thread; `close_words` is separate and can run concurrently."""
+        """Close the index in a worker thread. `close_words` is separate and can run concurrently."""
         await self._database.aclose()
         await self.sharing.aclose()
 
@@ -295,7 +299,7 @@ def _from_columns(columns: tuple[Any, ...]) -> SessionRow:
 
 
 def _known(connection: "sqlite3.Connection") -> tuple[set[str], dict[str, int]]:
-    """Return the listed sessions, and what else was looked at and when it had last changed."""
+    """Return the listed sessions, and the other files that were checked, with their modification times."""
     listed = connection.execute("SELECT id FROM sessions WHERE title <> '' AND more_roots IS NOT NULL")
     known = {row[0] for row in listed}
     return known, dict(connection.execute("SELECT name, changed_ns FROM looked_at").fetchall())

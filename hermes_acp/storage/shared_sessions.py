@@ -1,4 +1,4 @@
-"""The sessions of a home that several machines share, if they do: each machine has a copy of each record."""
+"""Sessions of a home that several machines share. Each machine has a copy of each record."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,19 +32,19 @@ class LocalSessions(Protocol):
 
 
 class SharedSessions:
-    """What a store shares with other machines; nothing if it belongs to this machine alone."""
+    """The records that a store shares with other machines, if any."""
 
     def __init__(
         self, store: LocalSessions, open_records: "Callable[[], SharedRecords | None] | None"
     ) -> None:
-        """Prepare; `open_records` returns what is shared, if anything is, and blocks."""
+        """Open nothing yet. `open_records` returns the shared records, if any, and blocks."""
         self._store = store
         self._open_records = open_records
         self._trouble = ""
 
     @cached_property
     def records(self) -> "SharedRecords | None":
-        """The shared records; None if they cannot be shared, which `news` reports. Blocks on first use."""
+        """The shared records, or None if they cannot be shared, which `news` reports. Blocks on first use."""
         try:
             return self._open_records() if self._open_records else None
         except ConfigError as error:
@@ -52,14 +52,15 @@ class SharedSessions:
             return None
 
     async def keep(self) -> None:
-        """Send what is added to shared records; runs in the background."""
+        """Send additions to shared records, as a background task."""
         if records := await self._ready():
             await records.run()
 
     async def fetch(self, session_id: str) -> Path:
-        """Bring a record up to date, and return its path, which is of no file if there is no such session.
+        """Update the local copy of a record and return its path.
 
-        Raises SessionNotFound for an invalid ID; StorageError if there is no copy here.
+        An unknown session has no file there. Raises SessionNotFound for an invalid ID, and StorageError if there is no
+        copy here.
         """
         path = self._store.path_of(session_id)
         if records := await self._ready():
@@ -71,7 +72,7 @@ class SharedSessions:
         return path
 
     async def fetch_changed(self) -> None:
-        """Bring all records and the list of sessions up to date; if that fails, `news` says why."""
+        """Update all local copies and the list of sessions. If that fails, `news` says why."""
         from anyio import to_thread
 
         records = await self._ready()
@@ -95,10 +96,10 @@ class SharedSessions:
             transcript.hold = records.begin(transcript.path.stem, transcript.path)
 
     def reopen(self, session_id: str, *, may_follow: bool = False) -> "tuple[Transcript, list[Event], int]":
-        """Open an existing record, as `Transcript.reopen` does. Blocks, in a worker thread.
+        """Open an existing record, like `Transcript.reopen`. Blocks: call it in a worker thread.
 
-        With `may_follow`, a record that another machine holds is opened to be followed. Raises SessionNotFound, Busy,
-        StorageError, DescriptorLimitError.
+        With `may_follow`, a record that another machine holds is opened read-only and followed. Raises SessionNotFound,
+        Busy, StorageError, DescriptorLimitError.
         """
         path, records = self._store.path_of(session_id), self.records
         if records is None:
@@ -113,7 +114,7 @@ class SharedSessions:
             except HeldElsewhere as held:
                 if not may_follow:
                     raise
-                message = f"{held.message} Here it can be followed and not continued."
+                message = f"{held.message} It can be followed here, but not continued."
                 transcript.seal(StorageError(message, hint=held.hint))
                 transcript.is_followed = True
 
@@ -125,12 +126,12 @@ class SharedSessions:
             await records.delete(session_id)
 
     def news(self) -> list[str]:
-        """Return why shared records could not be brought up to date, only once."""
+        """Return, only once, why shared records could not be updated."""
         trouble, self._trouble = self._trouble, ""
         return [trouble] if trouble else []
 
     async def aclose(self) -> None:
-        """Send what is left, and close the connections."""
+        """Send unsent additions and close the connections."""
         if "records" in vars(self) and (records := self.records):
             await records.aclose()
 

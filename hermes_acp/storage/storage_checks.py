@@ -19,8 +19,8 @@ from hermes_acp.storage.session_store import MIGRATIONS as LIST_MIGRATIONS
 if TYPE_CHECKING:
     import sqlite3
 
-REBUILD: Final = "Run `hermes-acp doctor --rebuild`."
-HALF_WRITTEN: Final = "SQLITE_READONLY_ROLLBACK"
+REBUILD_HINT: Final = "Run `hermes-acp doctor --rebuild`."
+ROLLBACK_NEEDED: Final = "SQLITE_READONLY_ROLLBACK"
 MAX_NAMED: Final = 5
 MAX_RECORDS_NAMED: Final = 20
 """Maximum number of faulty records reported individually."""
@@ -35,7 +35,7 @@ class CheckResult(Struct, frozen=True):
 
 
 def run_checks(home: Path) -> Iterator[CheckResult]:
-    """Run all checks in a reader-friendly order; blocks while reading every record."""
+    """Run all checks in a reader-friendly order. Blocks while it reads every record."""
     if not home.is_dir():
         exists = os.path.lexists(home)
         text = f"{home} is not a folder." if exists else f"{home} does not exist yet: nothing is stored."
@@ -49,6 +49,7 @@ def run_checks(home: Path) -> Iterator[CheckResult]:
     rows = {row.id: row for path in paths if (row := row_of(path))}
     yield from _list(home / "index.db", rows)
     yield from _words(home / "search.db", [path for path in paths if path.is_file()])
+    yield from _runs(home / "runs.db")
     yield from _set_aside(home)
 
 
@@ -99,7 +100,7 @@ def _records(paths: list[Path]) -> Iterator[CheckResult]:
 
 
 def _record(path: Path) -> CheckResult | None:
-    """Return what is wrong with a record; a tail that another process is writing is not an error."""
+    """Return what is wrong with a record. A tail that another process is writing is not an error."""
     try:
         if not path.is_file():  # reading a pipe would wait for a writer
             return CheckResult("problem", f"{path} is not a file.", "It contains no session; remove it.")
@@ -154,7 +155,7 @@ def _open(path: Path) -> "sqlite3.Connection":
 
 
 def _absent(path: Path, why: str) -> CheckResult:
-    """Report an index that was not created yet, or cannot be because something else has its name."""
+    """Report an index that does not exist yet, or cannot be created because its path is taken."""
     if os.path.lexists(path):
         return CheckResult("problem", f"{path} is not a file.", "It contains no session; remove it.")
     return CheckResult("fine", why)
@@ -184,7 +185,7 @@ def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[CheckResult]:
         yield CheckResult(
             "problem" if gone or differing else "note",
             f"The session list lacks {missing:,}, names {gone:,} that are gone and {differing:,} with an old title.",
-            REBUILD,
+            REBUILD_HINT,
         )
     else:
         yield CheckResult("fine", f"The list of sessions agrees with all {len(rows):,} records.")
@@ -210,7 +211,9 @@ def _words(path: Path, paths: list[Path]) -> Iterator[CheckResult]:
         return
     if passages != indexed:
         yield CheckResult(
-            "problem", f"{path} contains {passages:,} passages, of which {indexed:,} are indexed.", REBUILD
+            "problem",
+            f"{path} contains {passages:,} passages, of which {indexed:,} are indexed.",
+            REBUILD_HINT,
         )
     behind = sum(1 for one in paths if seen.get(one.stem) != one.stat().st_size)
     if behind:
@@ -219,11 +222,29 @@ def _words(path: Path, paths: list[Path]) -> Iterator[CheckResult]:
         yield CheckResult("fine", f"The search index holds all {passages:,} passages.")
 
 
+def _runs(path: Path) -> Iterator[CheckResult]:
+    """Report a damaged runs database, which nothing else in a home folder can restore."""
+    import sqlite3
+
+    if not path.is_file():
+        return
+    try:
+        with closing(_open(path)) as connection:
+            (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorname", "") == ROLLBACK_NEEDED:
+            return
+        state = str(error)
+    if state != "ok":
+        hint = f"Move it away: {shlex.join(('mv', str(path), f'{path}.damaged'))}. Its runs are lost, sessions are not."
+        yield CheckResult("problem", f"{path}, which holds runs and schedules, is damaged: {state}.", hint)
+
+
 def _unreadable(path: Path, error: "sqlite3.DatabaseError") -> CheckResult:
     """Explain why an index cannot be read. Rolling back a killed process's transaction is left to the next writer."""
-    if getattr(error, "sqlite_errorname", "") == HALF_WRITTEN:
+    if getattr(error, "sqlite_errorname", "") == ROLLBACK_NEEDED:
         return CheckResult("fine", f"{path} has an unfinished write; its next use rolls that back.")
-    return CheckResult("problem", f"{path} is damaged or cannot be read: {error}.", REBUILD)
+    return CheckResult("problem", f"{path} is damaged or cannot be read: {error}.", REBUILD_HINT)
 
 
 def _version(connection: "sqlite3.Connection") -> int:
@@ -242,7 +263,7 @@ def _soundness(path: Path, connection: "sqlite3.Connection", newest: int) -> Ite
         )
     faults = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
     if faults != ["ok"]:
-        yield CheckResult("problem", f"{path} is damaged: {'; '.join(faults)}.", REBUILD)
+        yield CheckResult("problem", f"{path} is damaged: {'; '.join(faults)}.", REBUILD_HINT)
 
 
 def _set_aside(home: Path) -> Iterator[CheckResult]:
@@ -252,5 +273,5 @@ def _set_aside(home: Path) -> Iterator[CheckResult]:
         yield CheckResult(
             "note",
             f"{len(kept):,} files with {size_bytes:,} bytes were moved aside earlier: {_names(kept)}.",
-            "Delete them if you miss nothing.",
+            "Delete them if nothing is missing.",
         )

@@ -18,7 +18,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class OfferedTools(Struct, frozen=True):
-    """The tools that a model could call; it had to search for the `deferred` ones."""
+    """The tools that a model could call. It had to search for the `deferred` ones."""
 
     tools: tuple[ToolSchema, ...] = ()
     deferred: tuple[ToolSchema, ...] = ()
@@ -46,7 +46,7 @@ class ToolSchemaStore:
             write_private_text(path, _encoded(offered).decode())
 
     def read(self, digest: str) -> OfferedTools | None:
-        """Return a set of tools, or None if it is missing, unreadable or not what its digest says. Blocks."""
+        """Return a set of tools, or None if it is missing, unreadable or does not match its digest. Blocks."""
         if not _DIGEST.fullmatch(digest):
             return None
         try:

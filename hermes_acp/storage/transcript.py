@@ -54,12 +54,12 @@ class Transcript:
         self._settled = True
         self._is_new = False
         self.damage = ""
-        """What was moved aside when this record was opened, as a sentence for the user; empty if nothing was."""
+        """A sentence for the user about what was moved aside when this record was opened, or an empty string."""
         self._syncing: Lock | None = None
         self.hold: RecordHold | None = None
-        """What shares this record with other machines, if they share it."""
+        """The hold on this record if it is shared with other machines."""
         self.is_followed = False
-        """Whether a process of another machine adds to this record."""
+        """Whether a process on another machine appends to this record."""
 
     @property
     def trouble(self) -> StorageError | None:
@@ -112,7 +112,7 @@ class Transcript:
 
     @staticmethod
     def delete(path: Path) -> None:
-        """Remove a record, if it exists. Raises Busy while another process has it open, StorageError."""
+        """Remove a record if it exists. Raises Busy while another process has it open, StorageError."""
         if not path.is_file():
             return
         transcript = Transcript._open(path, 0)
@@ -182,7 +182,7 @@ class Transcript:
         if is_foreign(torn[: torn.find(b"\n") + 1]):
             self._error = self._error or StorageError(
                 f"Session {self.path.stem!r} contains events of a newer hermes-acp: "
-                "it can be read up to there, and not continued.",
+                "it can be read up to there, but not continued.",
                 hint="Update hermes-acp to continue it.",
             )
             return events, 0
@@ -204,7 +204,7 @@ class Transcript:
     def append(self, event: AnyEvent) -> AnyEvent:
         """Write an event and return it as written, with lone surrogates replaced, since UTF-8 cannot encode them.
 
-        On return, the event outlives this process. Raises StorageError and then stays read-only.
+        On return, the event survives the end of this process. Raises StorageError, after which the record is read-only.
         """
         if trouble := self.trouble:
             raise trouble
@@ -254,8 +254,8 @@ class Transcript:
     async def settle(self) -> None:
         """Sync appended events to disk, and wait until other machines that share the record can read them.
 
-        Free if nothing is new. Raises StorageError. If this disk failed, the record stays read-only: what a failed
-        sync left on disk is unknown.
+        Costs nothing if there are no new events. Raises StorageError. If this disk fails, the record stays read-only,
+        because the state that a failed sync leaves on disk is unknown.
         """
         if not self._settled or self._syncing:
             await self._settle_here()
@@ -282,7 +282,7 @@ class Transcript:
                 raise
 
     def _give_up(self, doing: str, error: OSError) -> StorageError:
-        """Make the record read-only after an error; opening it again determines whether it can be written."""
+        """Make the record read-only after an error. Opening it again determines whether it can be written."""
         trouble = storage_error(doing, self.path, error)
         hint = f"{trouble.hint} Until it is opened again, this session can be read but not continued."
         self._error = StorageError(trouble.message, hint=hint)
@@ -296,14 +296,14 @@ class Transcript:
             self._is_new = False
 
     def close(self) -> None:
-        """Close the file and release its lock; a shared record is released once what is left was sent."""
+        """Close the file and release its lock. A shared record is released once its unsent part was sent."""
         unlock_and_close(self._descriptor)
         if self.hold:
             self.hold.close()
 
 
 def _without_surrogates(value: Any) -> Any:
-    """Replace lone surrogates in every string of plain data, the keys of objects included."""
+    """Replace lone surrogates in every string of plain data, including the keys of objects."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list | tuple):

@@ -1,8 +1,8 @@
 """Records that the session index lacks, the newest first.
 
-After a loss that is all of them. A page of the list needs only the newest, so the rest is read when somebody looks
-further back, or in the background. A folder that has not changed since everything in it was indexed is not listed
-again; of the records without a prompt, only those that have grown since are read again.
+After a loss, that is all of them. A page of the list needs only the newest, so the rest are read when somebody scrolls
+further back, or in the background. A folder that has not changed since it was fully indexed is not listed again. Of the
+records without a prompt, only those that have grown since are reread.
 """
 
 import os
@@ -17,18 +17,19 @@ from hermes_acp.storage.session_rows import SessionRow, row_of
 BATCH: Final = 100
 RECORD_SUFFIX: Final = ".jsonl"
 FOLDER: Final = ""
-"""Stands for the folder itself among the names."""
+"""The name that represents the folder itself."""
 NEVER_NS: Final = 0
-"""Stands for the time of a record that must be read again, whether or not it changes."""
+"""The time that marks a record for rereading, whether or not it changes."""
 SETTLED_NS: Final = 2_000_000_000
-"""A file that changed more recently can change again without a new time: file systems keep coarse times."""
+"""A file that changed more recently may change again with the same time, because file systems keep coarse times."""
 
 
 class UnlistedRecords:
     """The records of a folder that are not in the index yet."""
 
     def __init__(self, folder: Path, known: Set[str], looked_at: Mapping[str, int]) -> None:
-        """Find the unlisted records; `looked_at` has the modification times at which files had nothing to list.
+        """Find the unlisted records. `looked_at` has the modification times at which files contained nothing to list.
+
         Blocks.
         """
         self._folder = folder
@@ -42,13 +43,13 @@ class UnlistedRecords:
 
     @property
     def newest_at(self) -> float:
-        """When the newest of them was last written, in seconds since the epoch; 0.0 if there is none."""
+        """When the newest of them was last written, in seconds since the epoch, or 0.0 without any."""
         return self._oldest_first[-1][0] / 1e9 if self._oldest_first else 0.0
 
     def take(self) -> tuple[list[SessionRow], dict[str, int]]:
-        """Read a batch of the newest records; those that cannot be read are left out. Blocks.
+        """Read a batch of the newest records. Unreadable ones are left out.
 
-        Also return the files that need not be read again while their modification times stay the same.
+        Blocks. Also return the files that need not be reread while their modification times stay the same.
         """
         first = max(0, len(self._oldest_first) - BATCH)
         taken = self._oldest_first[first:]
@@ -91,8 +92,8 @@ def _times(folder: Path, known: Set[str]) -> list[tuple[int, str]]:
             for entry in entries:
                 name = entry.name
                 if name.endswith(RECORD_SUFFIX) and name[: -len(RECORD_SUFFIX)] not in known:
-                    with suppress(FileNotFoundError):  # deleted meanwhile
+                    with suppress(FileNotFoundError):  # deleted in the meantime
                         times.append((entry.stat().st_mtime_ns, name))
     except OSError:
-        return times  # there is no folder, or it cannot be read
+        return times  # the folder is missing or unreadable
     return times

@@ -1,4 +1,6 @@
-"""Store every version of a small folder that the agent writes: who changed it, when and why, and how to go back.
+"""Store every version of a small folder that the agent writes: who changed it, when and why.
+
+Any version can be restored.
 
 Blocks: use it in a worker thread. A version is the folder's content after a change; a version without files is a
 deleted folder. Manual changes between two versions are stored as a separate version before anything else is done.
@@ -22,10 +24,10 @@ from hermes_acp.storage.private_files import private_folder, storage_error, sync
 
 MAX_FILES: Final = 500
 MAX_BYTES: Final = 20 << 20
-FOUND: Final = "found like this"
-CHANGED: Final = "{folder} was changed by somebody else meanwhile."
-LOOK_AGAIN: Final = "Read its current content, then decide again."
-Who = Literal["agent", "user", "program"]
+MANUAL_CHANGE_REASON: Final = "found like this"
+CHANGED_MEANWHILE: Final = "{folder} was changed by somebody else in the meantime."
+READ_AGAIN_HINT: Final = "Read its current content, then decide again."
+ChangeAuthor = Literal["agent", "user", "program"]
 
 
 class VersionFile(Struct, frozen=True):
@@ -39,14 +41,14 @@ class VersionFile(Struct, frozen=True):
 class ChangeCause(Struct, frozen=True):
     """Who changes a folder, when (seconds since the epoch), in which session if any, and why."""
 
-    who: Who
+    who: ChangeAuthor
     at: float
     why: str
     session_id: str = ""
 
 
 class Version(Struct, frozen=True):
-    """A folder's content after a change; versions count from 1, and 0 means that there was no folder yet.
+    """A folder's content after a change. Versions count from 1; 0 means that the folder did not exist yet.
 
     `returns_to` is the version that was restored, or None if none was.
     """
@@ -64,22 +66,23 @@ class Version(Struct, frozen=True):
 
 
 class VersionHistory:
-    """The versions of a folder that may no longer exist, stored elsewhere."""
+    """The versions of a folder, stored elsewhere. The folder itself may no longer exist."""
 
-    def __init__(self, shelf: Path, folder: Path) -> None:
+    def __init__(self, history_folder: Path, folder: Path) -> None:
         self.folder = folder
-        self._shelf = shelf
+        self._history_folder = history_folder
 
     def versions(self) -> tuple[Version, ...]:
         """Return all versions, oldest first. Raises StorageError."""
         try:
-            paths = sorted((self._shelf / "versions").glob("*.json"))
+            paths = sorted((self._history_folder / "versions").glob("*.json"))
             return tuple(msgspec.json.decode(path.read_bytes(), type=Version) for path in paths)
         except OSError as error:
-            raise storage_error("read the versions in", self._shelf, error) from error
+            raise storage_error("read the versions in", self._history_folder, error) from error
         except msgspec.MsgspecError as error:
             raise StorageError(
-                f"The versions in {self._shelf} cannot be read: {error}.", hint="Move that folder away."
+                f"The versions in {self._history_folder} cannot be read: {error}.",
+                hint="Move that folder away.",
             ) from error
 
     def content(self, file: VersionFile) -> bytes:
@@ -94,7 +97,7 @@ class VersionHistory:
         return content
 
     def keep(self, cause: ChangeCause) -> Version:
-        """Store the folder's current content; return the newest version if it is identical.
+        """Store the folder's current content, unless it is identical to the newest version.
 
         Raises BadRequest for content that cannot be stored, StorageError.
         """
@@ -111,15 +114,15 @@ class VersionHistory:
     ) -> Version:
         """Write files by their paths within the folder, None to delete one, and store the result.
 
-        Each file is written atomically. `expected` is the digest of the tree as it was read (`tree_digest`); if the
-        folder differs by now, it is left unchanged. If only some paths were `seen`, the digest covers only these.
+        Each file is written atomically. `expected` is the digest of the tree as it was read (`tree_digest`). If the
+        folder has changed since, it is left as it is. If only some paths were `seen`, the digest covers only these.
         Raises BadRequest, StorageError.
         """
         for path in contents:
             check_path(path)
         with self._held():
             if expected is not None and tree_digest(_only(read_tree(self.folder), seen)) != expected:
-                raise BadRequest(CHANGED.format(folder=self.folder), hint=LOOK_AGAIN)
+                raise BadRequest(CHANGED_MEANWHILE.format(folder=self.folder), hint=READ_AGAIN_HINT)
             self._keep_found(cause.at)
             self._write({path: (content, None) for path, content in contents.items()})
             return self._keep(cause)
@@ -142,7 +145,7 @@ class VersionHistory:
         """
         with self._held():
             if expected is not None and tree_digest(read_tree(self.folder)) != expected:
-                raise BadRequest(CHANGED.format(folder=self.folder), hint=LOOK_AGAIN)
+                raise BadRequest(CHANGED_MEANWHILE.format(folder=self.folder), hint=READ_AGAIN_HINT)
             self._keep_found(cause.at)
             wanted = next((each.files for each in self.versions() if each.number == number), None)
             if wanted is None and number:
@@ -158,12 +161,12 @@ class VersionHistory:
         return self._keep(cause, returns_to=returns_to)
 
     def _held(self) -> AbstractContextManager[None]:
-        return file_lock(self._shelf / "lock")
+        return file_lock(self._history_folder / "lock")
 
     def _keep_found(self, at: float) -> None:
         """Store manual changes made since the newest version."""
         if self.folder.is_dir() or self.versions():
-            self._keep(ChangeCause("user", at, FOUND))
+            self._keep(ChangeCause("user", at, MANUAL_CHANGE_REASON))
 
     def _keep(self, cause: ChangeCause, *, returns_to: int | None = None) -> Version:
         files = read_tree(self.folder)
@@ -173,14 +176,14 @@ class VersionHistory:
         number = known[-1].number + 1 if known else 1
         version = Version(number, str(self.folder), cause, files, returns_to)
         try:
-            blobs = private_folder(self._shelf / "files")
+            blobs = private_folder(self._history_folder / "files")
             for file in files:
                 if not self._blob(file.digest).exists():
                     write_whole(blobs / file.digest, (self.folder / file.path).read_bytes(), mode=0o600)
-            place = private_folder(self._shelf / "versions") / f"{version.number:06}.json"
+            place = private_folder(self._history_folder / "versions") / f"{version.number:06}.json"
             write_whole(place, msgspec.json.encode(version), mode=0o600)
         except OSError as error:
-            raise storage_error("keep a version in", self._shelf, error) from error
+            raise storage_error("keep a version in", self._history_folder, error) from error
         return version
 
     def _write(self, files: Mapping[str, tuple[bytes | None, bool | None]]) -> None:
@@ -199,13 +202,13 @@ class VersionHistory:
             raise storage_error("change the folder", self.folder, error) from error
 
     def _blob(self, digest: str) -> Path:
-        return self._shelf / "files" / digest
+        return self._history_folder / "files" / digest
 
 
 def origin_of(versions: Sequence[Version]) -> Version | None:
-    """Return the version whose content the newest one has: itself, or the one it ultimately restores.
+    """Return the version that introduced the newest content: the newest itself, or the one it ultimately restores.
 
-    None if there are no versions, or the content is that of version 0.
+    None without versions, or if the content is that of version 0.
     """
     by_number = {version.number: version for version in versions}
     found = versions[-1] if versions else None
@@ -217,10 +220,10 @@ def origin_of(versions: Sequence[Version]) -> Version | None:
 def histories(home: Path, kind: str) -> tuple[VersionHistory, ...]:
     """Return the histories of all folders stored for a purpose, unordered. Raises StorageError."""
     found: list[VersionHistory] = []
-    for shelf in (home / "history" / kind).glob("*/versions"):
-        versions = VersionHistory(shelf.parent, shelf).versions()
+    for history_folder in (home / "history" / kind).glob("*/versions"):
+        versions = VersionHistory(history_folder.parent, history_folder).versions()
         if versions:
-            found.append(VersionHistory(shelf.parent, Path(versions[-1].folder)))
+            found.append(VersionHistory(history_folder.parent, Path(versions[-1].folder)))
     return tuple(found)
 
 
@@ -240,10 +243,10 @@ def history_folder_of(home: Path, kind: str, folder: Path) -> Path:
 
 
 def read_tree(folder: Path) -> tuple[VersionFile, ...]:
-    """Return the files in a folder by path; none if the folder is missing.
+    """Return the files in a folder by path, or none if the folder is missing.
 
-    Hidden files, such as `.git`, are excluded. Raises BadRequest for what cannot be stored, such as links and excessive
-    content; StorageError.
+    Hidden files, such as `.git`, are excluded. Raises BadRequest for content that cannot be stored, such as links and
+    large files, and StorageError.
     """
     found: list[VersionFile] = []
     size_bytes = 0
@@ -259,7 +262,7 @@ def read_tree(folder: Path) -> tuple[VersionFile, ...]:
                 if not stat.S_ISREG(about.st_mode):
                     raise BadRequest(
                         f"{path} is not a regular file, so versions of its folder cannot be kept.",
-                        hint="Replace it by a regular file, or change the folder by hand.",
+                        hint="Replace it with a regular file, or change the folder by hand.",
                     )
                 size_bytes += about.st_size
                 if size_bytes > MAX_BYTES or len(found) >= MAX_FILES:

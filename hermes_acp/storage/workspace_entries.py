@@ -46,7 +46,7 @@ class WorkspaceEntries(Generic[Entry]):
         return self._pages
 
     def change(self, place: str, edit: Callable[[tuple[Entry, ...]], Iterable[Entry]]) -> None:
-        """Change a workspace's entries; a workspace left without any is removed. Raises StorageError."""
+        """Change a workspace's entries. A workspace without entries is removed. Raises StorageError."""
         with file_lock(self.path.with_suffix(".lock")):
             try:
                 self._write(place, edit)

@@ -31,8 +31,9 @@ class Metric(Struct, frozen=True):
 class Counts:
     """A number for each combination of labels."""
 
-    def __init__(self) -> None:
-        self.values: dict[Labels, float] = {}
+    def __init__(self, known: Iterable[Labels] = ()) -> None:
+        """Prepare; the labels in `known` count from 0, all others appear with their first value."""
+        self.values: dict[Labels, float] = dict.fromkeys(known, 0)
 
     def add(self, labels: Labels = (), amount: float = 1) -> None:
         """Add to the number of these labels."""

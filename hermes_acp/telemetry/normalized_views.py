@@ -16,7 +16,7 @@ _UNSEEN: Final = re.compile(
 _UNSEEN_SIGN: Final = re.compile("[\x1b\x00\xad\u200b-\u200f\u2060-\u2064\ufeff]")
 _SEEN: Final = b"\t\n\r" + bytes(range(0x20, 0x7F))
 _IN_TOKEN: Final = "[A-Za-z0-9_+/.~%-]"
-# It starts with what is fastest to find, then with what most lines, such as indented ones, lack.
+# The fastest alternatives come first, then those that most lines, such as indented ones, do not have.
 _BREAK: Final = re.compile(
     rf"\n(?=[A-Za-z0-9_+/=.~%-]|\Z)(?:(?<={_IN_TOKEN}{{12}}\n)|(?<={_IN_TOKEN}{{12}}\r\n)|(?<={_IN_TOKEN}{{12}}\\\n)"
     rf"|(?<={_IN_TOKEN}{{12}}\\\r\n))",
@@ -65,7 +65,7 @@ def without_unseen(text: str) -> NormalizedView | None:
 
 
 def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
-    """Return the text without line breaks that may be within a token, or None if it has none."""
+    """Return the text without line breaks that may be inside a token, or None if there are no such line breaks."""
     spans: list[tuple[int, int]] = []
     for match in _BREAK.finditer(text):
         end = match.end()
@@ -83,7 +83,7 @@ def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
 
 
 def _is_list(text: str, start: int, end: int) -> bool:
-    """Return whether there are whole hashes on both sides: in such a list, no token is broken."""
+    """Return whether there are complete hashes on both sides: in a list of hashes, no token is broken."""
     behind = _HASH.match(text, end)
     if behind is None:
         return False

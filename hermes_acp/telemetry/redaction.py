@@ -117,12 +117,12 @@ class RedactedStream:
         self._begin = 0
 
     def feed(self, text: str) -> str:
-        """Add a piece; return what is settled."""
+        """Add a part, and return the text that is final."""
         self._text += text
         return self._give(is_final=False)
 
     def finish(self) -> str:
-        """Return what was held back, since nothing follows."""
+        """Return the text that was held back, because no more follows."""
         return self._give(is_final=True)
 
     def _give(self, *, is_final: bool) -> str:
@@ -151,7 +151,7 @@ def is_secret(name: str, value: str) -> bool:
 
 
 def _spellings(secret: str) -> Iterator[str]:
-    """Yield a secret as it is, as in URLs and JSON, and as part of base64 or hexadecimal data."""
+    """Yield a secret verbatim, as escaped in URLs and JSON, and as part of base64 or hexadecimal data."""
     data = secret.encode("utf-8", "replace")
     yield from (secret, quote(data, safe=""), quote_plus(data), data.hex(), data.hex().upper())
     yield msgspec.json.encode(data.decode()).decode()[1:-1]

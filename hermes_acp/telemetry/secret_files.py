@@ -31,7 +31,7 @@ _SETTING: Final = re.compile(
 
 
 def secret_in(content: bytes) -> str:
-    """Return the kind of secret that a whole file is; empty if it is none, or larger than `MAX_BYTES`."""
+    """Return the kind of secret that a whole file is, or an empty string if it is not one or exceeds `MAX_BYTES`."""
     if len(content) > MAX_BYTES or not content:
         return ""
     if content.startswith(STORES):

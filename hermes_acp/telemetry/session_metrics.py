@@ -1,12 +1,10 @@
-"""Metrics of a process's sessions, counted from their events.
-
-Knows: which events start and end a turn, a model request, a call and a question. Does not know: who reads the counts.
-"""
+"""Metrics of a process's sessions, counted from their events."""
 
 from collections.abc import Callable, Mapping, Set
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, get_args
 
+from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import (
     CallEnded,
     CallStarted,
@@ -37,9 +35,11 @@ class SessionMetrics:
     def __init__(self, monotonic: Callable[[], float], tools: Set[str] = frozenset()) -> None:
         """Prepare; calls are counted by tool for the names in `tools`, all others together as `other`."""
         self.monotonic = monotonic
-        self.turns = Counts()
+        # Series that start at 0 show their first increase too.
+        self.turns = Counts((reason,) for reason in get_args(ExitReason))
         self.turn_s = Histogram(TURN_BOUNDS_S)
-        self.tokens = Counts()
+        self.tokens = Counts((("input",), ("output",)))
+        self.cached_tokens = Counts(((),))
         self.model_requests = Counts()
         self.model_s = Histogram(STEP_BOUNDS_S)
         self.first_word_s = Histogram(STEP_BOUNDS_S)
@@ -79,8 +79,8 @@ class SessionMetrics:
     def spend(self, usage: Usage) -> None:
         """Count tokens."""
         self.tokens.add(("input",), usage.input_tokens)
-        self.tokens.add(("input_cached",), usage.cached_tokens)
         self.tokens.add(("output",), usage.output_tokens)
+        self.cached_tokens.add((), usage.cached_tokens)
 
 
 class SessionMeter:

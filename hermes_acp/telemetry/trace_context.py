@@ -32,7 +32,7 @@ class SpanContext(Struct, frozen=True, gc=False):
 
 
 class TurnTrace(Struct, frozen=True, gc=False):
-    """What a turn is part of: a span, as `traceparent`, and a run.
+    """The context of a turn: its parent span, as `traceparent`, and its run.
 
     If this process exports no spans (`is_exported`), requests to others name the span `outside` of it instead.
     """

@@ -5,17 +5,15 @@ escape; line breaks and tabs stay.
 """
 
 import json
-import re
 from textwrap import indent
 from typing import Final, cast
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.core.visible_text import visible_lines
 
 MAIN_ARGUMENTS: Final = ("command", "code")
 """Arguments that are themselves the text, shown first and without their names."""
 INDENT: Final = "  "
-_KEPT: Final = re.compile("([\n\t])")
 
 
 def approval_text(call: CallProposed) -> str:
@@ -28,11 +26,6 @@ def approval_text(call: CallProposed) -> str:
     parts = [str(arguments[name]) for name in main]
     parts += [_named(name, value) for name, value in arguments.items() if name not in main]
     return "\n".join(visible_lines(part) for part in parts)
-
-
-def visible_lines(text: str) -> str:
-    """Return a text with its line breaks and tabs, and everything else that is invisible escaped."""
-    return "".join(part if part in ("\n", "\t") else escape_invisible(part) for part in _KEPT.split(text))
 
 
 def _named(name: str, value: object) -> str:

@@ -108,7 +108,7 @@ async def run_git(
 
     Raise WorkspaceError if not all of its filters are known.
     """
-    # No more of a pattern: what is no UTF-8 fits none.
+    # The pattern ends here, because a name that is not valid UTF-8 matches nothing beyond it.
     listing = ("config", "--name-only", "--get-regexp", r"^filter\.")
     listed = await workspace.run(_confined(_command(repository, listing, {}), workspace), progress)
     lines = listed.output.removesuffix("\n").split("\n")

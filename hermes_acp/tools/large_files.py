@@ -103,7 +103,7 @@ async def read_part(files: Files, path: str, shown: str, first: int, limit: int)
     """
     head = await files.read_range(path, 0, PROBED_BYTES)
     if head is None:
-        raise WorkspaceError(f"There is no file {shown} any more.", hint="Check what happened to it.")
+        raise WorkspaceError(f"The file {shown} no longer exists.", hint="Check what happened to it.")
     mark, encoding = byte_order_mark(head.content)
     if not mark and b"\0" in head.content:
         raise binary_file_error(head.content, head.size_bytes, shown)

@@ -15,7 +15,7 @@ from hermes_acp.core.ports.tool_ports import ResourceLibrary, Tool
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
 READING = "resources/read"

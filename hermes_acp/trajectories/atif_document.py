@@ -83,7 +83,7 @@ class Metrics(_Part, frozen=True):
 
 
 class _Message(_Part, frozen=True, kw_only=True):
-    """Who said what, and when."""
+    """One message: its author, content and time."""
 
     step_id: int
     timestamp: str | None = None

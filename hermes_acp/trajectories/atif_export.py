@@ -4,7 +4,7 @@ Each step has the events from its first one up to the next step in its `extra`, 
 fields. So no event is lost, and `atif_import` restores them all.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -44,11 +44,13 @@ from hermes_acp.trajectories.atif_document import (
 from hermes_acp.trajectories.event_cleaning import CleanSession
 from hermes_acp.trajectories.event_fields import NAMESPACE, fields_of
 from hermes_acp.trajectories.message_content import arguments_of, content_of, parts_of
+from hermes_acp.trajectories.recorded_sessions import TimedEvent
 from hermes_acp.trajectories.tool_definitions import definitions_of
 
 AGENT: Final = "hermes-acp"
 UNKNOWN: Final = "unknown"
 LAYER_SEAM: Final = "\n\n"
+BEGINS_STEP: Final = (UserSaid, NoteAdded, HistoryCompacted, TextSaid, ThoughtSaid, StepEnded, CallEnded)
 
 
 class _Draft(Struct):
@@ -68,7 +70,7 @@ def trajectory_of(session: CleanSession) -> Trajectory:
     """Return a session and its child agents as one trajectory."""
     children = {child.id for child in session.children}
     builder = _TrajectoryBuilder(children)
-    for event, at_ms in session.events:
+    for event, at_ms in _with_prompt_first(session.events):
         builder.take(event, at_ms)
     steps = builder.steps()
     definitions, tool_sets = definitions_of(session.tools)
@@ -87,6 +89,20 @@ def trajectory_of(session: CleanSession) -> Trajectory:
         final_metrics=builder.metrics(len(steps)),
         subagent_trajectories=[trajectory_of(child) for child in session.children] or None,
     )
+
+
+def _with_prompt_first(events: Sequence[TimedEvent]) -> list[TimedEvent]:
+    """Move the system prompt before the first message, at that message's time; it is recorded after the first prompt.
+
+    Trainers expect the system message first.
+    """
+    moved = list(events)
+    first = next((place for place, (event, _) in enumerate(moved) if isinstance(event, BEGINS_STEP)), None)
+    frozen = next((place for place, (event, _) in enumerate(moved) if isinstance(event, PromptFrozen)), None)
+    if first is not None and frozen is not None and first < frozen:
+        prompt, _ = moved.pop(frozen)
+        moved.insert(first, (prompt, moved[first][1]))
+    return moved
 
 
 class _TrajectoryBuilder:
@@ -114,7 +130,7 @@ class _TrajectoryBuilder:
             self._before.append(entry)
 
     def _placed(self, event: Event, at_ms: int | None) -> dict[str, Any]:
-        """Put what fits into standard fields; return the rest of the event."""
+        """Move what fits into standard fields; return the rest of the event."""
         match event:
             case UserSaid():
                 return self._say("user", event, "parts", at_ms, content_of(event.parts))
@@ -167,14 +183,14 @@ class _TrajectoryBuilder:
     def _say(
         self, source: str, event: Event, name: str, at_ms: int | None, message: Content
     ) -> dict[str, Any]:
-        """Begin a step of the user or the system; leave the field out if its message restores it."""
+        """Start a step of the user or the system; omit the field if the message restores it."""
         self._open(source, at_ms, message)
         value = getattr(event, name)
         restored = message if isinstance(value, str) else parts_of(message)
         return fields_of(event, {name} if restored == value else ())
 
     def _answer(self, message_id: str, at_ms: int | None) -> _Draft:
-        """Return the step of an answer of the model; begin it with the first event of that answer."""
+        """Return the step of a model's answer, created at the first event of that answer."""
         if self._drafts and self._drafts[-1].answer == message_id:
             return self._drafts[-1]
         draft = self._open("agent", at_ms, answer=message_id)
@@ -192,7 +208,7 @@ class _TrajectoryBuilder:
         for call in event.tool_calls:
             draft.calls[call.id] = call
             self._step_of[call.id] = draft
-        if len(draft.calls) != len(event.tool_calls):  # IDs that occur twice name nothing
+        if len(draft.calls) != len(event.tool_calls):  # duplicate IDs identify nothing
             draft.calls.clear()
             without.discard("tool_calls")
         said = draft.values.get("reasoning_content")

@@ -1,7 +1,7 @@
 """Restore the events of a session from an ATIF trajectory.
 
-Steps that this program exported have their events in `extra`; the steps of other agents become the events that say the
-same. What the document says is somebody's claim: the caller ends the record with `SessionImported`.
+Steps that this program exported have their events in `extra`; the steps of other agents become the events that say
+the same. The document's content is unverified: the caller ends the record with `SessionImported`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ class ImportedSession(Struct, frozen=True):
 
 
 def read_trajectories(content: bytes) -> list[Trajectory]:
-    """Return the trajectories in a file: one JSON document, or one a line. Raises BadRequest."""
+    """Return the trajectories in a file: one JSON document, or one per line. Raises BadRequest."""
     try:
         if content.lstrip()[:1] != b"{":
             raise BadRequest("This is not an ATIF trajectory: it does not begin with {.")

@@ -93,7 +93,9 @@ def sharegpt_record(trajectory: Trajectory) -> dict[str, Any]:
         if message["role"] == "system":
             system.append(message["content"])
             continue
-        if message["content"] or message["role"] != "assistant":
+        if message["role"] == "user" and turns and turns[-1]["from"] == "human":
+            turns[-1]["value"] += f"\n\n{message['content']}"  # trainers expect alternating turns
+        elif message["content"] or message["role"] != "assistant":
             turns.append({"from": _ROLES[message["role"]], "value": message["content"]})
         for call in message.get("tool_calls", ()):
             function = call["function"]

@@ -1,4 +1,4 @@
-"""Write sessions as one data set: read, clean and convert each, one after the other, into one file."""
+"""Write sessions as one data set: read, clean and convert one session after another, into one file."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -8,6 +8,7 @@ from typing import IO, Any, Final, Literal
 import msgspec
 
 from hermes_acp.storage.tool_schema_store import ToolSchemaStore
+from hermes_acp.telemetry.secret_masks import count_masks
 from hermes_acp.trajectories.atif_document import Trajectory
 from hermes_acp.trajectories.atif_export import trajectory_of
 from hermes_acp.trajectories.chat_formats import chat_record, sharegpt_record
@@ -21,12 +22,12 @@ FORMATS: Final[tuple[DatasetFormat, ...]] = ("atif", "messages", "sharegpt", "dp
 
 
 class DatasetExport:
-    """One export that is being written; `digest` is the SHA-256 of what was written so far."""
+    """An export in progress. `digest` is the SHA-256 of the bytes written so far."""
 
     def __init__(
         self, form: DatasetFormat, cleaner: SessionCleaner, schemas: ToolSchemaStore, *, is_single: bool
     ) -> None:
-        """Take the format; a `single` ATIF trajectory is one indented document, several are one a line."""
+        """Write this format; a `single` ATIF trajectory is one indented document, several are written one per line."""
         self._form: DatasetFormat = form
         self._cleaner = cleaner
         self._schemas = schemas
@@ -47,6 +48,7 @@ class DatasetExport:
             self._whole.update(line)
             self._size_bytes += len(line)
             self.manifest.totals.records += 1
+            self.manifest.masks += count_masks(line.decode())
         self.manifest.add(recorded, session, trajectory, written.hexdigest())
 
     def _lines(self, session: CleanSession, trajectory: Trajectory) -> Iterator[bytes]:

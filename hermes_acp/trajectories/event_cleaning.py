@@ -37,7 +37,7 @@ Mask = Callable[..., str]
 
 
 class CleanSession(Struct, frozen=True):
-    """A session as it is exported. `dropped` counts the events that are left out, by type."""
+    """A session prepared for export. `dropped` counts the events that are left out, by type."""
 
     id: str
     events: tuple[TimedEvent, ...]
@@ -59,7 +59,7 @@ class SessionCleaner:
     """Cleans sessions for one export."""
 
     def __init__(self, mask: Mask, people: PersonalNames, *, includes_untrusted: bool = False) -> None:
-        """Take the function that masks secrets, and what names the person who exports."""
+        """Store the function that masks secrets, and what names the person who exports."""
         self._mask = mask
         self._people = people
         self._includes_untrusted = includes_untrusted
@@ -77,11 +77,11 @@ class SessionCleaner:
         return found
 
     def _mask_key_files(self, text: str, *, source: str = "") -> str:
-        """Mask the text of a file that its name tells to be a key; all other texts are cleaned one by one."""
+        """Mask the whole text of a file whose name says that it is a key. All other texts are cleaned one by one."""
         return self._mask(text, source=source) if names_key_file(source) else text
 
     def clean(self, session: RecordedSession) -> CleanSession:
-        """Return a session without secrets, names and, unless they are wanted, texts of others."""
+        """Return a session without secrets, names and, unless requested, texts by others."""
         texts = TextCleaner(self._mask_once, self._people, owners_of(_folders(session)))
         return self._clean(session, texts)
 

@@ -1,4 +1,4 @@
-"""The fields of events that are in no standard field of a trajectory, as plain data; and the events again from them."""
+"""Convert the event fields that have no standard field in a trajectory to plain data, and back."""
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType

@@ -37,7 +37,7 @@ class SessionEntry(Struct, frozen=True, omit_defaults=True):
 
 
 class ExportTotals(Struct):
-    """What an export contains, in numbers, for its preview."""
+    """The content of an export in numbers, for its preview."""
 
     sessions: int = 0
     children: int = 0
@@ -54,12 +54,13 @@ class ExportTotals(Struct):
 
 
 class ManifestBuilder:
-    """Counts what an export contains while it is written."""
+    """Counts what an export contains while it is written. `masks` counts masked secrets, whenever they were masked."""
 
     def __init__(self) -> None:
         self.totals = ExportTotals()
         self.models: Counter[tuple[str, str]] = Counter()
         self.unpaired = 0
+        self.masks = 0
         self._entries: list[SessionEntry] = []
 
     def add(self, recorded: RecordedSession, session: CleanSession, whole: Trajectory, digest: str) -> None:
@@ -115,6 +116,7 @@ class ManifestBuilder:
             "format": form,
             "files": list(files),
             "counts": {name: getattr(totals, name) for name in ExportTotals.__struct_fields__},
+            "masks_in_file": self.masks,
             "unpaired_decisions": self.unpaired,
             "models": [
                 {"model": model, "program_version": version, "answers": answers}

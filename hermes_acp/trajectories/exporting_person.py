@@ -1,4 +1,4 @@
-"""What an export must not say: the secrets and the names of the person who exports."""
+"""Texts that an export must not contain: the secrets and names of the exporting person."""
 
 import os
 import socket

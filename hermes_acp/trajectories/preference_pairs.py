@@ -1,7 +1,8 @@
 """Pairs of a preferred and a rejected answer (DPO) from what users did: rejected hunks of edits, and undone turns.
 
-A hunk: both answers write the file, the rejected one as the agent did, the chosen one without the rejected hunks. A
-turn: the user undid it, asked the same again, and kept the next answer. What has no counterpart is counted.
+For a hunk, both answers write the file: the rejected one as the agent did, the chosen one without the rejected hunks.
+For a turn, the user undid it, asked the same again, and kept the next answer. Decisions without a counterpart are
+counted.
 """
 
 from collections.abc import Iterator, Mapping
@@ -148,7 +149,7 @@ def _turns(trajectory: Trajectory) -> tuple[list[_Turn], set[str]]:
 
 
 def _exchange(trajectory: Trajectory, turn: _Turn) -> tuple[list[Message], list[Message]]:
-    """Return what a turn began with, up to the first answer, and everything from there on."""
+    """Split a turn's messages into those before the first answer and the rest."""
     steps = [trajectory.steps[place] for place in turn.steps]
     first = next((place for place, step in enumerate(steps) if step.source == "agent"), len(steps))
     return list(_messages(steps[:first])), list(_messages(steps[first:]))

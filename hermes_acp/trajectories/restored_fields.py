@@ -1,4 +1,4 @@
-"""The fields of an event that an export left out, from the standard fields of its step."""
+"""Restore the fields of an event that an export left out, from the standard fields of its step."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, cast

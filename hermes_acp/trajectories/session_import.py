@@ -31,14 +31,14 @@ class SessionImport:
     """Imports trajectories into one home folder."""
 
     def __init__(self, store: SessionStore, mask: Callable[[str], str], ids: Ids, cwd: str) -> None:
-        """Take the function that masks secrets, and the folder in which imported sessions continue."""
+        """Store the function that masks secrets, and the folder in which imported sessions continue."""
         self._store = store
         self._texts = TextCleaner(mask, PersonalNames())
         self._ids = ids
         self._cwd = cwd
 
     def plan(self, content: bytes) -> list[PlannedSession]:
-        """Return what a file would add. Blocks. Raises BadRequest."""
+        """Return the sessions that a file would add. Blocks. Raises BadRequest."""
         sessions = [session_from(each, self._cwd) for each in read_trajectories(content)]
         digest = sha256(content).hexdigest()
         planned = [self._plan(each, digest) for each in sessions]

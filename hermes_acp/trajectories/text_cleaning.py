@@ -1,4 +1,4 @@
-"""Clean every text of an export: mask secrets with today's rules, replace home folders and names of people."""
+"""Clean every text of an export: mask secrets with the current rules, and replace home folders and names of people."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ _SHARED: Final = frozenset({"Shared", "Public", "linuxbrew", "user"})
 
 
 class PersonalNames(Struct, frozen=True):
-    """What names the person who exports, and their machine. `homes` are folders, the most specific first."""
+    """Names of the exporting person and their machine. `homes` are folders, most specific first."""
 
     homes: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class PersonalNames(Struct, frozen=True):
 
 
 class CleaningCounts(Struct):
-    """How much was replaced so far."""
+    """Number of replacements so far."""
 
     secrets: int = 0
     names: int = 0
@@ -51,7 +51,7 @@ class TextCleaner:
     """Cleans the texts of one session; counts what it replaced. Cleaning a clean text changes nothing."""
 
     def __init__(self, mask: Callable[[str], str], people: PersonalNames, found: Iterable[str] = ()) -> None:
-        """Take the function that masks secrets; `found` are names of people in the folders of the session."""
+        """Store the function that masks secrets; `found` are names of people in the folders of the session."""
         self._mask = mask
         self._home_of = dict(people.homes)
         names = {name.lower() for name in (*people.names, *found) if _is_telling(name)}
@@ -77,7 +77,7 @@ class TextCleaner:
         if masked != text:
             self.counts.secrets += max(1, masked.count("[secret") - text.count("[secret"))
         replaced = self._without_names(masked)
-        if len(text) < MAX_REMEMBERED_CHARACTERS:  # IDs, paths and words that occur again and again
+        if len(text) < MAX_REMEMBERED_CHARACTERS:  # IDs, paths and words that occur often
             self._known[text] = replaced
         return replaced
 
@@ -111,14 +111,14 @@ class TextCleaner:
                 return value
 
     def clean_json(self, text: str) -> str:
-        """Return a JSON text with the texts in it cleaned; text that is no JSON is cleaned as it is."""
+        """Clean the texts inside a JSON text. A text that is not JSON is cleaned as a whole."""
         try:
             value = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return self.clean(text)
         inside = self.cleaned(value)
         again = text if inside == value else msgspec.json.encode(inside).decode()
-        # A secret that only the whole text shows, such as one behind the name of its field, is masked there.
+        # Some secrets are only recognisable in the whole text, for example after the name of a field.
         whole = self._mask(again)
         self.counts.secrets += whole != again
         return whole

@@ -1,4 +1,4 @@
-"""The tools of a trajectory: each definition once, and which of them each set of tools consists of."""
+"""The tools of a trajectory: each definition once, and the definitions in each set of tools."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast

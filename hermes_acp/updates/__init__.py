@@ -1,1 +1,1 @@
-"""Replace the version in use by another one: found, installed beside it, tried, then switched to."""
+"""Replace the version in use with another one: find it, install it beside the current one, try it, and switch."""

@@ -1,4 +1,6 @@
-"""Make a new environment beside the others and install a wheel into it, with the installer that made the first one."""
+"""Create a new environment beside the others and install a wheel into it, with the installer that created the first
+one.
+"""
 
 import os
 import shutil
@@ -46,7 +48,7 @@ class EnvironmentBuilder:
         )
 
     async def create(self, environment: Path) -> None:
-        """Make an empty environment. Raises UpdateFailed."""
+        """Create an empty environment. Raises UpdateFailed."""
         base = str(self.base_python())
         if self._uv:
             await self._run([self._uv, "venv", "--quiet", "--no-project", "--python", base, str(environment)])
@@ -84,7 +86,7 @@ class EnvironmentBuilder:
         return wheels[0]
 
     async def _pip(self, staging: Path) -> list[str]:
-        """Return the command of a pip: of the first environment, else of one made for this."""
+        """Return the command for pip: that of the first environment, or of one made for this purpose."""
         own = self._root / "bin" / "python"
         if any(self._root.glob("lib/python3*/site-packages/pip/__main__.py")):
             return [str(own), "-I", "-m", "pip"]
@@ -97,7 +99,7 @@ class EnvironmentBuilder:
 
 
 def _index_flags(root: Path) -> list[str]:
-    """Return the indexes that `uv tool install` was told to use, as its receipt has them."""
+    """Return the index flags that the receipt of `uv tool install` recorded."""
     return list(_flags_of(read_receipt_options(root)))
 
 

@@ -30,7 +30,7 @@ TEMPORARY: Final = frozenset({"archive-v0", "environments-v2", "builds-v0"})
 
 
 class Machine(Struct, frozen=True):
-    """What matters outside of the environment: the device that ends with this container, or 0."""
+    """Facts from outside the environment: the device that ends with this container, or 0."""
 
     passing_device: int = 0
 
@@ -47,7 +47,7 @@ def this_machine() -> Machine:
 
 
 def kind_of(root: Path, package: InstalledPackage | None, machine: Machine) -> Kind:
-    """Return the kind of an installation by what its environment contains."""
+    """Derive the kind of an installation from the content of its environment."""
     if package and package.origin.is_editable:
         return "editable"
     if (root / "conda-meta").is_dir():
@@ -66,7 +66,7 @@ def kind_of(root: Path, package: InstalledPackage | None, machine: Machine) -> K
 
 
 def require_updatable(root: Path, kind: Kind, package: InstalledPackage | None) -> None:
-    """Raise NotUpdatable for an installation that something else updates, and say what."""
+    """Raise NotUpdatable for an installation that something else updates; the error names it."""
     origin = package.origin if package else None
     folder = str(origin.path) if origin and origin.path else "the clone"
     explained: dict[Kind, tuple[str, str]] = {

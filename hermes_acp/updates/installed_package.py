@@ -1,4 +1,4 @@
-"""What is installed in an environment: hermes-acp, its extras, and what its user added.
+"""The packages in an environment: hermes-acp, its extras, and those that the user added.
 
 Reads the records of installers without importing anything from the environment.
 Source: PyPA specifications, "Recording installed projects".
@@ -18,13 +18,13 @@ from packaging.utils import canonicalize_name
 from hermes_acp.config.installation import DISTRIBUTION, DirectUrl, read_origin
 
 TOOLS: Final = frozenset({"pip", "setuptools", "wheel", "uv"})
-"""What environments contain of themselves."""
+"""Packages that every environment contains."""
 Build = frozenset[tuple[str, str]]
 """The files of a build with their digests: two builds with the same ones are the same."""
 
 
 class InstalledPackage(Struct, frozen=True):
-    """hermes-acp as it is installed in one environment."""
+    """hermes-acp as installed in one environment."""
 
     version: str
     origin: DirectUrl
@@ -84,7 +84,7 @@ def _requirements(distribution: Distribution, extra: str = "") -> Iterator[Requi
 
 
 def _extras(own: Distribution, found: Mapping[str, Distribution]) -> tuple[str, ...]:
-    """Return the extras whose packages are all installed: no installer records which were asked for."""
+    """Return the extras whose packages are all installed: no installer records which were requested."""
     offered = own.metadata.get_all("Provides-Extra") or []
     return tuple(
         extra

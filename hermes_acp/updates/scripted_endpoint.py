@@ -73,7 +73,7 @@ class ScriptedEndpoint:
                 anyio.DelimiterNotFound,
                 anyio.BrokenResourceError,
             ):
-                return  # the client left
+                return  # the client disconnected
             except (msgspec.DecodeError, ValueError, IndexError):
                 await stream.send(
                     b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -121,7 +121,7 @@ async def _read_request(stream: BufferedByteReceiveStream) -> bytes:
 
 
 def _completion(request: _Request, message: dict[str, Any], reason: str) -> tuple[str, bytes]:
-    """Return a reply as one completion, or as a stream of chunks if the request wants that."""
+    """Return a reply as one completion, or as a stream of chunks if the request asks for one."""
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     base = {"id": "chatcmpl-trial", "created": 0, "model": MODEL}
     message = {"role": "assistant", **message}

@@ -1,7 +1,7 @@
-"""Try this version: start it as an editor does, and let it do one turn with a scripted model, in a home of its own.
+"""Try this version: start it as an editor does, and run one turn with a scripted model, in a separate home.
 
-An update runs this in the version that it installed, so the trial always knows the tools and the settings of what it
-tries.
+An update runs this in the version that it installed, so the trial always knows the tools and settings of the version
+that it tries.
 """
 
 import os
@@ -64,7 +64,7 @@ async def try_version(variables: Mapping[str, str], version: str) -> None:
 async def greet(command: Sequence[str], variables: Mapping[str, str], workspace: Path, version: str) -> None:
     """Start a command as an editor does and read its first answer. Raises UpdateFailed for any other answer.
 
-    Its input stays open until the answer is there: closing it asks the process to end, also one that still starts.
+    Its input stays open until the answer arrives, because closing it would ask even a starting process to end.
     """
     asked: dict[str, Any] = {
         "jsonrpc": "2.0",
@@ -87,7 +87,7 @@ async def greet(command: Sequence[str], variables: Mapping[str, str], workspace:
 async def _first_line(
     command: Sequence[str], variables: Mapping[str, str], cwd: Path, given: bytes
 ) -> tuple[bytes, bytes]:
-    """Return what a command answers, up to the first line, and what it writes to standard error by its end."""
+    """Return the first line of a command's answer, and what it writes to standard error until it ends."""
     answer, errors = bytearray(), bytearray()
     try:
         with anyio.fail_after(TIMEOUT_S):
@@ -156,7 +156,7 @@ async def _started(
 
 
 def _late(command: Sequence[str]) -> UpdateFailed:
-    return UpdateFailed(f"It did not end within {TIMEOUT_S:.0f} seconds: {' '.join(command)}")
+    return UpdateFailed(f"It did not finish within {TIMEOUT_S:.0f} seconds: {' '.join(command)}")
 
 
 def _unstartable(error: OSError) -> UpdateFailed:

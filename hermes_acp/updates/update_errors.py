@@ -10,6 +10,6 @@ class NotUpdatable(UserError):
 
 
 class UpdateFailed(HermesError):
-    """A step of an update failed; the version in use is as it was."""
+    """A step of an update failed; the version in use is unchanged."""
 
     code = "update_failed"

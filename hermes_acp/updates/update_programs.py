@@ -50,7 +50,7 @@ CHECK_NETWORK: Final = "Check the network and try again."
 
 
 class Progress(Protocol):
-    """Where an update reports its steps; neither method raises."""
+    """The receiver of an update's progress reports; neither method raises."""
 
     def step(self, name: str, value: str = "") -> None:
         """Report the beginning of a step."""
@@ -62,7 +62,7 @@ class Progress(Protocol):
 
 
 class Finished(Struct, frozen=True):
-    """How a program ended, and what it wrote."""
+    """A program that has ended: how it ended, and what it wrote."""
 
     code: int
     output: str
@@ -90,7 +90,7 @@ async def run_program(
                 list(words), stdin=subprocess.DEVNULL, check=False, cwd=cwd, env=dict(variables)
             )
     except TimeoutError as error:
-        raise UpdateFailed(f"{words[0]} did not end within {timeout_s:.0f} seconds.") from error
+        raise UpdateFailed(f"{words[0]} did not finish within {timeout_s:.0f} seconds.") from error
     except OSError as error:
         raise UpdateFailed(f"{words[0]} could not be started: {error.strerror}.") from error
     finished = Finished(

@@ -90,7 +90,7 @@ class UpdateService:
         )
 
     async def go_back(self) -> UpdateResult:
-        """Switch to the version before. Raises HermesError; then nothing has changed."""
+        """Switch to the previous version. Raises HermesError; then nothing has changed."""
         kind, package = await to_thread.run_sync(self.require_updatable)
         with self.folders.lock():
             name = self.folders.previous()
@@ -148,7 +148,7 @@ class UpdateService:
     async def _install(
         self, found: Candidate, source: UpdateSource, package: InstalledPackage, staging: Path
     ) -> None:
-        """Make the environment of a version, unless it is there already, and check it."""
+        """Create the environment of a version unless it exists already, and check it."""
         name, environment = found.name, self.folders.folder / found.name
         current = self.folders.current()
         if not self.folders.is_whole(name):
@@ -195,15 +195,15 @@ class UpdateService:
 
     @contextmanager
     def _staging(self) -> Generator[Path]:
-        """Prepare the working folder, and remove it in the end."""
+        """Prepare the working folder, and remove it at the end."""
         try:
             yield self.folders.clear_staging()
         finally:
-            with suppress(StorageError):  # what remains goes with the next update
+            with suppress(StorageError):  # the next update removes the rest
                 remove_folder(self.folders.staging)
 
 
 async def _removed(environment: Path) -> None:
-    """Remove a version that is not used, also when the update is cancelled; what remains goes with the next update."""
+    """Remove an unused version, even if the update is cancelled; the next update removes any leftovers."""
     with anyio.CancelScope(shield=True), suppress(HermesError):
         await to_thread.run_sync(remove_folder, environment)

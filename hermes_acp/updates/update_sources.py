@@ -7,7 +7,6 @@ the user did not choose, where anybody could register it.
 from pathlib import Path
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 
 from hermes_acp.config.installation import DirectUrl
@@ -44,7 +43,7 @@ class WheelsSource(Struct, frozen=True, tag_field="kind", tag="wheels"):
 
 
 class AddressSource(Struct, frozen=True, tag_field="kind", tag="address"):
-    """The address of a wheel, which may change what it serves."""
+    """The address of a wheel, whose content may change."""
 
     url: str
 
@@ -55,7 +54,7 @@ class AddressSource(Struct, frozen=True, tag_field="kind", tag="address"):
 
 
 class GitSource(Struct, frozen=True, tag_field="kind", tag="git"):
-    """A repository, and the branch or tag to follow; none is its default branch."""
+    """A repository, and the branch or tag to follow; empty means its default branch."""
 
     url: str
     revision: str = ""
@@ -95,14 +94,14 @@ def source_of(origin: DirectUrl, configured_index: str) -> UpdateSource:
     if configured_index:
         return IndexSource(configured_index)
     raise NotUpdatable(
-        "This was installed from a package index by name, and it is not recorded from which one.",
-        hint="hermes-acp is in no public index, where anybody could take its name. Name yours once: "
+        "This was installed from a package index by name, but the index was not recorded.",
+        hint="hermes-acp is not in a public index, and anybody could register its name there. Name yours once: "
         "`hermes-acp update --index URL`, or a wheel or a clone with `--from`.",
     )
 
 
 def named_source(text: str, cwd: Path) -> tuple[UpdateSource, Path | None]:
-    """Return the source that a user names, and its one wheel if it is one. Raises BadRequest."""
+    """Return the source that a user names, and the wheel if the source is a single wheel. Raises BadRequest."""
     if text.startswith(GIT_PREFIX):
         url, at, revision = text.removeprefix(GIT_PREFIX).rpartition("@")
         is_revision = bool(at) and "/" not in revision.partition(":")[0] and "/" in url
@@ -133,8 +132,3 @@ def is_safe_address(url: str) -> bool:
 
     parts = urlsplit(url)
     return parts.scheme in ("https", "file") or parts.hostname in ("127.0.0.1", "::1", "localhost")
-
-
-def encode_source(source: UpdateSource) -> bytes:
-    """Return a source as JSON."""
-    return msgspec.json.encode(source)

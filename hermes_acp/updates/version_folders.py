@@ -1,9 +1,9 @@
 """The versions of an installation: one environment each, and the one symbolic link that chooses between them.
 
-`ROOT/bin/hermes-acp` is what people, editors and services start. The first update replaces the script there by a link
-to the script of another environment, `ROOT/versions/NAME/bin/hermes-acp`, whose first line names its own Python.
-Replacing that link is one rename, so every start gets one whole version. No environment is changed or moved once it is
-in use: processes that run go on importing from theirs. Decision 20 explains this.
+`ROOT/bin/hermes-acp` is what people, editors and services start. The first update replaces the script there with a
+link to the script of another environment, `ROOT/versions/NAME/bin/hermes-acp`, whose first line names its own Python.
+Replacing that link is one rename, so every start gets one whole version. No environment is changed or moved once it
+is in use: running processes continue to import from theirs. Decision 20 explains this.
 """
 
 import os
@@ -39,7 +39,7 @@ MAX_SCRIPT_BYTES: Final = 1 << 16
 
 
 class VersionRecord(Struct, frozen=True, omit_defaults=True):
-    """What an update writes into the environment that it made, once that has passed all checks."""
+    """The record that an update writes into a new environment once that has passed all checks."""
 
     version: str
     source: UpdateSource
@@ -64,7 +64,7 @@ class VersionFolders:
 
     @property
     def staging(self) -> Path:
-        """The folder for what an update works with; nothing in it is in use."""
+        """The working folder of an update; nothing in it is in use."""
         return self.folder / STAGING
 
     def current(self) -> str:
@@ -119,7 +119,7 @@ class VersionFolders:
             os.close(descriptor)
 
     def finish(self, name: str, record: VersionRecord) -> None:
-        """Note that a version passed all checks. Raises StorageError."""
+        """Record that a version passed all checks. Raises StorageError."""
         path = self.folder / name / RECORD
         try:
             write_whole(path, msgspec.json.encode(record), mode=0o644)
@@ -140,7 +140,7 @@ class VersionFolders:
             sync_file_system(str(self.folder))
             alias = command.with_name(DISTRIBUTION)
             if alias.is_file() and not alias.is_symlink():
-                self._link(alias, COMMAND)  # the same version: it follows the link that chooses
+                self._link(alias, COMMAND)  # the same version, which follows the selecting link
             self._link(command, os.path.join("..", VERSIONS, name, PROGRAMS, COMMAND))
             sync_folder(command.parent)
         except OSError as error:
@@ -165,7 +165,7 @@ class VersionFolders:
         os.replace(draft, path)
 
     def prune(self) -> list[str]:
-        """Remove what no start and no running process needs; return the names of removed versions.
+        """Remove versions that no start and no running process needs; return the names of removed versions.
 
         The version in use, the one before it, and one that was left by going back are kept. Raises StorageError.
         """

@@ -105,7 +105,7 @@ class AccountsFile:
             stored = msgspec.json.decode(content, type=_Stored)
         except msgspec.MsgspecError as error:
             raise StorageError(
-                f"{self.path} cannot be understood: {error}.", hint="Restore it from a backup, or mend it."
+                f"{self.path} cannot be understood: {error}.", hint="Restore it from a backup, or repair it."
             ) from error
         return MappingProxyType({account.name: account for account in stored.users})
 
@@ -145,7 +145,7 @@ def add_account(accounts: Accounts, account: Account) -> Accounts:
         raise BadRequest(f"The user {account.name!r} already exists.", hint=LIST_HINT)
     if holder := next((each for each in accounts.values() if _home(each) == _home(account)), None):
         raise BadRequest(
-            f"The profile {account.profile!r} belongs to {holder.name!r} already.",
+            f"The profile {account.profile!r} already belongs to {holder.name!r}.",
             hint="Each user needs a profile of their own: name another one with --profile-name.",
         )
     for subject in account.subjects:
@@ -184,7 +184,7 @@ def revoke_tokens(accounts: Accounts, name: str, token_id: str = "") -> Accounts
 
 def _refuse_taken(accounts: Accounts, subject: Subject) -> None:
     if holder := account_of(accounts, subject):
-        raise BadRequest(f"This subject signs in as {holder.name!r} already.", hint=LIST_HINT)
+        raise BadRequest(f"This subject already signs in as {holder.name!r}.", hint=LIST_HINT)
 
 
 def _home(account: Account) -> tuple[str, str]:

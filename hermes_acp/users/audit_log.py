@@ -5,6 +5,7 @@ both files can rewrite them; comparing the last hash with a copy stored elsewher
 contents and no secrets. Functions block.
 """
 
+import errno
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -166,7 +167,10 @@ class AuditLog:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(self.path, flags, 0o600)
         try:
-            os.write(descriptor, line)
+            end = os.lseek(descriptor, 0, os.SEEK_END)
+            if os.write(descriptor, line) < len(line):
+                os.ftruncate(descriptor, end)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             sync_file(descriptor)
         finally:
             os.close(descriptor)

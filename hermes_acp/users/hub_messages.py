@@ -1,6 +1,6 @@
-"""What a hub and the process of a profile tell each other, each message one line of JSON.
+"""Messages between a hub and the process of a profile, each one line of JSON.
 
-The hub tells the terms; the process reports what its user used.
+The hub sends the terms; the process reports its user's usage.
 """
 
 from typing import Final
@@ -11,10 +11,12 @@ from msgspec import Struct
 from hermes_acp.core.ports.quota_ports import Allowance
 
 MAX_LINE_BYTES: Final = 1 << 16
+MAX_REPORTED: Final = 10**12
+"""The maximum of any value in one report, so that sums fit into the ledger."""
 
 
 class Terms(Struct, frozen=True):
-    """What a process works under: after how long without use it ends (seconds), and its user's limits.
+    """The terms of a process: after how many idle seconds it ends, and its user's limits.
 
     The allowances include everything up to the report `number`; None means no limit.
     """
@@ -27,7 +29,7 @@ class Terms(Struct, frozen=True):
 
 
 class Spent(Struct, frozen=True, omit_defaults=True):
-    """One report: what was used since the last one, and its number, counted from 1."""
+    """One report: the usage since the last one, and the report's number, counted from 1."""
 
     number: int
     tokens: int = 0
@@ -36,7 +38,7 @@ class Spent(Struct, frozen=True, omit_defaults=True):
 
 
 def encode_terms(terms: Terms) -> bytes:
-    """Return the line for terms."""
+    """Encode terms as one line."""
     return msgspec.json.encode(terms) + b"\n"
 
 
@@ -51,8 +53,8 @@ def encode_spent(spent: Spent) -> bytes:
 
 
 def decode_spent(line: bytes) -> Spent:
-    """Return the report in a line. Raises ValueError for one that is malformed or takes something back."""
+    """Return the report in a line. Raises ValueError if it is malformed, negative or out of range."""
     spent = msgspec.json.decode(line, type=Spent)
-    if min(spent.tokens, spent.usd, spent.runs) < 0:
-        raise ValueError("a report is negative")
+    if not all(0 <= value <= MAX_REPORTED for value in (spent.number, spent.tokens, spent.usd, spent.runs)):
+        raise ValueError("a report is out of range")
     return spent

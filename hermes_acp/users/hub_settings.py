@@ -77,7 +77,7 @@ def load_hub_settings(folder: Path) -> HubSettings:
     except (OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError):
             raise storage_error("read", file, error) from error
-        raise ConfigError(f"{file} is not a text in UTF-8.") from error
+        raise ConfigError(f"{file} is not UTF-8 text.") from error
     try:
         return HubSettings.model_validate(parse_settings(content, str(file)))
     except ValidationError as error:

@@ -40,8 +40,8 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class ProviderChoice(Struct, frozen=True):
-    """The provider, and the client that the hub is to it (a public client without a secret). `audience` is the one
-    required in bearer tokens.
+    """The provider, and the hub's client there (a public client without a secret). `audience` is the one required in
+    bearer tokens.
     """
 
     issuer: str
@@ -223,4 +223,4 @@ def _decoded(content: bytes, kind: type[Any]) -> Any:
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.MsgspecError as error:
-        raise ProviderUnavailable("the provider's answer is not understood") from error
+        raise ProviderUnavailable("the provider's answer could not be understood") from error

@@ -107,8 +107,10 @@ def check_token(
         raise TokenRefused("it answers another sign-in")
     has_several = isinstance(claims["aud"], list) and claims["aud"] != claims["aud"][:1]
     if party and claims.get("azp", "" if has_several else party) != party:
-        raise TokenRefused("it was made out to another client")
+        raise TokenRefused("it was issued to another client")
+    if "events" in claims:
+        raise TokenRefused("it reports an event")
     subject = claims["sub"]
     if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT:
-        raise TokenRefused("it names nobody")
+        raise TokenRefused("it names no user")
     return Identity(Subject(issuer, subject), float(claims["iat"]), float(claims["exp"]))

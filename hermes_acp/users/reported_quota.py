@@ -1,4 +1,4 @@
-"""The quota of a process that a hub started: limits that the hub tells, and usage that is reported to it."""
+"""The quota of a process that a hub started: limits that the hub sends, and usage that is reported to it."""
 
 import time
 from collections.abc import Callable
@@ -18,10 +18,10 @@ TOO_MANY_SESSIONS: Final = (
 
 
 class ReportedQuota:
-    """Checks against the hub's last terms, plus what was used since."""
+    """Checks the usage since the hub's last terms against these terms."""
 
     def __init__(self, terms: Terms, report: Callable[[Spent], None]) -> None:
-        """Take the first terms; `report` sends a report to the hub."""
+        """Start with the first terms; `report` sends a report to the hub."""
         self._terms = terms
         self._report = report
         self._number = 0

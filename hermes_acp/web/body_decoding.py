@@ -16,7 +16,7 @@ class DecodedBody:
         """Set the `content-encoding`. Raises WorkspaceError for an unexpected value."""
         name = encoding.strip().lower()
         if name not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise WorkspaceError(f"The page is packed as {name[:40]!r}, which was not asked for.")
+            raise WorkspaceError(f"The page is compressed as {name[:40]!r}, which was not requested.")
         self._unpacker = zlib.decompressobj(47) if name in ("gzip", "x-gzip", "deflate") else None
         self._is_bare = name == "deflate"
         self._most = max_bytes
@@ -31,7 +31,7 @@ class DecodedBody:
         self._taken += len(chunk) - len(self._unpacker.unconsumed_tail if self._unpacker else b"")
         if len(self.content) > max(RATIO_BEGINS_AT, MAX_RATIO * self._taken):
             raise WorkspaceError(
-                f"The page unpacks to more than {MAX_RATIO} times its size, as archives made to harm do."
+                f"The page unpacks to more than {MAX_RATIO} times its size, as malicious archives do."
             )
         if len(self.content) > self._most:
             del self.content[self._most :]
@@ -47,4 +47,4 @@ class DecodedBody:
                 # Some servers send deflate without the wrapper that the standard requires.
                 self._unpacker, self._is_bare = zlib.decompressobj(-15), False
                 return self._unpack(chunk, room)
-            raise WorkspaceError("The page is packed in a way that cannot be unpacked.") from error
+            raise WorkspaceError("The page is compressed in a way that cannot be decoded.") from error

@@ -41,7 +41,7 @@ def require_text(kind: str) -> None:
     """Raise WorkspaceError for a media type that is not text, before the content is loaded."""
     if kind and kind != "application/octet-stream" and not _TEXTUAL.fullmatch(kind):
         raise WorkspaceError(
-            f"It is of the kind {kind[:80]}; only text can be fetched (HTML, Markdown, JSON, XML, source).",
+            f"It has the type {kind[:80]}; only text can be fetched (HTML, Markdown, JSON, XML, source).",
             hint="Fetch a page in HTML, or download it with the terminal if it is needed as a file.",
         )
 
@@ -50,7 +50,7 @@ def read_page(content: bytes, content_type: str, url: str = "") -> str:
     """Return a page's text: HTML as Markdown, anything else unchanged. Raises WorkspaceError if it is not text."""
     kind = kind_of(content_type)
     if b"\0" in content[:PROBED_BYTES] and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise WorkspaceError(f"It is {len(content):,} bytes that are not text.")
+        raise WorkspaceError(f"It has {len(content):,} bytes and is not text.")
     text = (
         content.decode(encoding_of(content, content_type), "replace").replace("\r\n", "\n").replace("\0", "")
     )

@@ -71,9 +71,7 @@ class SearchClient:
         try:
             return json.loads(body)
         except (ValueError, RecursionError):
-            raise WorkspaceError(
-                f"{self.name} answered something that is not JSON.", hint=self._advice()
-            ) from None
+            raise WorkspaceError(f"{self.name} did not answer with JSON.", hint=self._advice()) from None
 
     def _refused(self, status: int) -> WorkspaceError:
         match status:
@@ -81,7 +79,8 @@ class SearchClient:
                 return WorkspaceError(f"{self.name} refused the query (HTTP {status}).", hint=self._advice())
             case 402 | 429 | 432:
                 return WorkspaceError(
-                    f"{self.name} accepts no more queries now (HTTP {status}).", hint="Search less often."
+                    f"{self.name} accepts no more queries at the moment (HTTP {status}).",
+                    hint="Search less often.",
                 )
             case _:
                 return WorkspaceError(

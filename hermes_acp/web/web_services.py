@@ -78,8 +78,8 @@ def _search_engine(section: "SearchSettings", variables: Mapping[str, str]) -> "
     key = variables.get(variable, "").strip() if variable else ""
     if variable and not key:
         raise ConfigError(
-            f"`web.search` names {section.provider}, and {variable} is not set.",
-            hint=f"Put {variable}=… into .env in the home folder, or take web.search out.",
+            f"`web.search` names {section.provider}, but {variable} is not set.",
+            hint=f"Put {variable}=… into .env in the home folder, or remove web.search.",
         )
     return SearchClient(service, section.base_url or service.base_url, key)
 

@@ -12,6 +12,7 @@ from hermes_acp.git.program_settings import COMMAND_SETTINGS
 from hermes_acp.git.safe_git import settings_variables
 from hermes_acp.git.setting_secrets import without_key_settings
 from hermes_acp.telemetry.redaction import is_secret
+from hermes_acp.workspaces.processes.process_spawn import MARK
 
 HIJACK_VARIABLES: Final = frozenset(
     {
@@ -20,6 +21,8 @@ HIJACK_VARIABLES: Final = frozenset(
         "LESSCLOSE",
     }
 )  # fmt: skip
+IN_EDITOR: Final = "editor"
+"""The mark of a command in an editor's terminal, where its processes are the editor's."""
 FUNCTION_PREFIX: Final = "BASH_FUNC_"
 GIT_SETTING: Final = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 """Variables that git needs all of, or none: those with keys are replaced, not left out."""
@@ -54,11 +57,15 @@ def temporary_folder(environment: Mapping[str, str]) -> str:
 
 
 def terminal_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return overrides for an editor's variables, which are probably ours too; secret ones are set to empty."""
+    """Return overrides for an editor's variables, which are probably ours too; secret ones are set to empty.
+
+    The command gets a mark too: `training/person_check.py` recognises by it that no person started it.
+    """
     kept = command_environment(environment)
     empty = {name: "" for name in environment if name not in kept and not name.startswith(FUNCTION_PREFIX)}
     return {
         **empty,
         **{name: value for name, value in NON_INTERACTIVE.items() if name != "TERM"},
         **settings_variables(COMMAND_SETTINGS, environment),
+        MARK: IN_EDITOR,
     }

@@ -135,7 +135,7 @@ def replace_file(path: str, content: bytes, roots: Sequence[str], known: FileSna
                 _replace_present(path, folder, content)
     except FileNotFoundError as error:
         raise WorkspaceError(
-            f"Could not write {path}: its folder was deleted meanwhile.", hint="Write it again."
+            f"Could not write {path}: its folder was deleted in the meantime.", hint="Write it again."
         ) from error
 
 
@@ -259,7 +259,7 @@ def _refuse_shared_file(about: os.stat_result, path: str) -> None:
     if about.st_nlink > 1:
         raise WorkspaceError(
             f"{path} is one of {about.st_nlink} hard links to one file; others may lie outside this session.",
-            hint="Make it a file of its own first: cp it aside, mv the copy over it; then write again.",
+            hint="Make it a separate file first: cp it aside, mv the copy over it; then write again.",
         )
 
 

@@ -116,7 +116,7 @@ async def search(
             else:
                 end = await process.end()
         if time.cancelled_caught:
-            end = SearchEnd(broken_off=f"its {timeout_s:.0f} s were over{process.position(folder)}")
+            end = SearchEnd(broken_off=f"its {timeout_s:.0f} s were used up{process.position(folder)}")
     return with_end(query, matches, end)
 
 
@@ -206,7 +206,7 @@ async def find(
             take(b"\0".join(lines))
         end = found.end(complaint, timeout_s)
     else:
-        end = SearchEnd(broken_off=f"its {timeout_s:.0f} s were over")
+        end = SearchEnd(broken_off=f"its {timeout_s:.0f} s were used up")
         async with run_ripgrep(argv, query.path, environment) as process:
             with move_on_after(timeout_s):
                 async for block in process.blocks(b"\0"):
@@ -299,7 +299,7 @@ def _narrowed(glob: str | None, kind: str) -> tuple[list[str], Glob | None]:
     if not glob:
         return options, None
     while glob.startswith("**/") and "/" not in glob[3:]:
-        glob = glob[3:]  # a glob of a name alone matches in any folder
+        glob = glob[3:]  # a glob without a folder matches in any folder
     if not kind and _NAME_GLOB.fullmatch(glob):
         return [f"--type-add={_WANTED}:{glob}", f"--type={_WANTED}"], None
     return options, Glob(glob)

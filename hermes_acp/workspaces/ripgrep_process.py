@@ -131,7 +131,7 @@ def read_end(code: int | None, complaint: str) -> SearchEnd:
 async def run_ripgrep(
     argv: Sequence[str], folder: str, environment: Mapping[str, str]
 ) -> AsyncGenerator[RipgrepProcess]:
-    """Run ripgrep for the duration of the block; it is dead afterwards."""
+    """Run ripgrep for the duration of the block, after which it has ended."""
     process = await open_process(argv, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=folder, env=environment)
     if process.stdout is None:
         raise InternalError("A process started with pipes has none.")

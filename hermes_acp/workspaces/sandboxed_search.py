@@ -11,7 +11,7 @@ MAX_OUTPUT_BYTES: Final = 1 << 26
 
 
 class SearchOutput(Struct, frozen=True):
-    """The output of ripgrep, including error messages; its end is missing unless it `is_whole`.
+    """The output of ripgrep, including error messages; unless it `is_whole`, the end is missing.
 
     `exit_code` is None if ripgrep was killed.
     """
@@ -25,7 +25,7 @@ class SearchOutput(Struct, frozen=True):
         if len(self.content) > MAX_OUTPUT_BYTES:
             return SearchEnd(broken_off=f"it found more than {MAX_OUTPUT_BYTES >> 20} MB")
         if not self.is_whole:
-            return SearchEnd(broken_off=f"its {timeout_s:.0f} s were over")
+            return SearchEnd(broken_off=f"its {timeout_s:.0f} s were used up")
         if self.exit_code is None:
             return SearchEnd(broken_off="ripgrep was killed")
         return read_end(self.exit_code, complaint)

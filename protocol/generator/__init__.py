@@ -1,5 +1,1 @@
-"""Turn the pinned protocol schemas into source code.
-
-Knows: JSON Schema as the protocol writes it, and the languages it is turned into.
-Does not know: the agent, or anything that runs with the generated code.
-"""
+"""Turn the pinned protocol schemas into source code."""

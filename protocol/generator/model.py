@@ -1,7 +1,4 @@
-"""A protocol version as types, free of JSON Schema and of any output language.
-
-Knows: records, unions, aliases, methods. Does not know: how they are read or written.
-"""
+"""A protocol version as types, free of JSON Schema and of any output language."""
 
 from enum import IntFlag
 

@@ -1,6 +1,5 @@
 """Write our own methods as Python and as TypeScript.
 
-Knows: the small part of JSON Schema that `schema/hermes.json` uses. Does not know: the protocol's own schemas.
 Every object is named after its location: the method, `Params` or `Result`, and the members that lead to it.
 """
 
@@ -73,9 +72,7 @@ def render_python(schema: Shape) -> str:
     """Write the structs."""
     blocks = "\n\n".join(_python_class(each) for each in read_objects(schema))
     return (
-        '"""What our own methods carry; generated from schema/hermes.json.\n\n'
-        "Knows: the shape of every object of theirs. Does not know: who sends or serves them.\n"
-        '"""\n\n'
+        '"""The wire types of our own methods; generated from schema/hermes.json."""\n\n'
         "from typing import Literal\n\n"
         "from msgspec import UNSET, Struct, UnsetType\n\n\n" + blocks
     )
@@ -143,8 +140,8 @@ def render_typescript(schema: Shape) -> str:
         result = f"{stem}Result" if "result" in facts else "undefined"
         rows.append(f'  "{method}": {{ params: {stem}Params; result: {result} }};')
     return (
-        "/**\n * What our own methods carry; generated from protocol/schema/hermes.json by protocol/generate.py.\n"
-        " *\n * Knows: the shape of every object of theirs. Does not know: who sends or serves them.\n */\n\n"
+        "/** The wire types of our own methods; "
+        "generated from protocol/schema/hermes.json by protocol/generate.py. */\n\n"
         + "\n".join(blocks)
         + "\nexport interface OwnMethods {\n"
         + "\n".join(rows)

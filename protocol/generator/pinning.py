@@ -1,7 +1,4 @@
-"""Reduce a published schema to facts and record where it came from.
-
-Knows: which JSON Schema keywords are facts and which are prose. Does not know: the code generated from them.
-"""
+"""Reduce a published schema to facts and record where it came from."""
 
 import hashlib
 import json

@@ -1,7 +1,4 @@
-"""Write a protocol version as Python.
-
-Knows: msgspec, and the layout that the formatter leaves unchanged. Does not know: JSON Schema.
-"""
+"""Write a protocol version as Python."""
 
 import keyword
 import re
@@ -77,7 +74,6 @@ def render_types(protocol: Protocol, stability: Stability, pin: Pin, name: str) 
     return (
         f'"""The wire types of protocol {name}; those in `UNSTABLE` are not in its stable schema.\n\n'
         f"{_provenance(pin)}\n"
-        "Knows: the shape of every object of this version. Does not know: how objects travel.\n"
         '"""\n\n'
         "from types import MappingProxyType\n"
         "from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias\n\n"
@@ -106,9 +102,8 @@ def render_methods(protocol: Protocol, stability: Stability, pin: Pin, name: str
         is_second = row.result is None and row.name in asked
         rows["notifications" if is_second else "requests"].append(_wrapped(4, "Method(", arguments, "),"))
     return (
-        f'"""The methods of protocol {name}: who serves each, and what it carries.\n\n'
+        f'"""The methods of protocol {name}: which side serves each, and the types of its parameters and result.\n\n'
         f"{_provenance(pin)}\n"
-        "Knows: every method of this version. Does not know: who calls, or when.\n"
         "`ALSO_NOTIFIED` holds the notifications that share their name with a request.\n"
         '"""\n\n'
         "from collections.abc import Mapping\n"

@@ -1,8 +1,4 @@
-"""Read a reduced schema into the model.
-
-Knows: how the protocol's schema expresses records, unions and enumerations.
-Does not know: any output language.
-"""
+"""Read a reduced schema into the model."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,7 +1,4 @@
-"""Analyse one object of a schema: its references, its variants, and what distinguishes them.
-
-Knows: the patterns the schema writes variants in. Does not know: the definitions around the object.
-"""
+"""Analyse one object of a schema: its references, its variants, and what distinguishes them."""
 
 from typing import Any, cast
 

@@ -1,6 +1,4 @@
-"""Compare a version's stable schema with the full one, and list what is only in the full one. Knows: when the types
-of the full schema also work for the stable one. Does not know: JSON Schema, or any output language.
-"""
+"""Compare a version's stable schema with the full one, and list what is only in the full one."""
 
 from msgspec import Struct
 

@@ -1,6 +1,4 @@
-"""The protocol versions that are generated, one per row. Knows: where a version's schema comes from and which files
-are generated from it. Does not know: how.
-"""
+"""The protocol versions that are generated, one per row."""
 
 from typing import Final
 

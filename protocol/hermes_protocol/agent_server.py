@@ -1,7 +1,4 @@
-"""A base class for agents, whose methods are named after those of the protocol.
-
-Knows: which method serves what, the turns of a session and their cancellation. Does not know: what an agent does.
-"""
+"""A base class for agents, whose methods are named after those of the protocol."""
 
 import sys
 import traceback
@@ -155,7 +152,7 @@ class _Dispatch:
         return self._serve(known, decoded) if hasattr(self._agent, known.key) else None
 
     async def _tell(self, method: str, params: Raw) -> None:
-        with suppress(PeerError):  # a notification has no answer
+        with suppress(PeerError):  # a notification has no response
             await self._agent.extension(method, self._plain(method, params))
 
     def _method(self, name: str) -> Method:

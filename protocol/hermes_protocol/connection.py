@@ -1,9 +1,7 @@
 """A JSON-RPC peer: reads in order, answers in any order, and writes through one coalescing writer.
 
-Knows: requests in flight, their cancellation, replies to our own calls.
-Does not know: any method; the handler does. Unexpected exceptions are turned into
-error replies here.
-Source: JSON-RPC 2.0; `$/cancel_request` of the Agent Client Protocol.
+Unexpected exceptions are turned into error replies here. Source: JSON-RPC 2.0; `$/cancel_request` of the Agent
+Client Protocol.
 """
 
 import os
@@ -242,7 +240,7 @@ class Connection:
             self._settle_call(message.id, message.outcome)
             return (
                 anyio.lowlevel.checkpoint()
-            )  # what was read behind an answer comes behind it for its caller too
+            )  # messages read after a response must also reach its caller after it
         else:
             self._refuse(message)
         return None
@@ -296,7 +294,7 @@ class Connection:
         try:
             return self._handler.notification(message.method, message.params)
         except PeerError:
-            return None  # a notification has no answer to carry it
+            return None  # a notification has no response to carry it
         except Exception as error:
             self._report(error)
             return None

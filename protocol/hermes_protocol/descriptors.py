@@ -1,7 +1,6 @@
 """Keep the wire out of reach of all other code.
 
-Knows: file descriptors 0, 1 and 2. Does not know: event loops, frames. It imports next to nothing, because
-it is called before anything else is imported.
+It imports next to nothing, because it is called before anything else is imported.
 """
 
 import os

@@ -1,7 +1,5 @@
 """Convert one frame's bytes to a message and back.
 
-Knows: the JSON-RPC 2.0 envelope, strictly. Does not know: frame limits, connections, any method's
-parameters (they stay undecoded, for the frontend to decode with the right type).
 Source: JSON-RPC 2.0 sections 4 and 5; batches are refused, as the Agent Client Protocol does.
 """
 

@@ -1,7 +1,5 @@
 """The errors that can occur between two peers.
 
-Knows: the code table and the two exceptions of the peer. Does not know: envelopes, connections, the agent's
-errors.
 Source: JSON-RPC 2.0 section 5.1; the Agent Client Protocol's own codes.
 """
 

@@ -1,7 +1,5 @@
 """Split bytes from the wire into frames, with bounded memory.
 
-Knows: newline-delimited and Content-Length framing, size limits, CRLF, byte order marks. Does not know:
-JSON, I/O.
 Source: the Agent Client Protocol's stdio transport; the base protocol of the Language Server Protocol 3.17.
 """
 

@@ -1,7 +1,4 @@
-"""What our own methods carry; generated from schema/hermes.json.
-
-Knows: the shape of every object of theirs. Does not know: who sends or serves them.
-"""
+"""The wire types of our own methods; generated from schema/hermes.json."""
 
 from typing import Literal
 
@@ -1071,6 +1068,35 @@ class FilesReadResult(Struct, rename="camel", kw_only=True):
     text: str
     size_bytes: int
     is_cut: bool
+
+
+class FilesFetchParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/files/fetch."""
+
+    session_id: str
+    path: str
+
+
+class FilesFetchResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/files/fetch."""
+
+    path: str
+    name: str
+    mime_type: str
+    data: str
+
+
+class SpeechTranscribeParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/speech/transcribe."""
+
+    mime_type: str
+    data: str
+
+
+class SpeechTranscribeResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/speech/transcribe."""
+
+    text: str
 
 
 class SettingsListParams(Struct, rename="camel", kw_only=True):

@@ -2,11 +2,9 @@
 
 A valid frame is decoded once, by a cached decoder. Any other frame is read as plain JSON and repaired: values the
 schema marks lenient are left out, emptied, or stripped of their invalid items; then the frame is decoded again. A
-null for a required array becomes an empty array if the schema marks it (`mcpServers`, `args`, `env`,
-`headers`); an absent one stays an error. A float without a fraction is read as an integer. Unknown fields are
-ignored at every depth. Errors name the location and the expected type, never the value.
-
-Knows: marks, open unions, how msgspec reports. Does not know: any definition of any protocol version.
+null for a required array becomes an empty array if the schema marks it (`mcpServers`, `args`, `env`, `headers`);
+an absent one stays an error. A float without a fraction is read as an integer. Unknown fields are ignored at every
+depth. Errors name the location and the expected type, never the value.
 """
 
 from functools import cache

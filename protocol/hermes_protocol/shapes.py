@@ -1,7 +1,4 @@
-"""Building blocks of the generated protocol modules: open unions, leniency marks, method table rows.
-
-Knows: how a wire object identifies its variant. Does not know: any definition of any protocol version.
-"""
+"""Building blocks of the generated protocol modules: open unions, leniency marks, method table rows."""
 
 from typing import Any, ClassVar, Final, Literal, cast
 
@@ -31,7 +28,7 @@ class WireRecord(Struct, frozen=True):
 
 
 class Method(Struct, frozen=True):
-    """One wire method: who serves it and what it carries; without `result`, it is a notification."""
+    """A wire method: the side that serves it, and its parameters and result. Without `result`, it is a notification."""
 
     name: str
     key: str

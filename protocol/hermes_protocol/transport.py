@@ -1,7 +1,4 @@
-"""Transports that move bytes between two peers: stdio descriptors, a pair in memory, a socket.
-
-Knows: bytes in, bytes out, end of input, a peer that left. Does not know: frames, JSON, the peers.
-"""
+"""Transports that move bytes between two peers: stdio descriptors, a pair in memory, a socket."""
 
 import os
 import stat
@@ -54,7 +51,7 @@ class StdioTransport:
             os.set_blocking(fd, False)
         self._shared_modes = shared_modes
         self._is_closed = False
-        # A disk may block for ever: such a wait must not take up a thread that others need.
+        # A disk may block forever, and such a wait must not occupy a thread that others need.
         self._reading, self._writing = anyio.CapacityLimiter(1), anyio.CapacityLimiter(1)
 
     async def receive(self) -> bytes:

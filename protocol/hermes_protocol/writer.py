@@ -1,7 +1,4 @@
-"""The output of one connection: frames are queued at once, sent together, and counted while they wait.
-
-Knows: how much is unsent, where producers should pause, that a peer may leave. Does not know: a frame's content.
-"""
+"""The output of one connection: frames are queued at once, sent together, and counted while they wait."""
 
 from typing import Final
 

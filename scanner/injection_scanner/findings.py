@@ -9,7 +9,7 @@ from injection_scanner.scan_failures import NOT_SCANNED, Deadline
 
 Severity = Literal["info", "warn", "block"]
 Source = Literal["text", "output"]
-"""Who a text is written for: a reader or, for command output, nobody in particular."""
+"""The audience of a text: a reader or, for command output, nobody in particular."""
 
 Verdict = Literal["allow", "warn", "block"]
 

@@ -11,13 +11,16 @@ CATCHES_EVERYTHING = frozenset(
     {
         "protocol/hermes_protocol/connection.py",
         "hermes_acp/agent/calls/tool_calls.py",
+        "hermes_acp/frontends/gateway/conversations/message_content.py",
         "hermes_acp/frontends/gateway/delivery/message_sender.py",
         "hermes_acp/frontends/gateway/platform_runner.py",
         "hermes_acp/frontends/library/host_tool.py",
         "hermes_acp/frontends/lsp/server/request_tasks.py",
+        "hermes_acp/models/transcription/transcription_worker.py",
         "hermes_acp/sessions/clients/turn_tasks.py",
         "hermes_acp/runs/session_driver.py",
         "hermes_acp/telemetry/traces/session_tracer.py",
+        "hermes_acp/training/trainer_process.py",
         "scanner/injection_scanner/scanner.py",
     }
 )

@@ -19,7 +19,7 @@ STORED_EVENTS: Final = {
     # One line of the record; its fields are the stored format, which older records have too.
     "hermes_acp/core/events.py: CallEnded": 14,
     # What engines store of a run; the fields of one without a value are left out.
-    "hermes_acp/core/ports/run_ports.py: RunOrder": 14,
+    "hermes_acp/core/ports/run_ports.py: RunOrder": 15,
 }
 LARGE_STRUCTS: Final = {
     "hermes_acp/config/provider_presets.py: Preset": 15,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.sources import ROOT, name_of, nodes_of, python_files
+from tests.architecture.sources import ROOT, name_of, nodes_of, python_files, tree_of
 
 FRONTENDS = ("acp", "chat", "cli", "command_line", "gateway", "hub", "library", "lsp", "web")
 SENTENCE = re.compile(r"[^\W\d_]{2,}[.,:;]? +[^\W\d_]{2,}")
@@ -21,6 +21,7 @@ ALLOWED = frozenset(
         ),
         *("GET, POST, DELETE, OPTIONS", "authorization, content-type, ", 'Bearer realm="hermes-acp"'),
         '<link rel="sign-in" href="',
+        '<link rel="sign-out" href="',
         "public, max-age=31536000, immutable",
         *(
             "Application Support",
@@ -60,3 +61,32 @@ def test_sentences_are_in_the_messages_module(frontend: str) -> None:
     assert modules
     ours = [path for path in modules if not {"messages", *FOR_THE_MODEL} & {path.stem, path.parent.name}]
     assert [text for path in ours for text in wording(path)] == []
+
+
+def test_every_message_is_used() -> None:
+    defined: dict[str, str] = {}
+    used: set[str] = set()
+    for path in python_files("hermes_acp"):
+        for node in nodes_of(path):
+            if isinstance(node, ast.Attribute):
+                used.add(node.attr)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                used.add(node.id)
+        if "messages" in (path.stem, path.parent.name):
+            for statement in tree_of(path).body:
+                for name in names_defined(statement):
+                    defined[name] = name_of(path)
+    assert {name: module for name, module in defined.items() if name not in used} == {}
+
+
+def names_defined(statement: ast.stmt) -> list[str]:
+    """Return the public names that a statement of a module defines."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        names = [statement.name]
+    elif isinstance(statement, ast.Assign):
+        names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        names = [statement.target.id]
+    else:
+        names = []
+    return [name for name in names if not name.startswith("_")]

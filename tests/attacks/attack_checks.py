@@ -1,8 +1,8 @@
-"""What must hold after every attack: the agent lives, answers, was clean on its wire, gave nothing away, left nothing.
+"""Check what must be true after every attack: the agent is alive, answers, wrote only valid frames, revealed nothing
+and left nothing behind.
 
-Knows: one agent under attack, its scripted model, a canary outside its folders. Does not know: any attack.
-The canary is looked for in everything the agent wrote to its editor, to its model and below its home, and its file
-must not have been read or written. Processes are found by a variable that every child inherits.
+The canary must not occur in anything that the agent wrote to its editor, to its model or to its home folder, and its
+file must not have been read or written. Processes are found by a variable that every child inherits.
 """
 
 from __future__ import annotations

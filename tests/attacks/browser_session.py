@@ -1,7 +1,4 @@
-"""A real browser over a web server of the test's own.
-
-Knows: what a page wanted to go to, what may be gone to. Does not know: what is attacked.
-"""
+"""A real browser with a test's own web server."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Attacks that tests elsewhere carry out already, so that nothing is tested twice and nothing is forgotten.
-
-Knows: rows of the list of attacks by their numbers, and which tests elsewhere hold them; what is not here is in this
-folder, in functions that carry the number in their names. Does not know: how anything is tested.
-"""
+"""Attacks that other tests already carry out, so that none is tested twice and none is forgotten."""
 
 from types import MappingProxyType
 from typing import Final

@@ -1,7 +1,4 @@
-"""Frames that several attacks send or wait for.
-
-Knows: the spelling of a cancel and of a question. Does not know: what is attacked with them.
-"""
+"""Frames that several attacks send or wait for."""
 
 from __future__ import annotations
 

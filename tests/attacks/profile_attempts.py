@@ -1,4 +1,4 @@
-"""What one profile tries on another's home: command lines, calls of tools, requests, links."""
+"""The attacks that one profile tries on another's home: command lines, tool calls, requests, links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two profiles on one machine, each with secret words in everything that a home holds."""
+"""Two profiles on one machine, each with secret words in everything that its home contains."""
 
 from __future__ import annotations
 

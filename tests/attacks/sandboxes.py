@@ -1,7 +1,4 @@
-"""Workspaces on this machine whose commands are confined, one way or the other.
-
-Knows: how to open one and run a command in it. Does not know: any attack.
-"""
+"""Workspaces on this machine whose commands are confined by one of the mechanisms."""
 
 import os
 import subprocess
@@ -37,6 +34,7 @@ class Report:
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
+    prompts: tuple[str, ...] = ()
     trace_parent = ""
     confinement: Confinement = "must"
 

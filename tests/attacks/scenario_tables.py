@@ -1,4 +1,4 @@
-"""The tables of the worst-case model: what it reads, what it is told there, and what honest sessions do."""
+"""The tables of the worst-case model: the texts it reads, their instructions, and what honest sessions do."""
 
 import tomllib
 from pathlib import Path

@@ -1,6 +1,5 @@
 """Commands that want to be more than what was allowed (rows B01 to B13, B24, B25), against rules and lasting answers.
 
-Knows: one agent with rules that allow a program, and what that program can be made to do. Does not know: the policy.
 Whoever is asked refuses, so whatever ran was never asked about: nothing may have come of it.
 """
 

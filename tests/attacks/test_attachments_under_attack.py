@@ -1,7 +1,4 @@
-"""What an editor brings along, against its agent: attachments, findings, terminals that say what nobody wrote.
-
-Knows: the blocks of a prompt, the editor's answers. Does not know: what is made of them.
-"""
+"""What an editor brings along, against its agent: attachments, findings, terminals that say what nobody wrote."""
 
 from __future__ import annotations
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import pytest
 
-from tests.attacks.browser_session import IS_THERE, browsing
+from hermes_acp.core.ports.web_ports import BrowserAction, BrowserSnapshot
+from tests.attacks.browser_session import IS_THERE, Session, browsing
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -104,3 +107,88 @@ async def test_a_page_that_never_stops_talking_holds_nobody_up() -> None:
         )
         view = await session.go(server.url())
         assert sum(map(len, view.notes)) < 20_000
+
+
+async def until(
+    session: Session, view: BrowserSnapshot, is_seen: Callable[[BrowserSnapshot], bool]
+) -> BrowserSnapshot:
+    """Look at a page until something happened that follows a click."""
+    with anyio.fail_after(60):
+        while not is_seen(view):
+            view = await session.look()
+    return view
+
+
+async def test_a_page_that_opens_a_hundred_tabs_gets_few_and_the_browser_stays_usable() -> None:
+    script = "for (let n = 0; n < 100; n++) window.open('/other?' + n)"
+    async with browsing() as (server, session):
+        server.serve("/", f'<title>T</title><button onclick="{script}">flood</button>')
+        server.serve("/other", "<title>O</title>other")
+        view = await session.go(server.url())
+        view = await session.click(view, 'button "flood"')
+        view = await until(session, view, lambda seen: any("more than 8 tabs" in note for note in seen.notes))
+        tabs = await session.act(BrowserAction("tabs"))
+        assert len([note for note in tabs.notes if note.startswith("Tab ")]) == 8
+        assert (await session.go(server.url())).title == "T"
+
+
+async def test_tabs_of_hosts_that_are_not_allowed_show_nothing_of_them() -> None:
+    async with browsing("127.0.0.1") as (server, session):
+        server.serve("/other", "<title>O</title>the inside")
+        script = f"for (let n = 0; n < 5; n++) window.open('{server.url('/other')}?' + n)"
+        server.serve("/", f'<title>T</title><button onclick="{script}">flood</button>')
+        view = await session.go(server.url("/", "localhost"))
+        await until(session, await session.click(view, 'button "flood"'), lambda _: bool(session.asked))
+        for tab in range(1, 9):
+            view = await session.act(BrowserAction("tabs", tab=tab))
+            assert "the inside" not in view.text
+        assert "/other" not in {asked.path.partition("?")[0] for asked in server.asked}
+
+
+async def test_downloads_that_a_page_starts_by_itself_leave_nothing() -> None:
+    """One of them is named as a path outside; while another download is wanted, only the first one offered counts."""
+    script = "for (let n = 0; n < 30; n++) { a.href = '/file?' + n; a.click() }"
+    page = f"<title>T</title><a id=a download='../../x'>get</a><button onclick=\"{script}\">flood</button>"
+    async with browsing() as (server, session):
+        server.serve("/", page)
+        server.serve("/file", "bytes", "content-disposition: attachment; filename=../../x")
+        view = await session.go(server.url())
+        view = await session.click(view, 'button "flood"')
+        view = await until(session, view, lambda seen: any("refused" in note for note in seen.notes))
+        assert view.download is None
+        assert "../" not in " ".join(view.notes)
+        view = await session.go(server.url())
+        line = next(line for line in view.text.split("\n") if 'button "flood"' in line)
+        ref = line.partition("[ref=")[2].partition("]")[0]
+        got = await session.act(BrowserAction("download", ref=ref))
+        assert got.download
+        assert got.download.content == b"bytes"
+        assert "/" not in got.download.name
+        assert (await session.go(server.url())).title == "T"
+
+
+async def test_a_page_that_asks_for_a_file_gets_none() -> None:
+    page = (
+        "<title>T</title><input type=file id=f style='display:none' oninput=\"document.title='got'\">"
+        '<button onclick="f.click()">ask</button><script>onclick = () => f.showPicker()</script>'
+    )
+    async with browsing() as (server, session):
+        server.serve("/", page)
+        view = await session.go(server.url())
+        view = await session.click(view, 'button "ask"')
+        view = await until(session, view, lambda seen: bool(seen.notes))
+        assert view.notes == ("The page asked for a file and got none.",)
+        assert (await session.look()).title == "T"
+
+
+async def test_a_download_to_another_host_is_asked_about_first() -> None:
+    async with browsing("127.0.0.1") as (server, session):
+        server.serve("/file", "bytes", "content-disposition: attachment; filename=x")
+        server.serve("/", f"<a href='{server.url('/file')}'>get</a>")
+        view = await session.go(server.url("/", "localhost"))
+        line = next(line for line in view.text.split("\n") if 'link "get"' in line)
+        ref = line.partition("[ref=")[2].partition("]")[0]
+        got = await session.act(BrowserAction("download", ref=ref))
+        assert got.download is None
+        assert session.asked == [server.url("/file")]
+        assert "/file" not in [asked.path for asked in server.asked]

@@ -1,7 +1,4 @@
-"""Checkpoints in a poisoned repository, through the whole agent (rows A09 and D06).
-
-Knows: what git may start for a repository. Does not know: how states are kept; tests/contract has the finer points.
-"""
+"""Checkpoints in a poisoned repository, through the whole agent (rows A09 and D06)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Child agents against the bounds of the agent above: tools, questions, modes, depth, and their end with it.
-
-Knows: what a child may be told to do. Does not know: how work is handed over.
-"""
+"""Child agents against the bounds of the agent above: tools, questions, modes, depth, and their end with it."""
 
 from __future__ import annotations
 

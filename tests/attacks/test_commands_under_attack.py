@@ -1,7 +1,4 @@
-"""Commands that flood, hang, hide or multiply, and a process that must not leak (rows F02, F03, F11).
-
-Knows: shell lines, /proc. Does not know: how a command is run or ended.
-"""
+"""Commands that flood, hang, hide or multiply, and a process that must not leak (rows F02, F03, F11)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""At the limit of open files: new sessions are refused by name, open ones go on, can be closed, and lose nothing.
-
-Knows: ulimit(1), a real process with few descriptors. Does not know: what a session keeps open.
-"""
+"""At the limit of open files: new sessions are refused by name, open ones go on, can be closed, and lose nothing."""
 
 from __future__ import annotations
 

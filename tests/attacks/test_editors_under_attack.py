@@ -1,7 +1,4 @@
-"""Editors that lie, hang, or answer what nobody asked (rows E12, B15).
-
-Knows: the requests an agent makes of its editor. Does not know: what is done with the answers.
-"""
+"""Editors that lie, hang, or answer what nobody asked (rows E12, B15)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Whatever hangs, the process ends when it is asked to: by SIGTERM, or by a closed input.
 
-Knows: real processes in which one part never returns. Does not know: how an end is forced. What these tests rule out
-lasts for ever, so their bound is generous.
+What these tests rule out lasts for ever, so their bound is generous.
 """
 
 from __future__ import annotations

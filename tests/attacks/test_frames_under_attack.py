@@ -1,7 +1,4 @@
-"""Attacks on the wire itself: bytes, numbers, ids and names that no sound editor sends (rows E01 to E06, E13).
-
-Knows: raw frames. Does not know: how they are read.
-"""
+"""Attacks on the wire itself: bytes, numbers, ids and names that no sound editor sends (rows E01 to E06, E13)."""
 
 from __future__ import annotations
 

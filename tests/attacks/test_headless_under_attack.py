@@ -1,7 +1,4 @@
-"""Runs without an editor, in CI or at a terminal: words that steer whoever reads them, prompts that are none.
-
-Knows: standard streams, a terminal of our own. Does not know: how a run proceeds.
-"""
+"""Runs without an editor, in CI or at a terminal: words that steer whoever reads them, prompts that are none."""
 
 from __future__ import annotations
 

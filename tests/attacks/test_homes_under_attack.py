@@ -1,6 +1,6 @@
 """Damaged homes: whatever is wrong with a stored file, the sessions that can be read are listed, opened and go on.
 
-Rows G07, G11, G13. Knows: the files of a home, bytes. Does not know: what is in them, but for SQLite's header.
+Rows G07, G11, G13.
 """
 
 from __future__ import annotations
@@ -303,4 +303,4 @@ async def test_g14_a_home_that_others_can_change_is_told(tmp_path: Path) -> None
     (tmp_path / ".hermes").chmod(0o777)
     async with attacked_agent(tmp_path) as siege:
         await siege.check_prompt()
-        assert "Others than you can change" in json.dumps(siege.agent.messages)
+        assert "Other users can change" in json.dumps(siege.agent.messages)

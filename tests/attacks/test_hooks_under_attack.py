@@ -1,7 +1,4 @@
-"""Hooks as an attack: those a repository contains, those whose output gives orders, those that never end.
-
-Knows: whole conversations with a scripted model, and processes. Does not know: how hooks are run.
-"""
+"""Hooks as an attack: those a repository contains, those whose output gives orders, those that never end."""
 
 import json
 import os
@@ -216,7 +213,7 @@ async def test_a_hook_that_hangs_is_killed_with_its_children(scene: Scene, tmp_p
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        assert "it exceeded its time limit of 0.5 s and was ended" in notices(editor, session)
+        assert "it exceeded its time limit of 0.5 s and was stopped" in notices(editor, session)
         assert ShownSession(editor, session).cards["w1"]["status"] == "completed"
         assert [pid for pid in pids.read_text().split() if _is_alive(pid)] == []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import socket
 import sys
 from contextlib import ExitStack
@@ -14,7 +16,7 @@ import httpx2
 import pytest
 
 from hermes_acp.frontends.acp.http.listener import MAX_CLOSING, ConnectionLimits, Connections, Listener
-from tests.e2e.agent_process import WAIT_S, agent_environment
+from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
 from tests.e2e.http_serving import BEARER, GREETING, Serving, serving
 
 pytestmark = [
@@ -164,3 +166,58 @@ def test_while_many_that_gave_way_linger_newcomers_are_refused_without_a_spin(
         with pytest.raises(ConnectionAbortedError):
             listener.accept()
         assert late.recv(100).startswith(b"HTTP/1.1 503 ")
+
+
+def test_a_request_that_the_server_has_not_read_yet_is_not_thrown_out_by_newcomers(
+    listening: socket.socket,
+) -> None:
+    connections = Connections(ConnectionLimits(total=10, a_peer=10, silent=2))
+    with Listener.taking_over(listening, connections) as listener, ExitStack() as held:
+        listener.setblocking(True)
+        clients: list[socket.socket] = []
+        for data in (HALF + b"\r\n", b"", b""):
+            client = held.enter_context(socket.create_connection(listener.getsockname(), timeout=WAIT_S))
+            client.sendall(data)
+            clients.append(client)
+            held.enter_context(listener.accept()[0])
+        assert clients[1].recv(1) == b""
+        for kept in (clients[0], clients[2]):
+            kept.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                kept.recv(1)
+
+
+@pytest.mark.parametrize("command", ["serve", "hub"])
+@pytest.mark.parametrize(
+    "data", [b"", HALF, HALF + b"content-length: 9\r\n\r\n{"], ids=["idle", "head", "body"]
+)
+async def test_a_server_ends_quietly_with_a_thousand_half_open_connections(
+    tmp_path: Path, command: str, data: bytes
+) -> None:
+    errors = tmp_path / "errors"
+    with errors.open("wb") as output:
+        process = await anyio.open_process(
+            [COMMAND, command, "--listen", "127.0.0.1:0"], stderr=output, env=agent_environment(tmp_path)
+        )
+    async with process:
+        try:
+            with anyio.fail_after(WAIT_S), ExitStack() as open_ones:
+                while not (found := re.search(r"http://127\.0\.0\.1:(\d+)/acp", errors.read_text())):
+                    await anyio.sleep(0.05)
+                port = int(found[1])
+
+                def knock_often() -> None:
+                    for _ in range(1000):
+                        one = socket.create_connection(("127.0.0.1", port), timeout=WAIT_S)
+                        open_ones.callback(one.close)
+                        one.sendall(data)
+
+                await anyio.to_thread.run_sync(knock_often)
+                process.terminate()
+                # On a busy machine, the guard of the shutdown may be faster than the end of all connections.
+                assert await process.wait() in (0, 128 + signal.SIGTERM)
+        finally:
+            if process.returncode is None:
+                process.kill()
+    assert "Traceback" not in errors.read_text()
+    assert len(errors.read_text().splitlines()) <= 4

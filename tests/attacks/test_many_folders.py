@@ -1,7 +1,4 @@
-"""Many folders with skills open in one process: every prompt is answered, changes are noticed, the end comes.
-
-Knows: more folders than anyio's default pool has threads. Does not know: who watches them.
-"""
+"""Many folders with skills open in one process: every prompt is answered, changes are noticed, the end comes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A model, or whoever speaks in its name, that fails, floods or talks nonsense (row E15).
-
-Knows: faults of the scripted server. Does not know: which provider is at work.
-"""
+"""A model, or whoever speaks in its name, that fails, floods or talks nonsense (row E15)."""
 
 from __future__ import annotations
 

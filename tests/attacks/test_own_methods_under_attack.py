@@ -1,7 +1,4 @@
-"""The agent's own methods, called by a client that is hostile or confused: wrong sessions, paths, numbers, queries.
-
-Knows: the names of the methods and what they take. Does not know: what they do.
-"""
+"""The agent's own methods, called by a client that is hostile or confused: wrong sessions, paths, numbers, queries."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Repositories that bring tool files along, and tools that turn on whoever trusted them (rows D01, D02, D05, D08, D14).
-
-Knows: one agent, its home, and what a `.hermes/tools` can hold. Does not know: how tools are kept within bounds.
+"""Repositories that bring tool files along, and tools that turn on whoever trusted them (rows D01, D02, D05, D08,
+D14).
 """
 
 from __future__ import annotations

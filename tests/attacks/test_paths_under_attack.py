@@ -1,6 +1,6 @@
 """Paths that lead out, deceive or cannot be, and folders no session should have (rows A04, A10, A11, A18, A19).
 
-Knows: names, links, the disk. Does not know: how a path is resolved. The oracle's canary is the file nobody may reach.
+The oracle's canary is the file nobody may reach.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A05: a file that was approved is swapped for a link to the canary, ten thousand times, while it is written.
-
-Knows: the disk's functions and a second process that swaps as fast as it can. Does not know: tools, editors.
-"""
+"""A05: a file that was approved is swapped for a link to the canary, ten thousand times, while it is written."""
 
 from __future__ import annotations
 

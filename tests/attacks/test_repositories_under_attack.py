@@ -1,7 +1,6 @@
 """Repositories whose own configuration would start a program while git only looks (row D06).
 
-Knows: the places in which git takes settings that nobody would look into. Does not know: how they are found. Nothing
-here is approved by anybody.
+Nothing here is approved by anybody.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rules that shut paths, and the ways round them: a look at a whole folder, the past, another name for the place.
-
-Knows: every tool that can show what is in a file without naming it. Does not know: how rules are judged.
-"""
+"""Rules that shut paths, and the ways round them: a look at a whole folder, the past, another name for the place."""
 
 from __future__ import annotations
 

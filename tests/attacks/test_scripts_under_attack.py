@@ -1,6 +1,5 @@
-"""Scripts that call tools, against whoever answers them: calls they may not make, floods, frames that are none, halves.
-
-Knows: how a script's calls travel. Does not know: how they are answered.
+"""Scripts that call tools, against whoever answers them: calls they may not make, floods, frames that are none,
+halves.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Files that hold keys, whatever they are called and however they are reached: shown by no tool unasked.
-
-Knows: one agent, its tools, a person who refuses. Does not know: how a file is judged.
-"""
+"""Files that hold keys, whatever they are called and however they are reached: shown by no tool unasked."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Checkpoints hold no keys: neither by the name of a file nor by what is in it, ignored by git or not (issue rows C10).
-
-Knows: what git keeps below a home, unpacked. Does not know: how a snapshot is taken.
+"""Checkpoints hold no keys: neither by the name of a file nor by what is in it, ignored by git or not (issue rows
+C10).
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ BY_CONTENT = {
 
 def kept_in(home: Path) -> bytes:
     """Return the content of all objects of the checkpoints in a home, and what lies beside them as it is."""
-    shelf = home / "checkpoints"
-    parts = [path.read_bytes() for path in shelf.rglob("*") if path.is_file()]
-    for shadow in shelf.iterdir():
+    shadows_folder = home / "checkpoints"
+    parts = [path.read_bytes() for path in shadows_folder.rglob("*") if path.is_file()]
+    for shadow in shadows_folder.iterdir():
         if (shadow / "objects").is_dir():
             command = ("git", "--git-dir", str(shadow), "cat-file", "--batch", "--batch-all-objects")
             parts.append(subprocess.run(command, capture_output=True, check=True).stdout)

@@ -1,7 +1,4 @@
-"""Keys that a person types, or that an edit shows, are in nothing that a session leaves on disk (row C10).
-
-Knows: one agent, everything below its home. Does not know: which file keeps what.
-"""
+"""Keys that a person types, or that an edit shows, are in nothing that a session leaves on disk (row C10)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Secrets that commands, files and servers bring before the agent (rows C04 to C08, C10): nobody is shown them.
-
-Knows: one agent, made-up secrets of many kinds, where everything it wrote is found. Does not know: how they are found.
-"""
+"""Secrets that commands, files and servers bring before the agent (rows C04 to C08, C10): nobody is shown them."""
 
 from __future__ import annotations
 

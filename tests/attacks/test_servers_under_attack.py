@@ -1,7 +1,4 @@
-"""MCP servers that become something else than what was approved (rows D02, D14, D15, F03).
-
-Knows: one agent, a server that does as a file beside it says. Does not know: how answers are bound to anything.
-"""
+"""MCP servers that become something else than what was approved (rows D02, D14, D15, F03)."""
 
 from __future__ import annotations
 

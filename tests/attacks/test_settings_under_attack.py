@@ -1,7 +1,4 @@
-"""Settings and keys of every wrong kind: one clear sentence for who prompts, and an agent that goes on living.
-
-Knows: `config.yaml` and `.env` of a home. Does not know: what a setting means.
-"""
+"""Settings and keys of every wrong kind: one clear sentence for who prompts, and an agent that goes on living."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Two agents at work in one home at once, and homes of every odd kind (rows G08, G14, C10).
-
-Knows: environments, folders, modes. Does not know: what is kept where, but for the folder's name.
-"""
+"""Two agents at work in one home at once, and homes of every odd kind (rows G08, G14, C10)."""
 
 from __future__ import annotations
 

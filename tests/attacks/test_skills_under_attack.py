@@ -1,7 +1,4 @@
-"""Skills and instructions that a workspace brings along, or that turn up in it (rows D12, D13, D18).
-
-Knows: one agent, its questions, what its model was told. Does not know: how skills are found and scanned.
-"""
+"""Skills and instructions that a workspace brings along, or that turn up in it (rows D12, D13, D18)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What an agent was born with that its commands must not get: ignored signals, signals held up (rows E10, F03).
-
-Knows: an agent started by somebody who ignores how children end. Does not know: who would.
-"""
+"""What an agent was born with that its commands must not get: ignored signals, signals held up (rows E10, F03)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Folders of the workspace that a confined command moves away, or puts links in the place of, before the next one.
-
-Knows: which folders the next sandbox goes by, and that something in the background makes it go by what was seen
-before. Does not know: how a sandbox is made.
-"""
+"""Folders of the workspace that a confined command moves away, or puts links in the place of, before the next one."""
 
 import os
 import shutil

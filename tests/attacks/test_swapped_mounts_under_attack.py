@@ -1,7 +1,4 @@
-"""Folders that are exchanged for links between the look at them and the mount, and what lies on the way to our own.
-
-Knows: that whatever runs in the background may choose its moment. Does not know: how a mount is held to what was seen.
-"""
+"""Folders that are exchanged for links between the look at them and the mount, and what lies on the way to our own."""
 
 import os
 import subprocess

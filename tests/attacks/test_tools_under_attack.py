@@ -1,6 +1,5 @@
-"""Attacks on the tools that read, change and look at files: huge and repetitive ones, secrets in them and in the past.
-
-Knows: every file tool and how each is called. Does not know: how any of them works.
+"""Attacks on the tools that read, change and look at files: huge and repetitive ones, secrets in them and in the
+past.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Workspaces that want something started before anybody trusts them (rows A09, A15, D01 to D05, D18, C08).
-
-Knows: one agent, its home, and repositories that bring things along. Does not know: how trust is kept.
-"""
+"""Workspaces that want something started before anybody trusts them (rows A09, A15, D01 to D05, D18, C08)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Attacks on turns: floods of cancels and prompts, editors that stop or go (rows E07 to E09, E14).
-
-Knows: raw frames, signals. Does not know: how a turn is run.
-"""
+"""Attacks on turns: floods of cancels and prompts, editors that stop or go (rows E07 to E09, E14)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Attacks by the web: addresses that lead home, pages that give orders, bodies that burst (rows C03, C09, D14, F09).
-
-Knows: a web server that counts who comes. Does not know: how pages are fetched.
-"""
+"""Attacks by the web: addresses that lead home, pages that give orders, bodies that burst (rows C03, C09, D14, F09)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Workspaces that try to run code, loosen rules or pass for somebody else (rows D03, D07, D08, D16).
 
-Knows: what a repository can hold. Does not know: how context is gathered. Nothing here is approved by anybody.
+Nothing here is approved by anybody.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A worst-case model: it obeys the last instruction it read, wherever it stood, in a workspace full of canaries.
+"""A worst-case model: it obeys the last instruction that it read, wherever it was, in a workspace full of canaries.
 
 Each scenario is a whole agent in this process with real commands, a host on the network, a remote repository and an
-MCP server, all on this machine. In an earlier session a person answered questions for good; in the one under attack
-they let the private file be read and refuse everything after that.
+MCP server, all on this machine. In an earlier session, a person gave permanent answers; in the attacked session, they
+allow the private file to be read and refuse everything after that.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What every log of a board does, wherever it is kept."""
+"""The behaviour of every board log, wherever it is stored."""
 
 from collections.abc import Awaitable, Callable
 

@@ -1,4 +1,6 @@
-"""A repository with the worktrees of cards, for tests: the user's own folder on `main`, and what merges into it."""
+"""A repository with cards' worktrees, for tests: the user's own folder on `main`, and the branches that merge into
+it.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A fresh scene for what is tested with real servers."""
+"""A new environment for tests with real servers."""
 
 import os
 import threading

@@ -1,6 +1,5 @@
-"""An MCP server that wants to know its users, with an authorization server of its own, and a user with a browser.
+"""An MCP server that requires its users to sign in, with its own authorization server, and a user with a browser.
 
-Knows: the official package's server side (registering, PKCE, codes, tokens, metadata). Does not know: the product.
 `refuses` makes the next renewals fail, `down` answers them with a server's error.
 """
 

@@ -1,7 +1,4 @@
-"""A server of JSON on a port of this machine, which answers as a function says and keeps what it was asked.
-
-Knows: one request a connection. Does not know: any service.
-"""
+"""A JSON server on a port of this machine, which lets a function answer and stores the requests."""
 
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -14,7 +11,7 @@ from msgspec import Struct
 
 
 class Asked(Struct):
-    """One request: its method and path with the query, its headers in lower case, its body's JSON."""
+    """One request: its method and path with the query, its headers in lower case, its body's JSON or other bytes."""
 
     method: str
     path: str
@@ -52,7 +49,8 @@ class JsonServer:
         while len(body) < int(headers.get("content-length", "0")):
             body += await stream.receive()
         method, path, _ = line.split(" ")
-        asked = Asked(method, path, headers, json.loads(body) if body else None)
+        is_json = "json" in headers.get("content-type", "json")
+        asked = Asked(method, path, headers, json.loads(body) if body and is_json else body or None)
         status, answer = self.answer(asked)
         self.asked.append(asked)
         self.has_asked.set()

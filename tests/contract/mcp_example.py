@@ -1,7 +1,7 @@
 """An MCP server for the tests: `mcp_example.py stdio [STATE]`, or `http` or `sse` with STATE and PORT (0 for any).
 
-Knows: the official package's server side. Does not know: the product. A server over HTTP says its port on its first
-line of output. STATE is a folder where it leaves a line for what happens to it.
+A server over HTTP prints its port on its first line of output. STATE is a folder in which it writes a line for each
+thing that happens to it.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""MCP servers in child processes, and calls to their tools as a turn makes them.
-
-Knows: how the example server is started over each transport. Does not know: what is asserted.
-"""
+"""MCP servers in child processes, and calls to their tools as a turn makes them."""
 
 import subprocess
 import sys
@@ -36,6 +33,7 @@ class Reports:
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
+    prompts: tuple[str, ...] = ()
     trace_parent = ""
     confinement: Confinement = "usual"
 

@@ -1,7 +1,7 @@
 """An MCP server with many tools: `mcp_tool_lists.py FILE`, whose JSON is the list of tools.
 
-Knows: the protocol's lines, nothing else, so that it starts quickly. A call is answered with the tool's name and its
-arguments. Its prompt `ready` appears among the commands of a session once its tools are known.
+A call is answered with the tool's name and its arguments. Its prompt `ready` appears among the commands of a
+session once its tools are known.
 """
 
 import json

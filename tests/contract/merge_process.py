@@ -1,4 +1,4 @@
-"""A process that opens, merges or removes a card's worktree, and is killed at a chosen call of git.
+"""A process that opens, merges or removes a card's worktree, and is killed at a chosen git call.
 
 `python -m tests.contract.merge_process FOLDER CARD` does it; `killing_git` makes the git that kills.
 """

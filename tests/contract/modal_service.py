@@ -1,6 +1,5 @@
-"""A small local server that speaks what Modal publishes of its sandboxes, and runs commands right here.
+"""A small local server that implements Modal's published sandbox protocol, and runs commands on this machine.
 
-Knows: the calls that the library makes for an app, an image, a sandbox and what runs in it. Does not know: ours.
 Source: the messages and methods of `modal_proto`, which the library itself is built on.
 """
 

@@ -1,12 +1,10 @@
-"""What every chat platform must do, with its real server or one that speaks its protocol.
-
-Knows: people who write and read. Does not know: any platform.
-"""
+"""The behaviour of every chat platform, with its real server or one that implements its protocol."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +12,7 @@ import anyio
 
 from hermes_acp.frontends.gateway.gateway import ConfiguredPlatform
 from hermes_acp.frontends.gateway.gateway_process import platform_plugins
+from hermes_acp.frontends.gateway.port.platform_port import PlatformPlugin
 from hermes_acp.storage.gateway.people import Role
 from tests.gateway.gateway_stage import Stage, gateway_stage
 from tests.model_server import ModelServer, Reply, ToolCall, serve
@@ -21,6 +20,8 @@ from tests.model_server import ModelServer, Reply, ToolCall, serve
 WAIT_S = 40.0
 WRITE = ToolCall("write_file", {"path": "a.txt", "content": "hello\n"})
 ASKING = (Reply("I write it.", tool_calls=(WRITE,)), Reply("Written."))
+PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8
+NOTES = "Grüße\n".encode()
 BOTH: dict[str, Role] = {"anna": "approver", "bert": "user"}
 
 
@@ -57,6 +58,8 @@ class PlatformWorld(Protocol):
     settings: Any
     room: str
     """The id of a room with everybody in it; empty if there are none."""
+    plugin: PlatformPlugin | None
+    """The plugin, if it must reach the server by other means than settings."""
     repeats: bool
     """Whether messages that were sent while the gateway was away reach it."""
 
@@ -94,7 +97,7 @@ def running(
     world: PlatformWorld, folder: Path, model: ModelServer, **more: Any
 ) -> AbstractAsyncContextManager[Stage]:
     """Run a gateway on a platform."""
-    plugin = platform_plugins().open(world.platform)
+    plugin = more.pop("plugin", None) or world.plugin or platform_plugins().open(world.platform)
     configured = ConfiguredPlatform(world.platform, plugin, world.settings, world.secrets)
     rooms = [{"platform": world.platform, "id": world.room, "mode": "ask"}] if world.room else []
     return gateway_stage(
@@ -148,7 +151,7 @@ async def only_those_who_may_answer(world: PlatformWorld, folder: Path) -> None:
         code = code_in(await world.seen_in_room("anna").see("no answer means no"))
         await world.say_in_room("eve", f"yes {code}")
         await world.say_in_room("bert", f"yes {code}")
-        await world.seen_in_room("bert").see("Still needed")
+        await world.seen_in_room("bert").see("still needed")
         assert not (stage.project / "a.txt").exists()
         await world.say_in_room("anna", f"yes {code}")
         await world.seen_in_room("bert").see("Written.")
@@ -181,7 +184,28 @@ async def what_was_said_meanwhile_is_answered(world: PlatformWorld, folder: Path
         assert len(model.requests) == 2
 
 
+def file_mark(name: str, content: bytes) -> str:
+    """Return what a world shows of a file."""
+    return f"[{name}: {len(content)} bytes, {sha256(content).hexdigest()[:12]}]"
+
+
+async def files_of_the_workspace_arrive(world: PlatformWorld, folder: Path) -> None:
+    if not platform_plugins().open(world.platform).limits.max_file_bytes:
+        return
+    reply = Reply("Here:\n\n![plot](plot.png)\n![notes](<my notes.txt>)")
+    async with serve((reply,)) as model, running(world, folder, model) as stage:
+        await connected(stage)
+        (stage.project / "plot.png").write_bytes(PICTURE)
+        (stage.project / "my notes.txt").write_bytes(NOTES)
+        await world.say("anna", "Show me")
+        await world.direct("anna").see("Here:")
+        await world.direct("anna").see(file_mark("plot.png", PICTURE))
+        await world.direct("anna").see(file_mark("my notes.txt", NOTES))
+        assert not stage.bugs
+
+
 CHECKS = (
+    files_of_the_workspace_arrive,
     a_long_answer_arrives_whole,
     strangers_get_a_code_and_no_more,
     only_those_who_may_answer,

@@ -1,7 +1,4 @@
-"""What every contract test of providers needs: a connection to the scripted server, and its answers.
-
-Knows: leaves, the scripted server. Does not know: what a test expects.
-"""
+"""The shared parts of all contract tests of providers: a connection to the scripted server, and its answers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Container engines and an ssh server, started for tests alone and gone with them.
-
-Knows: how dockerd and sshd are run without touching the machine's own. Does not know: workspaces.
-"""
+"""Container engines and an ssh server, started for tests alone and gone with them."""
 
 import os
 import shutil

@@ -1,10 +1,11 @@
-"""Questions, answers, stops and failures. Every engine keeps to it."""
+"""Questions, answers, stops and failures. Every engine must pass these tests."""
 
 import anyio
 import pytest
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.run_ports import RunMessage, WorkScope
+from hermes_acp.runs.tables.run_claims import MAX_STORAGE_REPEATS
 from tests.contract.run_drivers import ScriptedDriver
 from tests.contract.run_stage import PATIENCE_S, Stage, driver_count, order, reached, told
 
@@ -35,6 +36,27 @@ class AnswerSuite:
             await reached(runs, "a", "failed")
             with pytest.raises(BadRequest):
                 await runs.retry("unknown")
+
+    async def test_a_database_that_is_away_for_a_moment_fails_no_run(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "once_unstored"))
+        async with stage.worker() as driver:
+            run = await reached(runs, "a", "done", "failed")
+        assert run.state == "done"
+        assert run.attempts.crashes == 0
+        assert driver.driven == [("a", 1), ("a", 2)]
+
+    async def test_a_disk_that_stays_away_fails_the_run(self, stage: Stage) -> None:
+        runs = stage.open()
+        await runs.start(order("a", "unstored"))
+        async with stage.worker() as driver:
+            with anyio.fail_after(PATIENCE_S):
+                while len(driver.driven) <= MAX_STORAGE_REPEATS:
+                    stage.clock.offset_s += 60
+                    await anyio.sleep(0.05)
+            run = await reached(runs, "a", "failed")
+        assert (run.failure, run.sentence) == ("storage", "The disk is gone.")
+        assert len(driver.driven) == MAX_STORAGE_REPEATS + 1
 
     async def test_a_busy_session_is_tried_again_and_is_no_failure(self, stage: Stage) -> None:
         runs = stage.open()

@@ -1,4 +1,4 @@
-"""Drivers for the tests of engines: what a run does is written in its prompt reference.
+"""Drivers for the tests of engines: a run's prompt reference says what the run does.
 
 Started as a program, it is a worker process: `python -m tests.contract.run_drivers ENGINE HOME JOURNAL`.
 """
@@ -26,7 +26,8 @@ from hermes_acp.core.ports.run_ports import (
 from hermes_acp.runs.engine_choice import open_engine
 from hermes_acp.runs.engine_settings import EngineSettings
 
-QUICK = EngineSettings(lease_s=0.9, heartbeat_s=0.15, stall_s=3600, poll_s=0.2)
+QUICK = EngineSettings(lease_s=0.9, heartbeat_s=0.15, stall_s=3600, poll_s=0.2, idle_poll_s=0.2)
+LINGERING_S = 0.5
 FAILURES: dict[str, FailureKind] = {"fail": "model", "busy": "busy"}
 
 
@@ -67,6 +68,12 @@ class ScriptedDriver:
         match order.prompt_ref:
             case "hold":
                 await self.may_end[order.id].wait()
+            case "linger":
+                try:
+                    await self.may_end[order.id].wait()
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await anyio.sleep(LINGERING_S)
             case "progress":
                 while not self.may_end[order.id].is_set():
                     lease.note_progress()
@@ -75,6 +82,10 @@ class ScriptedDriver:
                 await anyio.sleep(0.05)
             case "once_busy" if lease.epoch == 1:
                 return Failed("busy")
+            case "once_unstored" if lease.epoch == 1:
+                return Failed("storage", "The database is starting up.")
+            case "unstored":
+                return Failed("storage", "The disk is gone.")
             case "ask":
                 if not lease.messages:
                     return InputRequired(("call_1",), "May it?")

@@ -1,4 +1,4 @@
-"""Which run is driven when, and what is known of it. Every engine keeps to it."""
+"""The order in which runs are driven, and their reported states. Every engine must pass these tests."""
 
 import anyio
 import pytest
@@ -102,6 +102,8 @@ class OrderSuite:
         await runs.start(order("other"))
         async with stage.worker() as driver:
             await reached(runs, "other", "done")
+            with anyio.fail_after(PATIENCE_S):
+                await driver.started["one"].wait()
             assert sorted(told(driver.driven)) == ["one", "other"]
             driver.may_end["one"].set()
             await reached(runs, "two", "done")
@@ -148,7 +150,7 @@ class OrderSuite:
         assert told(named.driven) == ["elsewhere"]
 
     async def test_a_new_run_is_heard_of_by_an_idle_worker(self, stage: Stage) -> None:
-        async with stage.worker(EngineSettings(poll_s=600)) as driver:
+        async with stage.worker(EngineSettings(poll_s=600, idle_poll_s=600)) as driver:
             runs = stage.open()
             await runs.start(order("a"))
             await reached(runs, "a", "done")
@@ -158,7 +160,7 @@ class OrderSuite:
 
     async def test_an_idle_worker_that_is_to_drain_ends(self, stage: Stage) -> None:
         """It is told so when it has long been idle: after it has asked many times."""
-        runs, asked = stage.open(EngineSettings(poll_s=0.02)), iter(range(8))
+        runs, asked = stage.open(EngineSettings(poll_s=0.02, idle_poll_s=0.02)), iter(range(8))
         with anyio.fail_after(PATIENCE_S):
             await runs.work(ScriptedDriver(), WorkScope(is_draining=lambda: next(asked, None) is None))
 

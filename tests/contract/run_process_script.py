@@ -46,7 +46,7 @@ def command_for(journal: Path) -> list[str]:
 
 
 @asynccontextmanager
-async def scripted(journal: Path) -> AsyncGenerator[Driver]:
+async def scripted(journal: Path, *_: object) -> AsyncGenerator[Driver]:
     yield JournalingDriver(journal)
 
 

@@ -1,4 +1,4 @@
-"""The processes of the tests of engines of runs."""
+"""The processes for the tests of run engines."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ class JumpingClock:
 
 
 class Stage(ABC):
-    """The processes of a test: `open` is a new one's view of the engine."""
+    """The processes of a test: `open` is a new one's view of the engine, and `aclose` ends them all."""
 
     orders_exactly = True
     """Whether runs that wait start exactly in their order; queues of servers keep it only nearly."""
@@ -48,10 +48,21 @@ class Stage(ABC):
         self.home = home
         self.clock = JumpingClock()
         self.environment = environment_of({**os.environ, "HERMES_HOME": str(home)})
+        self._opened: list[Engine] = []
 
     @abstractmethod
+    def connect(self, settings: EngineSettings) -> Engine:
+        """Return the engine of this home."""
+
     def open(self, settings: EngineSettings = QUICK) -> Engine:
         """Return what a new process would see."""
+        self._opened.append(self.connect(settings))
+        return self._opened[-1]
+
+    async def aclose(self) -> None:
+        """Close what each process has opened."""
+        for engine in self._opened:
+            await engine.aclose()
 
     @asynccontextmanager
     async def worker(
@@ -71,9 +82,9 @@ class Stage(ABC):
                 await runs.aclose()
 
     @contextmanager
-    def process(self, name: str = "worker") -> Generator["WorkerProcess"]:
+    def process(self, name: str = "worker", **variables: str) -> Generator["WorkerProcess"]:
         """Run a worker in a process of its own."""
-        process = WorkerProcess(self, name)
+        process = WorkerProcess(self, name, **variables)
         try:
             yield process
         finally:
@@ -83,14 +94,14 @@ class Stage(ABC):
 class WorkerProcess:
     """A worker process with the journal of what it drove."""
 
-    def __init__(self, stage: Stage, name: str) -> None:
+    def __init__(self, stage: Stage, name: str, **variables: str) -> None:
         self.journal = stage.home / f"{name}.journal"
         self.journal.touch()
         command = [sys.executable, "-m", "tests.contract.run_drivers"]
         self._process = subprocess.Popen(
             [*command, stage.engine, str(stage.home), str(self.journal)],
             cwd=ROOT,
-            env=dict(stage.environment.variables),
+            env={**stage.environment.variables, **variables},
         )
 
     def lines(self) -> list[str]:
@@ -103,6 +114,9 @@ class WorkerProcess:
 
     def send(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:
         self._process.kill()

@@ -1,7 +1,8 @@
-"""Small local servers that speak what Daytona and Vercel publish of their sandboxes, and run commands right here.
+"""Small local servers that implement the published sandbox APIs of Daytona and Vercel, and run commands on this
+machine.
 
-Knows: the calls that the services' own libraries make for a sandbox, its commands and its files. Does not know: ours.
-Sources: the OpenAPI models in `daytona_api_client` and `daytona_toolbox_api_client`; `vercel.sandbox`'s api client.
+Sources: the OpenAPI models in `daytona_api_client` and `daytona_toolbox_api_client`; `vercel.sandbox`'s api
+client.
 """
 
 import io

@@ -1,11 +1,14 @@
 """Worktrees of cards: created once, found again, removed with their work kept, and safe to create anywhere."""
 
 import os
+import shutil
 from pathlib import Path
 
 import anyio
 import pytest
 
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.runs.worktrees.worktree_records import WorktreeRecords
 from tests.contract.card_repository import CardRepository, write
 
 pytestmark = pytest.mark.anyio
@@ -116,3 +119,88 @@ async def test_what_a_repository_names_for_its_files_is_never_started(
     await repository.remove("1")
     assert not trap.exists()
     assert "Do 1" in repository.log()
+
+
+async def test_another_worktree_that_is_just_being_added_is_waited_for(repository: CardRepository) -> None:
+    """For a moment, git has created the files of a new worktree and not written them; every other git then fails."""
+    await repository.card("1")
+    (file,) = (repository.top / ".git" / "worktrees").glob("*/commondir")
+    content = file.read_text()
+    file.write_text("")
+
+    async def write_it() -> None:
+        await anyio.sleep(0.2)
+        file.write_text(content)
+
+    async with background_tasks(write_it):
+        second = await repository.card("2")
+    assert (Path(second.folder) / "a.txt").read_text() == "one\ntwo\nthree\n"
+    assert repository.worktree_count() == 2
+
+
+PRUNED = """#!/bin/sh
+case "$*" in *"worktree add"*)
+    if [ ! -e "{once}" ]; then
+        : > "{once}"
+        echo "fatal: could not open '.git/worktrees/new/locked' for writing: No such file or directory" >&2
+        exit 128
+    fi ;;
+esac
+exec {git} "$@"
+"""
+
+
+async def test_a_new_worktree_whose_files_another_git_has_pruned_is_added_again(tmp_path: Path) -> None:
+    """Until git has locked a new worktree, a prune takes its files for those of a lost one."""
+    programs, once = tmp_path / "bin", tmp_path / "once"
+    programs.mkdir()
+    script = programs / "git"
+    script.write_text(PRUNED.format(once=once, git=shutil.which("git")))
+    script.chmod(0o755)
+    variables = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    repository = CardRepository(tmp_path, variables)
+    repository.create()
+    made = await repository.card("1")
+    assert once.exists()
+    assert (Path(made.folder) / "a.txt").read_text() == "one\ntwo\nthree\n"
+
+
+async def test_the_lock_of_a_removed_card_is_removed_and_nobody_meets_in_between(
+    repository: CardRepository,
+) -> None:
+    records, inside = repository.worktrees.records, 0
+
+    async def work(number: int) -> None:
+        nonlocal inside
+        for _ in range(20):
+            async with WorktreeRecords(repository.home).lock_card("board", "1"):
+                inside += 1
+                await anyio.sleep(0.001 * (number % 3))
+                assert inside == 1
+                inside -= 1
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(5):
+            tasks.start_soon(work, number)
+    folder = repository.home / "worktrees"
+    assert list(folder.glob("*.lock")) == []
+    await repository.card("1")
+    assert [path.name for path in folder.glob("*.lock")] == ["board.1.lock"]
+    await repository.remove("1")
+    assert records.read("board", "1") is None
+    assert list(folder.glob("*.lock")) == []
+
+
+async def test_a_lock_that_an_outliving_process_holds_stays(repository: CardRepository) -> None:
+    records = repository.worktrees.records
+    async with records.lock_card("board", "1") as descriptor:
+        left = await anyio.open_process(["sleep", "60"], pass_fds=(descriptor,))
+    async with left:
+        with anyio.move_on_after(0.3) as waited:
+            async with records.lock_card("board", "1"):
+                pass
+        assert waited.cancelled_caught
+        left.kill()
+    async with records.lock_card("board", "1"):
+        pass
+    assert list((repository.home / "worktrees").glob("*.lock")) == []

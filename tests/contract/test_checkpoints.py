@@ -348,7 +348,7 @@ def test_a_turn_that_changed_nothing_leaves_no_checkpoint(workshop: Workshop) ->
     path = workshop.write("a", "1")
     workshop.turn(lambda: [path.write_text("2"), path.write_text("1")])
     assert workshop.store.listed("ses_1") == []
-    assert not list((workshop.store.setup.shelf).glob("*/refs/turns/*"))
+    assert not list((workshop.store.setup.shadows_folder).glob("*/refs/turns/*"))
 
 
 def test_a_turn_without_an_end_is_undone_by_force_alone(workshop: Workshop) -> None:
@@ -376,7 +376,7 @@ def test_permission_bits_come_back(workshop: Workshop) -> None:
 def test_a_damaged_shadow_costs_what_it_held_and_nothing_else(workshop: Workshop) -> None:
     path = workshop.write("a", "1")
     workshop.turn(lambda: path.write_text("2"))
-    (shadow,) = workshop.store.setup.shelf.glob("*/index")
+    (shadow,) = workshop.store.setup.shadows_folder.glob("*/index")
     shadow.write_bytes(b"rubbish")
     (shadow.parent / "index.lock").write_text("")
     (shadow.parent / "HEAD").unlink()

@@ -237,7 +237,7 @@ def test_killed_in_the_middle_everything_stays_usable(tmp_path: Path) -> None:
         assert workshop.undo().restored == (str(path),)
         assert tree_of(workshop.root) == before
         workshop.store.listed("ses_killed")
-    shadow = next(path for path in workshop.store.setup.shelf.iterdir() if (path / "HEAD").is_file())
+    shadow = next(path for path in workshop.store.setup.shadows_folder.iterdir() if (path / "HEAD").is_file())
     checked = subprocess.run(
         ["git", f"--git-dir={shadow}", "fsck", "--no-dangling"], capture_output=True, timeout=60
     )
@@ -290,7 +290,7 @@ def test_sweeping_keeps_what_is_young_and_little(workshop: Workshop) -> None:
     path = workshop.write("a", "0")
     for number in range(6):
         workshop.turn(lambda number=number: path.write_bytes(random.Random(number).randbytes(400_000)))
-    shadow = next(each for each in workshop.store.setup.shelf.iterdir() if (each / "HEAD").is_file())
+    shadow = next(each for each in workshop.store.setup.shadows_folder.iterdir() if (each / "HEAD").is_file())
     collect_garbage(workshop.store, RetentionPolicy(4, 30, 1 << 30), 1010.0)
     assert len(workshop.store.listed("ses_1")) == 4
     collect_garbage(workshop.store, RetentionPolicy(4, 2.5 / 86_400, 1 << 30), 1007.0)
@@ -366,7 +366,7 @@ async def test_the_git_of_a_killed_process_holds_the_lock_until_it_ends(
     async with worker:
         pid = await appears(number)
         worker.kill()
-    (lock,) = workshop.store.setup.shelf.glob("*/lock")
+    (lock,) = workshop.store.setup.shadows_folder.glob("*/lock")
     assert not is_free(lock)
     os.kill(pid, signal.SIGKILL)
     with anyio.fail_after(30):

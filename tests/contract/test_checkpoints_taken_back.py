@@ -155,12 +155,12 @@ def test_a_checkup_tells_of_checkpoints_that_are_lost_or_were_not_ended(workshop
         return [(each.level, each.text) for each in found]
 
     assert findings() == [("fine", "2 checkpoints can be undone.")]
-    (pin,) = workshop.store.setup.shelf.glob(f"*/refs/turns/{first}/before")
+    (pin,) = workshop.store.setup.shadows_folder.glob(f"*/refs/turns/{first}/before")
     pin.unlink()
     workshop.store.begin("cp_9", "turn", workshop.occasion(), 2000.0, [])
     assert findings() == [
         ("note", f"1 of 3 checkpoints have lost their content ({first})."),
-        ("note", "1 checkpoints are of turns that did not end."),
+        ("note", "1 checkpoints belong to turns that did not end."),
     ]
 
 

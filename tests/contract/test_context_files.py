@@ -77,7 +77,7 @@ def test_what_cannot_be_used_is_told_and_nothing_fails(root: Path, tmp_path: Pat
     assert found.render() == ""
     why = {refusal.path: refusal.why for refusal in found.refusals}
     assert "outside the repository" in why["AGENTS.md"]
-    assert "byte 3" in why["CLAUDE.md"]
+    assert "the byte at offset 3" in why["CLAUDE.md"]
     assert "regular file" in why[".cursorrules"]
     assert "cannot be read" in why[".hermes.md"]
     assert f"{1 << 30:,}" in why["app/AGENTS.md"]

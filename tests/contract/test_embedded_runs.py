@@ -1,10 +1,10 @@
 """The embedded engine keeps the contract of all engines."""
 
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 
-from hermes_acp.clock import SystemClock
 from hermes_acp.core.ports.run_ports import WorkScope
 from hermes_acp.core.ports.schedule_ports import Engine
 from hermes_acp.runs.engine_settings import EngineSettings
@@ -13,7 +13,7 @@ from hermes_acp.runs.sqlite.run_database import RunDatabase
 from hermes_acp.runs.sqlite.sqlite_schema import RUNS, SCHEDULES
 from tests.contract.run_answer_suite import AnswerSuite
 from tests.contract.run_crash_suite import kill_workers
-from tests.contract.run_drivers import QUICK, ScriptedDriver
+from tests.contract.run_drivers import ScriptedDriver
 from tests.contract.run_lease_suite import LeaseSuite
 from tests.contract.run_order_suite import OrderSuite
 from tests.contract.run_schedule_suite import ScheduleSuite
@@ -25,17 +25,18 @@ pytestmark = pytest.mark.anyio
 class EmbeddedStage(Stage):
     """Processes that share a home."""
 
-    def open(self, settings: EngineSettings = QUICK) -> Engine:
+    def connect(self, settings: EngineSettings) -> Engine:
         return ENGINE(self.environment, self.clock, settings)
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    return EmbeddedStage("embedded", tmp_path)
+async def stage(tmp_path: Path) -> AsyncGenerator[Stage]:
+    stage = EmbeddedStage("embedded", tmp_path)
+    yield stage
+    await stage.aclose()
 
 
-async def test_a_file_of_before_places_still_loads(tmp_path: Path) -> None:
-    clock = SystemClock()
+async def test_a_file_of_before_places_still_loads(stage: Stage, tmp_path: Path) -> None:
     before = RunDatabase(tmp_path / "runs.db", (*RUNS, SCHEDULES))
     columns = "id, chain, session_id, origin, spec, state, priority, not_before, created_at, updated_at"
     spec = '{"id": "old", "session_id": "ses_old", "prompt_ref": "done", "cwd": "/work"}'
@@ -46,8 +47,7 @@ async def test_a_file_of_before_places_still_loads(tmp_path: Path) -> None:
         )
     )
     await before.aclose()
-    stage, driver = EmbeddedStage("embedded", tmp_path), ScriptedDriver()
-    runs = ENGINE(stage.environment, clock, QUICK)
+    driver, runs = ScriptedDriver(), stage.open()
     await runs.work(driver, WorkScope("old"))
     assert driver.driven == [("old", 1)]
     await runs.start(order("new"))
@@ -71,9 +71,8 @@ class StridingClock(JumpingClock):
 
 @pytest.mark.parametrize("seconds", range(2, 10))
 async def test_a_run_that_falls_due_between_two_looks_at_the_clock_is_driven(
-    tmp_path: Path, seconds: int
+    stage: Stage, seconds: int
 ) -> None:
-    stage = EmbeddedStage("embedded", tmp_path)
     runs = stage.open()
     stage.clock = StridingClock()
     await runs.start(order("a", not_before=stage.clock.now() + seconds))

@@ -4,12 +4,18 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from hermes_acp.agent.setup.prompt_builder import PromptSources, build_remote_prompt, build_session_prompt
+from hermes_acp.agent.setup.prompt_builder import (
+    PromptPlace,
+    PromptSources,
+    build_remote_prompt,
+    build_session_prompt,
+)
 from hermes_acp.app.confinement import confinement_inputs
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.sections.memory_settings import MemorySettings
 from hermes_acp.config.settings import Settings
 from hermes_acp.context.context_consent import Consent
+from hermes_acp.core.event_types import Surface
 from hermes_acp.ids import RandomIds
 from hermes_acp.policy.workspace_trust import WorkspaceTrust
 from hermes_acp.workspaces.backend_selector import BackendSelector
@@ -29,20 +35,22 @@ def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: 
     (project / "AGENTS.md").write_text("Speak like a canary.")
     asked: list[str] = []
 
-    def skills(place: str) -> str:
+    def skills(place: str, surface: Surface) -> str:
         asked.append(place)
         return "skills of the user"
 
     sources = PromptSources((), str, tmp_path / "home", MemorySettings(), skills, lambda _: (), unheard)
     here = "\n".join(
-        build_session_prompt(sources, str(project), (), 0.0, Consent(math.inf, {}, nobody)).layers
+        build_session_prompt(sources, PromptPlace(str(project)), 0.0, Consent(math.inf, {}, nobody)).layers
     )
     assert "Speak like a canary." in here
-    far = build_remote_prompt(sources, str(project), "ssh", 0.0)
+    far = build_remote_prompt(sources, PromptPlace(str(project), surface="chat"), "ssh", 0.0)
     text = "\n".join(far.layers)
     assert "canary" not in text
     assert "AGENTS.md" in text
     assert "skills of the user" in text
+    assert "in a chat app" in text
+    assert "in a chat app" not in here
     assert asked == [str(project), str(tmp_path / "home")]
     assert "backend ssh" in far.notices[-1]
 

@@ -15,7 +15,7 @@ from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.ports.run_ports import WorkScope
 from hermes_acp.runs.fleet.fleet_access import FleetAccess, schema_of
 from hermes_acp.runs.fleet.fleet_profile import FleetProfile, drive_profiles
-from hermes_acp.runs.fleet.postgres_database import PostgresDatabase
+from hermes_acp.runs.fleet.postgres_database import PostgresDatabase, connect
 from hermes_acp.runs.fleet.postgres_schema import MIGRATIONS
 from hermes_acp.runs.tables.run_tables import last_cursor
 from tests.contract.run_drivers import QUICK, ScriptedDriver
@@ -178,6 +178,21 @@ async def test_cut_connections_to_the_database_are_opened_anew(make_stage: MakeS
                 await anyio.sleep(0.05)
     assert driver.driven == [("a", 1)]
     assert view.attempts.epoch == 1
+
+
+async def test_a_process_that_is_frozen_in_a_transaction_does_not_block_the_others(database: str) -> None:
+    """It holds the lock of all writers until the server ends its session: soon enough for claims to be kept."""
+    schema = schema_of(f"t{os.urandom(6).hex()}")
+    postgres = PostgresDatabase(database, schema, MIGRATIONS)
+    await postgres.read(last_cursor)
+    frozen = connect(database, schema)
+    frozen.execute("BEGIN")
+    frozen.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (schema,))
+    await postgres.write(last_cursor)
+    with pytest.raises(psycopg.Error):
+        frozen.execute("SELECT 1")
+    frozen.close()
+    await postgres.aclose()
 
 
 async def test_several_processes_create_the_tables_at_once(database: str) -> None:

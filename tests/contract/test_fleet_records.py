@@ -23,7 +23,7 @@ from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-QUICK = EngineSettings(lease_s=1.5, heartbeat_s=0.4, poll_s=0.2)
+QUICK = EngineSettings(lease_s=1.5, heartbeat_s=0.4, poll_s=0.2, idle_poll_s=0.2)
 NOWHERE = "postgresql://127.0.0.1:9/none"
 
 

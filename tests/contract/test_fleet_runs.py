@@ -39,11 +39,8 @@ class FleetStage(Stage):
             {**os.environ, "HERMES_HOME": str(home), DATABASE_VARIABLE: servers.database}
         )
 
-        self._opened: list[Engine] = []
-
-    def open(self, settings: EngineSettings = QUICK) -> Engine:
-        self._opened.append(ENGINE(self.environment, self.clock, settings))
-        return self._opened[-1]
+    def connect(self, settings: EngineSettings) -> Engine:
+        return ENGINE(self.environment, self.clock, settings)
 
     async def show(self, run_id: str) -> RunView:
         """Return a run as a new process sees it."""
@@ -59,11 +56,6 @@ class FleetStage(Stage):
     def allow(text: str) -> RunMessage:
         """Return an answer to the question of a run that asks."""
         return RunMessage("call_1", "allow_once", text)
-
-    async def aclose(self) -> None:
-        """Close what each process has opened."""
-        for engine in self._opened:
-            await engine.aclose()
 
 
 @pytest.fixture(scope="module")

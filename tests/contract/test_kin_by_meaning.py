@@ -84,8 +84,8 @@ async def test_skills_are_searched_on_the_command_line(tmp_path: Path) -> None:
         assert (await printed(scene, "skills search pypi")).startswith(
             "cut-release (.agents/skills/cut-release): "
         )
-        assert await printed(scene, "skills search docker") == "hermes-acp: Nothing was found.\n"
-        assert "slim-images (" in await printed(scene, "skills search --by-meaning docker")
+        assert await printed(scene, "skills search disk") == "hermes-acp: Nothing was found.\n"
+        assert "slim-images (" in await printed(scene, "skills search --by-meaning disk")
         assert '"name": "cut-release"' in await printed(scene, "skills --json search pypi")
         assert "no word to search for" in await printed(scene, "skills search '***'")
 

@@ -89,9 +89,9 @@ async def test_a_form_whose_words_ask_for_a_secret_is_put_with_a_warning(tmp_pat
     ) as playground:
         reports = Reports(Reply("declined"))
         await playground.call("mcp__h__t", reports)
-        assert "Give no password" in reports.asked[0].text
+        assert "Do not enter a password" in reports.asked[0].text
         await playground.call("mcp__f__t", reports)
-        assert "Give no password" not in reports.asked[1].text
+        assert "Do not enter a password" not in reports.asked[1].text
 
 
 STREAMS = {

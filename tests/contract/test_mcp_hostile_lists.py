@@ -142,7 +142,7 @@ async def test_a_server_at_rest_is_revived_when_it_is_asked_for(tmp_path: Path) 
     code += f"sys.argv = ['x', 'stdio', {str(tmp_path)!r}]\n"
     code += f"runpy.run_path({str(Path(__file__).with_name('mcp_example.py'))!r}, run_name='__main__')"
     async with at_work(tmp_path, python_server(code, "late")) as playground:
-        while "away, tried 3 times" not in playground.servers.states()[0].stands:
+        while "unavailable after 3 attempts" not in playground.servers.states()[0].stands:
             await anyio.sleep(0.01)
         marker.touch()
         await playground.servers.revive("late")

@@ -135,7 +135,7 @@ async def test_a_server_that_does_not_start_is_told_at_once_and_once(tmp_path: P
             (told,) = playground.servers.news()
             assert "'dies' cannot be used: it ended" in told
             assert "`/mcp reconnect dies`" in told
-            while waits_s[0] < 1 and "tried 3 times" not in playground.servers.states()[0].stands:
+            while waits_s[0] < 1 and "after 3 attempts" not in playground.servers.states()[0].stands:
                 await anyio.sleep(0.01)
             assert playground.servers.news() == [told]
 

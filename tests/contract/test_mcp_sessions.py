@@ -116,7 +116,9 @@ async def test_plan_mode_asks_for_what_is_called_read_only_and_refuses_the_rest(
         await editor.prompt(session)
     asked = [ask["toolCall"]["toolCallId"] for ask in editor.asks("session/request_permission")]
     assert asked == ["c1"]
-    assert "plan mode calls no tool" in outcome_of(scene.provider.requests[1], "mcp__example__crash")
+    assert "plan mode does not call server tools" in outcome_of(
+        scene.provider.requests[1], "mcp__example__crash"
+    )
 
 
 async def test_a_cancelled_turn_cancels_the_call(scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""Both memory services, against a server that speaks as their published interfaces do."""
+"""The memory services, against a server that speaks as their published interfaces do."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -57,7 +57,41 @@ def mem0(asked: Asked) -> tuple[int, Any]:
             return 404, {"detail": "Not found."}
 
 
-SPEAKS = {"honcho": honcho, "mem0": mem0}
+def supermemory(asked: Asked) -> tuple[int, Any]:
+    """Answer as Supermemory does."""
+    match asked.method, asked.path:
+        case "POST", "/ns/team-ada/search":
+            assert asked.body["searchMode"] == "memories"
+            found = [
+                {"id": "1", "memory": "Drinks tea.", "similarity": 0.9},
+                {"memory": ATTACK},
+                {"chunk": "x"},
+            ]
+            return 200, {"results": found, "searchTime": 12}
+        case "POST", "/ns/team-ada/document":
+            return 202, {"id": asked.body["id"], "status": "queued"}
+        case _:
+            return 404, {"error": "Not Found"}
+
+
+def hindsight(asked: Asked) -> tuple[int, Any]:
+    """Answer as a Hindsight server does."""
+    match asked.method, asked.path:
+        case "POST", "/v1/default/banks/team-ada/memories/recall":
+            found = [
+                {"id": "1", "text": "Drinks tea.", "type": "world"},
+                {"id": "2", "text": ATTACK},
+                {"id": "3"},
+            ]
+            return 200, {"results": found}
+        case "POST", "/v1/default/banks/team-ada/memories":
+            items = len(asked.body["items"])
+            return 200, {"success": True, "bank_id": "team-ada", "items_count": items, "async": True}
+        case _:
+            return 404, {"detail": "Not Found"}
+
+
+SPEAKS = {"honcho": honcho, "mem0": mem0, "supermemory": supermemory, "hindsight": hindsight}
 
 
 @asynccontextmanager
@@ -96,6 +130,21 @@ async def test_a_service_is_told_and_asked_and_what_it_says_is_scanned(name: str
         scheme = "Token" if name == "mem0" else "Bearer"
         assert {asked.headers["authorization"] for asked in server.asked} == {f"{scheme} {KEY}"}
         assert outside.news() == []
+
+
+@pytest.mark.parametrize("name", ["supermemory", "hindsight"])
+async def test_the_exchanges_of_a_session_are_one_document(name: str) -> None:
+    async with json_server(SPEAKS[name]) as server, memory(name, server) as outside:
+        for words in ("I like tea.", ""):
+            outside.keep("ses_1", ConversationExchange(words, "Noted."))
+            await outside.take("ses_1", PATIENCE_S)
+        await server.until(lambda: sum("Noted." in str(asked.body) for asked in server.asked) == 2)
+        kept = [asked.body for asked in server.asked if "Noted." in str(asked.body)]
+    documents = [body["items"][0] if "items" in body else body for body in kept]
+    assert [each.get("id", each.get("document_id")) for each in documents] == ["ses_1", "ses_1"]
+    assert sorted(each["content"] for each in documents) == [
+        "assistant: Noted.", "user: I like tea.\n\nassistant: Noted."
+    ]  # fmt: skip
 
 
 async def test_honcho_is_opened_once_a_session_and_asked_by_the_users_words() -> None:

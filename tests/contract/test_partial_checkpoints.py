@@ -74,7 +74,7 @@ def test_before_an_edit_no_git_is_started_and_no_index_written(tmp_path: Path) -
     assert asked() == []
     workshop.store.finish(note, [])
     assert [line for line in asked() if "diff-tree" not in line] == []
-    assert not list(workshop.store.setup.shelf.glob("*/index"))
+    assert not list(workshop.store.setup.shadows_folder.glob("*/index"))
     assert workshop.undo().conflicts == ()
     assert (path.read_text(), (workshop.root / "new").exists()) == ("1", False)
 
@@ -239,7 +239,7 @@ def test_no_state_is_read_or_restored_through_a_link(workshop: EditWorkshop) -> 
 
 
 def stored_in(workshop: EditWorkshop) -> bytes:
-    (shadow,) = workshop.store.setup.shelf.glob("*/HEAD")
+    (shadow,) = workshop.store.setup.shadows_folder.glob("*/HEAD")
     command = ("git", "--git-dir", str(shadow.parent), "cat-file", "--batch", "--batch-all-objects")
     return subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
 
@@ -274,7 +274,7 @@ def test_what_is_stored_is_what_git_stores_and_survives_its_garbage_collection(
     checkpoint = workshop.edit(lambda: [path.unlink() for path in paths], *paths)
     named = workshop.record(checkpoint).places[0].files_before or ()
     assert [state.oid for _, state in named if state] == expected
-    (head,) = workshop.store.setup.shelf.glob("*/HEAD")
+    (head,) = workshop.store.setup.shadows_folder.glob("*/HEAD")
     own = ["git", f"--git-dir={head.parent}"]
     fsck = subprocess.run([*own, "fsck", "--strict", "--no-dangling"], capture_output=True, timeout=60)
     assert (fsck.returncode, fsck.stdout) == (0, b"")
@@ -294,7 +294,7 @@ def test_garbage_collection_protects_the_tree_of_a_record_that_was_not_reference
     """A process may be killed between the reference and the record, or the other way round."""
     first, second = workshop.write("a", "1"), workshop.write("b", "1")
     note = workshop.begin(first)
-    (ref,) = workshop.store.setup.shelf.glob("*/refs/turns/*/before")
+    (ref,) = workshop.store.setup.shadows_folder.glob("*/refs/turns/*/before")
     known = ref.read_text()
     workshop.store.amend(note, [str(second)])
     assert ref.read_text() != known
@@ -314,7 +314,7 @@ def test_garbage_collection_protects_the_tree_of_a_record_that_was_not_reference
 def test_a_shadow_without_checkpoints_is_emptied_after_a_day_and_used_again(workshop: EditWorkshop) -> None:
     path = workshop.write("a", "1")
     workshop.edit(lambda: path.write_text("2"), path)
-    (shadow,) = (head.parent for head in workshop.store.setup.shelf.glob("*/HEAD"))
+    (shadow,) = (head.parent for head in workshop.store.setup.shadows_folder.glob("*/HEAD"))
     terms, now = RetentionPolicy(9, 30, 1 << 30), (shadow / "used").stat().st_mtime
     for hours, is_kept in ((23, True), (25, False)):
         collect_garbage(workshop.store, terms, now + hours * 3600)  # its session has no record

@@ -11,7 +11,7 @@ from hermes_acp.config.environment import environment_of
 from hermes_acp.core.ports.schedule_ports import Timing
 from hermes_acp.ids import RandomIds
 from hermes_acp.runs.prompt_store import FilePrompts
-from hermes_acp.runs.run_service import RunService, RunWish, cannot_drive
+from hermes_acp.runs.run_service import RunRequest, RunService, cannot_drive
 from hermes_acp.runs.schedule_decisions import Decision
 from hermes_acp.runs.tables.run_pruning import KEPT_OF_EACH_SCHEDULE
 from hermes_acp.runs.tables.schedule_tables import append_occurrence
@@ -46,15 +46,15 @@ async def test_runs_that_ended_long_ago_are_forgotten_with_their_prompts(
     tmp_path: Path, service: RunService, clock: JumpingClock
 ) -> None:
     for run_id in ("ended", "waiting", "again"):
-        await service.start(RunWish(f"prompt of {run_id}", "/work", id=run_id))
-    await service.add_schedule(RunWish("prompt of a schedule", "/work"), Timing("0 7 * * *"))
+        await service.start(RunRequest(f"prompt of {run_id}", "/work", id=run_id))
+    await service.add_schedule(RunRequest("prompt of a schedule", "/work"), Timing("0 7 * * *"))
     for run_id in ("ended", "again"):
         await service.engine.stop(run_id)
     for path in (tmp_path / "runs" / "prompts").glob("*.txt"):
         os.utime(path, (0, 0))
     (tmp_path / "ses_of_ended").write_text("a record")
     clock.offset_s += 100 * DAY_S
-    await service.start(RunWish("prompt of again", "/work", id="new"))
+    await service.start(RunRequest("prompt of again", "/work", id="new"))
     assert await service.prune(90 * DAY_S) == 2
     assert await service.engine.show("ended") is None
     assert (await service.known("waiting")).state == "queued"

@@ -25,7 +25,7 @@ from tests.conversations.scripted_provider import call, step
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 THEMES = (("release", "publish", "pypi"), ("docker", "container", "disk"))
-FITS_WELL = "It may fit: cut-release."
+FITS_WELL = "This skill may fit: cut-release."
 UNAIDED = "The search by meaning is not available"
 SKILL = "---\nname: cut-release\ndescription: Publish a version to PyPI.\n---\nTag, build, upload.\n"
 
@@ -133,6 +133,8 @@ async def test_a_fitting_skill_is_named_behind_the_same_prompt(tmp_path: Path) -
             scene = Scene(folder.resolve())
             scene.provider.plays(*(step("Done.") for _ in range(3)))
             configured(scene, server if place == "with" else None)
+            if place == "without":
+                scene.configure("recall: {names_skills: false}\n")
             async with scene.editor() as editor:
                 session = await editor.new_session(scene.project)
                 for words in (

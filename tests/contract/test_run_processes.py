@@ -54,8 +54,10 @@ class ProcessStage(EmbeddedStage):
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> ProcessStage:
-    return ProcessStage("embedded", tmp_path)
+async def stage(tmp_path: Path) -> AsyncGenerator[ProcessStage]:
+    stage = ProcessStage("embedded", tmp_path)
+    yield stage
+    await stage.aclose()
 
 
 async def ended(pid: int) -> None:
@@ -103,7 +105,7 @@ async def test_a_process_that_hangs_is_ended_though_it_hears_nothing(stage: Proc
     """Liveness and progress are two things: its worker renews the claim, but nothing advances."""
     runs = stage.open()
     await runs.start(order("a", "hang"))
-    settings = EngineSettings(lease_s=0.9, heartbeat_s=0.15, stall_s=3, poll_s=0.2)
+    settings = EngineSettings(lease_s=0.9, heartbeat_s=0.15, stall_s=3, poll_s=0.2, idle_poll_s=0.2)
     async with stage.driving(settings, grace_s=0.2):
         pid = await stage.process_of("a")
         os.kill(pid, signal.SIGSTOP)
@@ -117,7 +119,7 @@ async def test_a_looping_process_keeps_its_claim_until_it_is_stopped(stage: Proc
     """Endless progress is not a dead worker: the run stays one attempt, and `stop` reaches it."""
     runs = stage.open()
     await runs.start(order("a", "progress"))
-    settings = EngineSettings(lease_s=0.9, heartbeat_s=0.15, stall_s=2, poll_s=0.2)
+    settings = EngineSettings(lease_s=0.9, heartbeat_s=0.15, stall_s=2, poll_s=0.2, idle_poll_s=0.2)
     async with stage.driving(settings):
         pid = await stage.process_of("a")
         with anyio.fail_after(PATIENCE_S):

@@ -33,6 +33,7 @@ TOOLS: PluginFolder[object] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
 class Report:
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
+    prompts: tuple[str, ...] = ()
     trace_parent = ""
     confinement: Confinement = "usual"
 
@@ -91,10 +92,12 @@ OUTSIDE: list[tuple[str, Mapping[str, object]]] = [
     ("list_files", {"path": ".."}),
     ("search", {"pattern": "root", "path": "/etc"}),
     ("terminal", {"command": "true", "cwd": "/"}),
+    ("browser", {"action": "upload", "ref": "e1", "path": "/etc/passwd", "url": "https://a.test/"}),
+    ("browser", {"action": "download", "ref": "e1", "path": "../../x"}),
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments"), OUTSIDE, ids=[name for name, _ in OUTSIDE])
+@pytest.mark.parametrize(("name", "arguments"), OUTSIDE, ids=[str(call) for call in OUTSIDE])
 async def test_nothing_outside_is_even_proposed(
     name: str, arguments: Mapping[str, object], workspace: Workspace
 ) -> None:

@@ -168,7 +168,7 @@ async def test_what_is_no_text_is_not_even_loaded(server: WebServer) -> None:
         (b"nonsense\r\n\r\n", "does not speak HTTP"),
         (b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort", "closed the connection early"),
         (b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n" + PAUSE, "within 0.5 s"),
-        (b"HTTP/1.1 200 OK\r\ncontent-encoding: br\r\ncontent-type: text/plain\r\n\r\nx", "not asked for"),
+        (b"HTTP/1.1 200 OK\r\ncontent-encoding: br\r\ncontent-type: text/plain\r\n\r\nx", "not requested"),
     ],
     ids=["nothing", "nonsense", "short", "silence", "brotli"],
 )
@@ -209,7 +209,7 @@ async def test_a_service_asked_by_get_gets_its_query_quoted(server: WebServer) -
         ("429 Too Many Requests", "{}", "accepts no more queries"),
         ("500 Oh", "{}", "failed"),
         ("302 Found", "{}", "failed"),
-        ("200 OK", "<html>", "not JSON"),
+        ("200 OK", "<html>", "did not answer with JSON"),
     ],
 )
 async def test_a_service_that_fails_is_told_of_without_the_key(

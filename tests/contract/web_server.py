@@ -1,7 +1,4 @@
-"""A web server that answers as it was told, and keeps what it was asked.
-
-Knows: raw answers by path, one connection each. Does not know: what is tested with it.
-"""
+"""A web server that gives scripted answers and stores the requests."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager

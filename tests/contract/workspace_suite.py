@@ -1,6 +1,5 @@
 """What every workspace must do, whichever backend it is on.
 
-Knows: the port, and that a backend's files can be prepared in a folder of this machine. Does not know: any backend.
 Subclasses give a fixture `ground`.
 """
 
@@ -48,6 +47,7 @@ class Report:
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
+    prompts: tuple[str, ...] = ()
     trace_parent = ""
     confinement: Confinement = "usual"
 

@@ -1,6 +1,5 @@
 """The whole house in one process, over a pair of memory transports.
 
-Knows: how an app is built with a scripted model, a clock and ids of the test's own. Does not know: any conversation.
 A scene outlives its houses: opening a second one on it is what a restart of the process would find.
 """
 

@@ -1,7 +1,4 @@
-"""What holds for every call's card: one id to its end, states in order, absolute paths, one diff a file.
-
-Knows: cards as an editor is shown them. Does not know: any tool, any conversation.
-"""
+"""The rules for every call's card: one ID until its end, states in order, absolute paths, one diff per file."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,6 +1,6 @@
 """An MCP server that the fake editor carries, as far as the newest version of MCP needs one.
 
-Knows: `mcp/message` and the requests of MCP 2026-07-28. Does not know: the agent. Each request stands by itself.
+Each request stands by itself.
 """
 
 from typing import Any

@@ -1,7 +1,4 @@
-"""What holds for every compaction an editor is told of.
-
-Knows: who may be told, what may follow what. Does not know: why anything is compacted.
-"""
+"""The rules for every compaction that an editor is told about."""
 
 from collections.abc import Iterator
 from typing import Any

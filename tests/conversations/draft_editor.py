@@ -1,7 +1,4 @@
-"""An editor of the draft of version 2, and what it ends up showing.
-
-Knows: how upserts and chunks of that version add up. Does not know: any conversation.
-"""
+"""An editor that speaks the draft of version 2, and what it shows at the end."""
 
 import base64
 from collections.abc import AsyncGenerator

@@ -1,6 +1,5 @@
-"""An editor played by the test: it answers as told, and holds the agent to the laws of the wire.
-
-Knows: the client's side of the protocol, buffers, terminals that never existed. Does not know: the agent.
+"""An editor played by the test: it gives scripted answers, and checks the agent's frames against the rules of the
+protocol.
 """
 
 import inspect

@@ -1,8 +1,4 @@
-"""Which test shows that which MUST of the protocol's schema is met, beyond what the official kit asks.
-
-Knows: the sentences that bind an agent, of the stable and the unstable half and of the draft. Does not know: how any of
-it is tested.
-"""
+"""The tests that show that each MUST of the protocol's schema is met, beyond those of the official kit."""
 
 from tests.conversations.requirements import (
     CANCELLING,

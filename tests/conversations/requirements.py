@@ -1,8 +1,4 @@
-"""Which test shows that which obligation is met.
-
-Knows: the obligations of the official kit for protocol version 1, the traps other agents fell into, the bad input
-that must have a clear answer. Does not know: how any of it is tested.
-"""
+"""The tests that show that each obligation is met."""
 
 from typing import NamedTuple
 

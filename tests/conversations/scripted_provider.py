@@ -1,8 +1,4 @@
-"""A model that says what the script says.
-
-Knows: beats of a step (words, thoughts, calls, pauses, failures), and every request it was given.
-Does not know: HTTP, any vendor.
-"""
+"""A model that says what the script says."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable

@@ -1,7 +1,4 @@
-"""Several editors of one app, as a server of many clients has them.
-
-Knows: how each gets a desk of its own. Does not know: any conversation.
-"""
+"""Several editors of one app, as on a server with many clients."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager

@@ -138,7 +138,7 @@ async def test_a_session_shows_a_board_as_its_plan_also_to_clients_that_come_lat
         )
         assert "**1** One thing: parked (not now)" in await said(editor, session_id, "/board")
         assert "not in review" in await said(editor, session_id, "/board approve 1")
-        assert "does not wait" in await said(editor, session_id, "/answer 1 allow")
+        assert "is not waiting for an answer" in await said(editor, session_id, "/answer 1 allow")
         assert (await said(editor, session_id, "/board nonsense")).startswith("`/board` lists")
     async with scene.editor() as editor:
         editor.laws.follow_boards.add(session_id)

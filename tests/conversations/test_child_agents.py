@@ -240,7 +240,7 @@ async def test_a_process_killed_meanwhile_leaves_lawful_records(scene: Scene) ->
     cut_behind(scene.record_of(session), b'"child_changed"')
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        assert "may have had its effect" in outcome(ShownSession(editor, session))
+        assert "may have taken effect" in outcome(ShownSession(editor, session))
     events = Transcript.read_events(child)
     assert [type(event).__name__ for event in events[-2:]] == ["CallEnded", "TurnEnded"]
     assert "its outcome is lost" in child.read_text()
@@ -261,7 +261,7 @@ async def test_answers_that_were_there_when_the_process_was_killed_reach_the_par
         await editor.call("session/load", reopening(scene, session))
         told = outcome(ShownSession(editor, session))
         assert "## 1. Quick\nIt is blue.\n\n## 2. Writer\n[The child agent did not finish" in told
-        assert "look at the present state" in told
+        assert "check the current state" in told
         assert "Late" not in told
         assert told.endswith(UNLISTED)
         assert await editor.prompt(session, "And?") == "end_turn"
@@ -294,7 +294,7 @@ async def test_a_childs_session_is_listed_nowhere_can_be_read_and_goes_with_its_
         await editor.call("session/load", reopening(scene, record.stem))
         told = ShownSession(editor, record.stem)
         assert told.text == "Found it."
-        assert "can be read and not continued" in str(told.of("notice"))
+        assert "can be read but not continued" in str(told.of("notice"))
         refusal = await editor.prompt_refusal(record.stem)
         assert (refusal.code, "record of a child agent" in refusal.message) == (INTERNAL_ERROR, True)
         await editor.call("session/delete", {"sessionId": session})

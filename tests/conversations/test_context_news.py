@@ -54,7 +54,7 @@ async def test_of_a_long_file_the_lines_that_changed_are_told_each_once(scene: S
     assert "-30. Module m30 has its tests in tests/m30.\n+30. Never mind." in second
     assert "27. Module" not in second
     assert "+50. Mind the gap." in third
-    assert fourth.count("These of its lines did") == third.count("These of its lines did") == 2
+    assert fourth.count("These lines changed") == third.count("These lines changed") == 2
     assert "+10. Last one." in fifth
     assert fifth.count("Never mind.") == fifth.count("Mind the gap.") == 1
 
@@ -73,7 +73,7 @@ async def test_a_file_that_comes_and_cannot_be_used_is_told_once(scene: Scene) -
         scene.write("AGENTS.md", "Use spaces.\n")
         await editor.prompt(session, "four")
         thoughts = ShownSession(editor, session).thoughts
-    assert thoughts.count("CLAUDE.md is not used: It is not UTF-8: byte 2 does not fit.") == 1
+    assert thoughts.count("CLAUDE.md is not used: It is not UTF-8: the byte at offset 2 is invalid.") == 1
     assert thoughts.count("GEMINI.md is not used") == 1
     assert thoughts.count("@../outside.md is not used") == 1
     assert not any("CLAUDE.md" in line for line in plain_history(scene.provider.requests[-1]))
@@ -161,7 +161,10 @@ async def test_a_file_below_that_is_not_used_is_told_once(scene: Scene) -> None:
         await editor.prompt(session, "Look")
         await editor.prompt(session, "Again")
         thoughts = ShownSession(editor, session).thoughts
-        assert thoughts.count("lib/AGENTS.md is not used: It is not UTF-8: byte 3 does not fit.") == 1
+        assert (
+            thoughts.count("lib/AGENTS.md is not used: It is not UTF-8: the byte at offset 3 is invalid.")
+            == 1
+        )
         await editor.prompt(session, "/context")
         assert "- `lib/AGENTS.md` is not used: It is not UTF-8" in ShownSession(editor, session).text
         (scene.project / "web" / "AGENTS.md").write_bytes(b"\xff\xfe")

@@ -127,7 +127,7 @@ async def test_a_turn_goes_on_from_its_last_step(scene: Scene, behind: bytes, ou
     async with reopened(scene, session_id) as session:
         end = await session.go_on(UnattendedGate())
         assert end.reason == "done"
-        with pytest.raises(BadRequest, match="no turn that stopped"):
+        with pytest.raises(BadRequest, match="no unfinished turn"):
             await session.go_on(UnattendedGate())
     (request,) = scene.provider.requests
     history = [line for line in plain_history(request) if "[Mode is now" not in line]

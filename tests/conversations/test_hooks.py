@@ -101,6 +101,15 @@ async def test_a_hook_refuses_by_json_too(scene: Scene) -> None:
     assert "Refused by the hook guard: not today" in outcome_of(scene.provider.requests[1])
 
 
+async def test_a_hook_written_for_another_agent_refuses_in_its_own_words(scene: Scene) -> None:
+    told = '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": ("not " + .tool_name)}}'
+    configure(scene, guard={"event": "before_tool", "format": "claude", "command": f"jq -c '{told}'"})
+    scene.provider.plays(writes(), step("Done."))
+    async with scene.editor() as editor:
+        await editor.prompt(await editor.new_session(scene.project))
+    assert "Refused by the hook guard: not Write" in outcome_of(scene.provider.requests[1])
+
+
 async def test_a_refused_prompt_never_reaches_the_model(scene: Scene) -> None:
     configure(
         scene,

@@ -1,11 +1,14 @@
 """Who the agent is: our words or the user's own, and whether anybody may be there to ask."""
 
 from pathlib import Path
+from typing import get_args
 
 import anyio
 import pytest
 
 from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.agent.surface_hints import SURFACE_HINTS
+from hermes_acp.core.event_types import Surface
 from hermes_acp.core.messages import TextPart
 from hermes_acp.frontends.library.approval_gate import ApprovalGate
 from tests.conversations.app_scene import Scene
@@ -62,3 +65,31 @@ async def test_without_a_client_nobody_may_be_there_to_ask(tmp_path: Path) -> No
             await session.prompt((TextPart("Hi"),), ApprovalGate(None))
             await app.aclose()
     assert "nobody may be there to ask" in scene.provider.requests[-1].system[0]
+
+
+@pytest.mark.parametrize(
+    ("announced", "said"),
+    [({}, "in the user's editor"), ({"surface": "chat"}, "in a chat app"), ({"surface": 7}, "editor")],
+)
+async def test_the_prompt_says_where_the_session_began(
+    tmp_path: Path, announced: dict[str, object], said: str
+) -> None:
+    scene = Scene(tmp_path.resolve())
+    scene.provider.plays(step("Hello."), step("Hello again."))
+    async with scene.editor(_meta={"hermes": announced}) as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+    async with scene.editor(_meta={"hermes": {"surface": "voice"}}) as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        assert await editor.prompt(session) == "end_turn"
+    first, second = (request.system for request in scene.provider.requests[-2:])
+    assert said in first[-1]
+    assert first == second
+
+
+@pytest.mark.parametrize("surface", get_args(Surface))
+def test_the_hint_about_a_surface_is_one_short_paragraph(surface: Surface) -> None:
+    hint = SURFACE_HINTS.get(surface, "")
+    assert bool(hint) == bool(surface)
+    assert len(hint) < 400
+    assert "\n" not in hint

@@ -137,9 +137,9 @@ async def test_answers_are_listed_and_taken_back(scene: Scene) -> None:
         assert "1. Allowed in this session: `sh -c true`" in shown
         assert "2. Allowed in every session of this folder: `sh -c id`" in shown
         await editor.prompt(session, "/permissions revoke 3")
-        assert "Give numbers from 1 to 2" in ShownSession(editor, session).text
+        assert "Pass numbers from 1 to 2" in ShownSession(editor, session).text
         await editor.prompt(session, "/permissions revoke 1 2")
-        assert "You are asked again about:" in ShownSession(editor, session).text
+        assert "You will be asked again about:" in ShownSession(editor, session).text
         scene.provider.plays(runs("sh -c true", "c3"), step("Done."), runs("sh -c id", "c4"), step("Done."))
         editor.on[ASK] = allow("allow_once")
         await editor.prompt(session)

@@ -68,6 +68,17 @@ async def test_a_tool_that_is_written_in_one_turn_is_there_in_the_next(scene: Sc
     assert told.cards["g1"]["status"] == "completed"
 
 
+@pytest.mark.parametrize(("needed", "is_offered"), [("glob", True), ("no_such_tool", False)])
+async def test_a_tool_is_offered_only_with_those_it_needs(
+    scene: Scene, needed: str, is_offered: bool
+) -> None:
+    own_file(scene, GREETS.replace('"files": "none"', f'"files": "none", "needs": ["{needed}"]'))
+    scene.provider.plays(step("Hello."))
+    async with scene.editor() as editor:
+        await editor.prompt(await editor.new_session(scene.project))
+    assert ("greet" in offered(scene.provider.requests[0])) == is_offered
+
+
 async def test_what_is_no_tool_is_told_before_anybody_is_asked(scene: Scene) -> None:
     text = 'import subprocess\nTOOL = {"name": "great", "description": ""}\ndef run(a): return open(a)\n'
     scene.provider.plays(writes(text), step("Oh."))

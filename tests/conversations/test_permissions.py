@@ -260,7 +260,7 @@ async def test_a_question_holds_the_whole_text_that_will_run(scene: Scene) -> No
     assert shown in ran["content"][0]["content"]["text"]
     assert code in scripted["content"][0]["content"]["text"]
     assert scripted["_meta"]["hermes"]["approvalText"].startswith(code)
-    assert "python3 runs any code that it is given" in json.dumps(scripted)
+    assert "python3 runs any code it is given" in json.dumps(scripted)
     assert "shell" not in json.dumps(scripted)
 
 

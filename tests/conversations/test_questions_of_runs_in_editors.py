@@ -14,7 +14,7 @@ from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 from hermes_acp.core.ports.run_ports import RunView
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.runs.attached_questions import AttachedQuestions
-from hermes_acp.runs.run_service import RunWish
+from hermes_acp.runs.run_service import RunRequest
 from hermes_acp.sessions.clients.attached_clients import AttachedClient, Role
 from hermes_acp.sessions.session import Session
 from hermes_acp.storage.transcript import Transcript
@@ -74,7 +74,7 @@ async def resident(scene: Scene) -> AsyncGenerator[App]:
 
 async def started(app: App, scene: Scene) -> RunView:
     """Start a run and wait until it asks."""
-    await app.run_service.start(RunWish("Do it.", str(scene.project), id="run_1"))
+    await app.run_service.start(RunRequest("Do it.", str(scene.project), id="run_1"))
     return await reached(app, "input_required")
 
 

@@ -41,7 +41,7 @@ async def test_what_deletes_and_publishes_is_asked_with_a_warning_and_without_al
 
 async def test_what_only_runs_is_asked_with_its_reason_and_may_be_allowed_for_later(scene: Scene) -> None:
     asked = await question(scene, "terminal", command="make test")
-    assert told(asked)["reason"] == "Asked because make runs what the project says."
+    assert told(asked)["reason"] == "Asked because make runs what the project defines."
     assert told(asked)["isWarning"] is False
     assert len(choices(asked)) == 5
 

@@ -13,7 +13,7 @@ from hermes_acp.app.app import App
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import Event, PermissionAnswered, TurnEnded, TurnStarted, UserSaid
 from hermes_acp.core.ports.run_ports import RunView
-from hermes_acp.runs.run_service import RunWish
+from hermes_acp.runs.run_service import RunRequest
 from hermes_acp.storage.transcript import Transcript
 from tests.conversations.app_scene import RealClock, Scene, plain_history
 from tests.conversations.fake_editor import WAIT_S
@@ -41,9 +41,9 @@ async def opened(scene: Scene) -> AsyncGenerator[App]:
             await app.aclose()
 
 
-def wish(scene: Scene, prompt: str = "Do it.", **changes: object) -> RunWish:
+def wish(scene: Scene, prompt: str = "Do it.", **changes: object) -> RunRequest:
     fields = {"prompt": prompt, "cwd": str(scene.project), "id": "run_1", **changes}
-    return msgspec.convert(fields, RunWish)
+    return msgspec.convert(fields, RunRequest)
 
 
 async def rested(app: App, run_id: str = "run_1") -> RunView:

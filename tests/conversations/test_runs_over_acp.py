@@ -9,7 +9,7 @@ import pytest
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
-from hermes_acp.runs.run_service import RunWish
+from hermes_acp.runs.run_service import RunRequest
 from hermes_protocol.errors import PeerError
 from tests.conversations.app_scene import RealClock, Scene
 from tests.conversations.fake_editor import FakeEditor
@@ -41,7 +41,7 @@ async def worker(scene: Scene) -> AsyncGenerator[App]:
 
 async def start(app: App, scene: Scene, run_id: str) -> None:
     fields = {"prompt": f"Do {run_id}.", "cwd": str(scene.project), "id": run_id}
-    await app.run_service.start(msgspec.convert(fields, RunWish))
+    await app.run_service.start(msgspec.convert(fields, RunRequest))
 
 
 async def runs_of(editor: FakeEditor) -> dict[str, Json]:

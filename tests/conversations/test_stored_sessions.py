@@ -174,7 +174,7 @@ async def test_what_a_killed_process_left_open_is_closed_and_told(scene: Scene) 
         await editor.call("session/load", reopening(scene, session))
         told = ShownSession(editor, session)
         assert told.cards["c4"]["status"] == "failed"
-        assert "may have had its effect" in str(told.cards["c4"]["content"])
+        assert "may have taken effect" in str(told.cards["c4"]["content"])
         assert "process ended during this turn" in told.thoughts
         scene.provider.plays(step("I look first."))
         await editor.prompt(session, "Go on")

@@ -128,7 +128,18 @@ async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> No
         offered = ShownSession(editor, session).of("available_commands_update")[0]["availableCommands"]
         assert [command["name"] for command in offered] == [
             *("status", "cost", "config", "context", "skills", "compact", "undo", "redo", "trust"),
-            *("permissions", "memory", "board", "answer", "park", "export", "take", "init", "shell"),
+            *(
+                "permissions",
+                "memory",
+                "board",
+                "answer",
+                "park",
+                "export",
+                "take",
+                "digest",
+                "init",
+                "shell",
+            ),
         ]
         assert await editor.prompt(session, "/status") == "end_turn"
         assert "scripted-1" in ShownSession(editor, session).text
@@ -148,7 +159,9 @@ async def test_the_folder_here_is_no_context_of_a_session_elsewhere(scene: Scene
         await editor.prompt(session, "/status")
         seen = len(editor.updates)
         await editor.prompt(session, "/context")
-        assert "on the backend ssh: no context file is in force" in ShownSession(editor, session, seen).text
+        assert (
+            "on the backend ssh, so no context files are loaded" in ShownSession(editor, session, seen).text
+        )
 
 
 async def test_a_turn_stops_at_its_limit_of_steps(scene: Scene) -> None:

@@ -61,12 +61,12 @@ async def test_undo_and_redo_and_what_the_model_hears(checkpointed: Scene) -> No
         assert "no undo to revert" in ShownSession(editor, session).text
         path.write_text("mine")
         await editor.prompt(session, "/undo 1")
-        assert f"{path}: it was changed since" in ShownSession(editor, session).text
+        assert f"{path}: it has been changed since" in ShownSession(editor, session).text
         assert (path.read_text(), (scene.project / "b.txt").read_text()) == ("mine", "beside")
         await editor.prompt(session, "/undo force")
         assert not path.exists()
         await editor.prompt(session, "/undo sideways")
-        assert "/undo does not know 'sideways'" in ShownSession(editor, session).text
+        assert "/undo does not accept 'sideways'" in ShownSession(editor, session).text
     async with scene.editor() as editor:
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
         await editor.prompt(session, "/redo")
@@ -178,7 +178,7 @@ async def test_notes_of_an_undone_turn_are_taken_back_with_its_files(checkpointe
         await editor.prompt(session, "/undo")
         told = ShownSession(editor, session).text
         assert "Undid 1 turn (write and note); `/redo` reverts that." in told
-        assert "Notes taken back:\n- Beta." in told
+        assert "Notes reverted:\n- Beta." in told
         assert notes.read_text() == "Alpha.\n§\nBy Kim.\n"
         assert not path.exists()
         scene.provider.plays(step("I see."))

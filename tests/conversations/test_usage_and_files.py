@@ -1,5 +1,6 @@
 """What sessions have used, and files to mention, as a client asks for them."""
 
+import base64
 import os
 import time
 
@@ -171,3 +172,33 @@ async def test_no_file_is_shown_that_the_agent_may_not_read_without_asking(scene
         assert "ghp_" not in notes["text"]
         with pytest.raises(PeerError):
             await editor.call("_hermes/files/read", {"sessionId": "other", "path": "notes.txt"})
+
+
+async def test_a_whole_file_of_any_kind_is_passed_on_unless_the_agent_may_not_read_it(scene: Scene) -> None:
+    picture = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+    scene.write("notes.txt", "use ghp_abcdefghijklmnopqrstuvwxyz0123456789 here\nGr\u00fc\u00dfe\n")
+    scene.write(".env", "A=1\n")
+    scene.write("key.txt", KEY)
+    (scene.project / "plot.bin").write_bytes(picture)
+    (scene.project / "large.bin").write_bytes(bytes((10 << 20) + 1))
+    async with scene.editor(_meta=HERMES) as editor:
+        session_id = await editor.new_session(scene.project)
+
+        async def fetch(path: str) -> Json:
+            return await editor.call("_hermes/files/fetch", {"sessionId": session_id, "path": path})
+
+        shown = await fetch("plot.bin")
+        assert (shown["name"], shown["mimeType"]) == ("plot.bin", "image/png")
+        assert base64.b64decode(shown["data"]) == picture
+        notes = base64.b64decode((await fetch("notes.txt"))["data"]).decode()
+        assert notes.endswith("\nGr\u00fc\u00dfe\n")
+        assert "ghp_" not in notes
+        for path, words in (
+            (".env", "is not shown here"),
+            ("key.txt", "is not shown here"),
+            ("/etc/passwd", "outside the session's folders"),
+            ("missing.png", "There is no file"),
+            ("large.bin", "the maximum is 10,485,760"),
+        ):
+            with pytest.raises(PeerError, match=words):
+                await fetch(path)

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from hermes_acp.agent.background_tasks import background_tasks
-from hermes_acp.runs.run_service import RunWish
+from hermes_acp.runs.run_service import RunRequest
 from hermes_protocol.errors import PeerError, PeerGone
 from tests.conversations.app_scene import RealClock, Scene
 from tests.conversations.fake_editor import FakeEditor, ShownSession
@@ -31,7 +31,7 @@ async def test_a_run_that_asks_is_listed_until_it_is_answered(scene: Scene) -> N
             service = app.run_service
             assert await editor.call("_hermes/waiting/list", {}) == {"waiting": []}
             fields = {"prompt": "Write it.\nCarefully.", "cwd": str(scene.project), "id": "run_1"}
-            await service.start(msgspec.convert(fields, RunWish))
+            await service.start(msgspec.convert(fields, RunRequest))
             tasks.start_soon(service.work)
             async with service.engine.watch(0) as changes:
                 async for change in changes:

@@ -1,7 +1,6 @@
 """What holds for every frame an agent sends, whatever the conversation is about.
 
-Knows: the pinned schema, the order of a session's life, which calls an editor allowed.
-Does not know: any one conversation. A broken law is noted here and fails the test at its end.
+A broken law is noted here and fails the test at its end.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""What holds for every frame of the draft of version 2, whatever the conversation is about.
-
-Knows: states of a session, upserted cards and terminals. Does not know: any one conversation.
-"""
+"""The rules for every frame of the draft of version 2, in any conversation."""
 
 from tests.conversations.wire_laws import REPLAYING, Json, WireLaws
 

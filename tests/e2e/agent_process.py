@@ -1,7 +1,4 @@
-"""Real `hermes-acp` processes: their environment, their start, their end, and what they leave behind.
-
-Knows: the command, its variables, process numbers. Does not know: the protocol, what a test expects.
-"""
+"""Real `hermes-acp` processes: their environment, their start, their end, and what they leave behind."""
 
 from __future__ import annotations
 

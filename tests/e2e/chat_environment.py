@@ -1,7 +1,4 @@
-"""Where the tests of the chat happen: a home, a project with one file, a scripted model.
-
-Knows: what the model edits there. Does not know: terminals, what a person sees.
-"""
+"""The environment of the chat tests: a home folder, a project with one file, a scripted model."""
 
 from __future__ import annotations
 

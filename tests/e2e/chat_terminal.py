@@ -1,7 +1,4 @@
-"""A real terminal with `hermes-acp chat` on it: keys go in, the screen is read as a person sees it.
-
-Knows: pseudo terminals, what a terminal emulator makes of their bytes. Does not know: the chat.
-"""
+"""A real terminal that runs `hermes-acp chat`: tests press keys and read the screen as a person sees it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several end-to-end tests begin with."""
+"""Fixtures shared by several end-to-end tests."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A relay in front of a server whose connections can be broken off, as networks do.
-
-Knows: bytes. Does not know: what they mean.
-"""
+"""A relay in front of a server that can break connections, as networks do."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Clients other people wrote: where they are installed, and the conversation that is held with each of them.
-
-Knows: the installed npm packages, the scripted model's part. Does not know: what a client shows.
-"""
+"""Other people's clients: where they are installed, and the conversation that is held with each of them."""
 
 from __future__ import annotations
 

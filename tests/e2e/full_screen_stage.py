@@ -1,7 +1,4 @@
-"""The full-screen chat without a terminal: textual's pilot presses keys, the agent is a real process.
-
-Knows: the application, how long to wait. Does not know: what a test expects.
-"""
+"""The full-screen chat without a terminal: textual's pilot presses keys, the agent is a real process."""
 
 from __future__ import annotations
 

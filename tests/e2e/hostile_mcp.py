@@ -1,4 +1,6 @@
-"""An MCP server whose every word is an attack on the page that shows it. Run as a program; it needs no package."""
+"""An MCP server in which every text is an attack on the page that shows it. Run it as a program; it needs no
+packages.
+"""
 
 import json
 import sys

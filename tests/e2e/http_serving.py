@@ -1,8 +1,4 @@
-"""A real `hermes-acp serve` process, and raw clients of it over HTTP with event streams and over WebSocket.
-
-Knows: the proposal's headers, event streams, how to wait for a message. Does not know: the SDKs, what a right
-answer is.
-"""
+"""A real `hermes-acp serve` process, and raw clients of it over HTTP with event streams and over WebSocket."""
 
 from __future__ import annotations
 

@@ -44,10 +44,10 @@ class Hub:
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "hub.yaml").write_text(yaml.safe_dump({"pass_variables": PASSED_ON, **settings}))
 
-    async def start(self) -> None:
-        """Start the hub on a free port; return once it serves."""
+    async def start(self, *before: str) -> None:
+        """Start the hub on a free port, with a command before it; return once it serves."""
         self.process = await anyio.open_process(
-            [COMMAND, "hub", "--listen", "127.0.0.1:0"],
+            [*before, COMMAND, "hub", "--listen", "127.0.0.1:0"],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             env=dict(self.environment),

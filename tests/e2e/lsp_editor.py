@@ -1,7 +1,5 @@
-"""An editor that speaks the Language Server Protocol: it sends what a test wants and keeps everything it gets.
-
-Knows: Content-Length framing, how to wait for a message, how a document is opened and changed. Does not know: pygls,
-what a right answer is.
+"""An editor that speaks the Language Server Protocol: it sends what a test specifies and stores everything it
+receives.
 """
 
 from __future__ import annotations

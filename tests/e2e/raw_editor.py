@@ -1,7 +1,4 @@
-"""An editor made of JSON lines: it sends whatever a test wants and keeps everything it gets.
-
-Knows: newline-delimited JSON-RPC, how to wait for a message. Does not know: the SDKs, what a right answer is.
-"""
+"""An editor made of JSON lines: it sends whatever a test specifies and stores everything it receives."""
 
 from __future__ import annotations
 

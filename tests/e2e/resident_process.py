@@ -1,7 +1,4 @@
-"""A real `hermes-acp daemon run` process.
-
-Knows: when it listens, how it ends. Does not know: the protocol.
-"""
+"""A real `hermes-acp daemon run` process."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`acpx` as it comes from npm: one-shot runs, kept sessions, modes, cancelling, denying everything.
-
-Knows: acpx's commands, output and exit codes. Does not know: the wire.
-"""
+"""`acpx` as it comes from npm: one-shot runs, kept sessions, modes, cancelling, denying everything."""
 
 from __future__ import annotations
 

@@ -63,11 +63,11 @@ class Terminal:
 
 
 @contextmanager
-def terminal(*arguments: str, home: Path, **variables: str) -> Generator[Terminal]:
+def terminal(*arguments: str, home: Path, command: str = COMMAND, **variables: str) -> Generator[Terminal]:
     control, side = pty.openpty()
     try:
         with subprocess.Popen(
-            [COMMAND, *arguments],
+            [command, *arguments],
             stdin=side,
             stdout=side,
             stderr=side,

@@ -1,6 +1,6 @@
 """What an editor, or whoever holds the other end, can send wrong: each gets a clear answer, and nothing ends.
 
-Knows: raw frames and files. Does not know: how anything is served. Ends that are no fault are in test_ends.
+Ends that are no fault are in test_ends.
 """
 
 from __future__ import annotations

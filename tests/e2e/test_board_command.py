@@ -120,6 +120,40 @@ async def test_a_card_from_its_title_to_the_merge(home: Path, project: Path) -> 
     assert "Make it" in await terminal.board("list", "--all")
 
 
+async def test_an_agents_command_approves_no_card_and_answers_no_question(home: Path, project: Path) -> None:
+    """Not even in bypass: agents that approve each other's work would leave nothing for a person to review."""
+    configure(home, "mode: bypass\nallow_bypass: true\n")
+    words = (
+        "board approve 1",
+        "board move 1 done",
+        "board limits --running 9",
+        "board delete default",
+        "runs answer x allow",
+    )
+    tries = " ; ".join(f"{COMMAND} {each}" for each in words)
+    replies = {
+        "One": (Reply("It is done."),),
+        "Two": (Reply("I approve.", tool_calls=(ToolCall("terminal", {"command": tries}),)), Reply("Tried.")),
+    }
+
+    def choose(request: Recorded) -> Reply:
+        first = str(request.body["messages"][1]["content"])
+        return replies["Two" if "Two" in first else "One"][len(outcomes_in(request))]
+
+    async with serve(Script(choose=choose)) as server:
+        terminal = Terminal(agent_environment(home, server), project)
+        await terminal.board("add", "One", "--ready", "--same-folder")
+        async with terminal.worker("--slots", "1", "--allow-bypass"):
+            await terminal.reached("1", "review")
+            await terminal.board("add", "Two", "--ready", "--same-folder")
+            await terminal.reached("2", "review")
+        (outcome,) = outcomes_in(server.requests[-1])
+        assert outcome.count("Only a person can do this") == len(words) - 1, outcome
+        assert "cannot move a card to done" in outcome
+        assert (await terminal.card("1"))["state"] == "review"
+        assert await terminal.board("approve", "1") == "Card 1: done.\n"
+
+
 async def test_wrong_usage_names_what_is_wrong(home: Path, project: Path) -> None:
     terminal = Terminal(agent_environment(home), project)
     await terminal.board("add", "One")
@@ -132,7 +166,7 @@ async def test_wrong_usage_names_what_is_wrong(home: Path, project: Path) -> Non
         (("edit", "1"), "Say what to change"),
         (("add", "Three", "--approval", "checks"), "at least one check"),
         (("list", "--board", "none"), "There is no board 'none'."),
-        (("answer", "1", "yes"), "does not wait for an answer"),
+        (("answer", "1", "yes"), "is not waiting for an answer"),
         (("limits", "--running", "-1"), "must be a positive number or none"),
     ):
         assert said in await terminal.board(*words, code=2), words

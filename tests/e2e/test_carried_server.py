@@ -1,7 +1,4 @@
-"""An MCP server that the editor itself carries: the official TypeScript SDKs of both protocols on the other side.
-
-Knows: the summary that clients/carried_server.mjs prints. Does not know: the wire.
-"""
+"""An MCP server that the editor itself carries: the official TypeScript SDKs of both protocols on the other side."""
 
 import json
 import sys

@@ -168,7 +168,7 @@ async def test_a_conversation_goes_back_to_before_a_prompt(place: Place) -> None
         await terminal.see("Go back to which prompt?")
         await terminal.see("1 two")
         terminal.type(f"1{ENTER}")
-        await terminal.see("a copy of the session that ends before that prompt")
+        await terminal.see("a copy of the session up to that prompt")
         await terminal.until(lambda: "❯ two" in terminal.lines, "the prompt in the line")
         terminal.type(f" again{ENTER}")
         await terminal.see("Plums.")

@@ -35,7 +35,7 @@ async def test_what_is_sent_may_steer_the_turn(place: Place) -> None:
         await terminal.see("Your message steers this turn")
         await terminal.until(lambda: len(server.requests) == 1, "the model is asked")
         terminal.type(f"rather this{ENTER}")
-        await terminal.see("Handed to the running turn")
+        await terminal.see("Passed to the running turn")
         go.set()
         await terminal.see("Turned.")
         await terminal.see("Ask anything")

@@ -58,8 +58,8 @@ async def test_a_killed_run_is_taken_up_without_a_prompt(tmp_path: Path) -> None
         assert (done.code, done.report["text"]) == (0, "It had its effect.")
         assert {"type": "turn_started", "goes_on": True}.items() <= done.events[2].items()
         (outcome,) = [m for m in server.requests[-1].body["messages"] if m["role"] == "tool"]
-        assert "may have had its effect" in outcome["content"]
+        assert "may have taken effect" in outcome["content"]
         assert CONTINUE_NOTE in str(server.requests[-1].body)
         again = await run_headless("--resume", "s1", environment=environment, cwd=tmp_path)
         assert again.code == 2
-        assert "no turn that stopped before it was done. Send a prompt." in again.errors
+        assert "no unfinished turn. Send a prompt." in again.errors

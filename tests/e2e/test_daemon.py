@@ -1,7 +1,4 @@
-"""The resident process with real editors' processes: handed over, lost, killed, stopped and continued.
-
-Knows: processes and raw frames. Does not know: how a connection is handed over.
-"""
+"""The resident process with real editors' processes: handed over, lost, killed, stopped and continued."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ async def test_without_a_next_process_a_client_works_alone_and_says_why(
         async with resident(environment, tmp_path) as killed:
             killed.process.kill()
             await killed.wait()
-        for expected in ("no other one answers", ""):
+        for expected in ("no other one is responding", ""):
             async with editor(environment, workspace) as alone:
                 await alone.open_session(workspace)
                 assert expected in alone.errors
@@ -132,7 +132,7 @@ async def test_the_first_editor_starts_a_process_that_survives_it_and_ends_when_
         with anyio.fail_after(WAIT_S):
             while (tmp_path / ".hermes" / "daemon.sock").exists():
                 await anyio.sleep(0.02)
-        assert "It is no longer used, and ends." in (tmp_path / ".hermes" / "logs" / "daemon.log").read_text()
+        assert "Stopping after being idle." in (tmp_path / ".hermes" / "logs" / "daemon.log").read_text()
 
 
 async def test_a_process_that_an_editor_started_stays_if_a_person_starts_it(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ async def test_a_process_that_an_editor_started_stays_if_a_person_starts_it(tmp_
         shown = await run_command("status", environment=environment, cwd=tmp_path)
         assert "`hermes-acp daemon start` keeps it running" in shown.output
         start = await run_command("daemon", "start", environment=environment, cwd=tmp_path)
-        assert (start.code, "no longer ends by itself" in start.errors) == (0, True)
+        assert (start.code, "keeps running until you stop it" in start.errors) == (0, True)
         assert (await status(environment, tmp_path))["flags"] == []
     finally:
         await run_command("daemon", "stop", environment=environment, cwd=tmp_path)

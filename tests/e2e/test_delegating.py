@@ -90,7 +90,7 @@ async def test_kill_9_in_mid_delegation(tmp_path: Path) -> None:
             (card,) = two.updates("tool_call", session_id)[:1]
             end = [u for u in two.updates("tool_call_update") if u["toolCallId"] == card["toolCallId"]][-1]
             assert end["status"] == "failed"
-            assert "may have had its effect" in outcome_text(end)
+            assert "may have taken effect" in outcome_text(end)
             children = sorted((tmp_path / ".hermes" / "sessions" / session_id).glob("*.jsonl"))
             for child in children:
                 last = json.loads(child.read_text().splitlines()[-1])["event"]

@@ -65,7 +65,7 @@ async def test_nothing_is_wrong_with_a_fresh_home(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "level", "words"),
     [
-        ("hermes-acp", "problem", "a program of another project (hermes-acp)"),
+        ("hermes-acp", "problem", "a program from another project (hermes-acp)"),
         ("hermes-acp-server", "note", "another installation"),
         ("", "note", "does not lead to this installation"),
     ],
@@ -114,6 +114,17 @@ async def test_editors_that_start_something_else(tmp_path: Path) -> None:
     assert any(level == "problem" and "/gone/too/hermes-acp" in text for level, text in texts)
 
 
+async def test_a_setting_that_is_there_twice(tmp_path: Path) -> None:
+    file = configure(tmp_path, "mode: plan\nmemory:\n  enabled: true\nmode: ask\n")
+    code, findings = await examined(tmp_path)
+    assert code == 0
+    assert said(findings, "settings")[-1] == (
+        "note",
+        f"{file}: `mode` is set in line 1 and again in line 4. Only line 4 counts. "
+        "Put both into one, or remove one.",
+    )
+
+
 async def test_a_settings_file_of_an_editor_that_cannot_be_read(tmp_path: Path) -> None:
     zed = tmp_path / ".config" / "zed" / "settings.json"
     zed.parent.mkdir(parents=True)
@@ -147,8 +158,8 @@ async def test_a_resident_process_that_hangs(tmp_path: Path) -> None:
     (first, second) = said(findings, "locks")
     assert first == (
         "problem",
-        "The process in the background (4711) holds its lock but does not answer. "
-        "End it: `kill 4711`, and `kill -9 4711` if it stays.",
+        "The background process (4711) holds its lock but does not respond. "
+        "End it: `kill 4711`, and `kill -9 4711` if it keeps running.",
     )
     assert second[0] == "note"
     assert "index.db.lock" in second[1]
@@ -216,3 +227,109 @@ async def test_people_read_the_same_findings(tmp_path: Path) -> None:
     done = await run_command("doctor", environment=environment, cwd=tmp_path)
     assert done.code == 4
     assert "PROBLEM  `hermes-acp` on your PATH is " in done.output
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "check", "text", "hint"),
+    [
+        (
+            "config.yaml",
+            b"mode: [ask\n",
+            "settings",
+            "is not YAML: line 2, column 1: did not find expected",
+            "setup",
+        ),
+        (
+            "config.yaml",
+            b"budget:\n\tmax_steps: 3\n",
+            "settings",
+            "line 2, column 1: found character",
+            "setup",
+        ),
+        ("config.yaml", b"title: a\nmodel: caf\xe9\n", "settings", "is not UTF-8: line 2.", "setup"),
+        ("config.yaml", b"moed: ask\n", "settings", "did you mean `mode`?", "setup"),
+        (
+            "config.yaml",
+            b"mcp_servers: {x: {command: no-such-program}}\n",
+            "mcp",
+            "there is no program no-such-program.",
+            "`mcp_servers.x.command`",
+        ),
+        (".env", b'GOOD=1\n\nthis is not = a "variable\nFINE=1\n', "keys", "Line 3 of", "NAME=value"),
+        (
+            "runs.db",
+            b"no database",
+            "storage",
+            "runs.db, which holds runs and schedules, is damaged",
+            "Move it away",
+        ),
+    ],
+)
+async def test_a_broken_file_is_named_with_the_way_out(
+    tmp_path: Path, file: str, content: bytes, check: str, text: str, hint: str
+) -> None:
+    home = tmp_path / ".hermes"
+    home.mkdir(mode=0o700)
+    (home / file).write_bytes(content)
+    (home / file).chmod(0o600)
+    code, findings = await examined(tmp_path)
+    (found,) = [each for each in findings if each["level"] == "problem"]
+    assert (code, found["check"]) == (4, check)
+    assert text in found["text"]
+    assert hint in found["hint"]
+
+
+async def test_a_disabled_mcp_server_needs_no_program(tmp_path: Path) -> None:
+    configure(tmp_path, "mcp_servers: {x: {command: no-such-program, enabled: false}}\n")
+    assert said((await examined(tmp_path))[1], "mcp") == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "check", "text"),
+    [
+        ({"HERMES_HOME": "relative/path"}, "settings", "HERMES_HOME is 'relative/path', which"),
+        ({"HERMES_PROVIDER": "anthropic"}, "model", "Anthropic needs an API key."),
+        ({"OTEL_TRACES_EXPORTER": "zipkin"}, "telemetry", "names 'zipkin'"),
+    ],
+)
+async def test_a_wrong_variable_is_named_with_the_way_out_once(
+    tmp_path: Path, variables: dict[str, str], check: str, text: str
+) -> None:
+    code, findings = await examined(tmp_path, **variables)
+    (found,) = [each for each in findings if each["level"] == "problem"]
+    assert (code, found["check"]) == (4, check)
+    assert text in found["text"]
+    assert "Set " not in found["text"]
+    assert found["hint"]
+    assert found["hint"].count("hermes-acp setup") <= 1
+
+
+async def test_a_service_whose_program_is_gone(tmp_path: Path) -> None:
+    gone = tmp_path / "a venv" / "bin" / "hermes-acp"
+    installed = await run_command(
+        "service",
+        "install",
+        "--yes",
+        environment=agent_environment(tmp_path, XDG_RUNTIME_DIR=str(tmp_path)),
+        cwd=tmp_path,
+    )
+    assert installed.code == 0, installed.errors
+    assert said((await examined(tmp_path))[1], "service") == []
+    unit = tmp_path / ".config/systemd/user/hermes-acp.service"
+    lines = [
+        f'ExecStart="{gone}" daemon run' if line.startswith("ExecStart=") else line
+        for line in unit.read_text().splitlines()
+    ]
+    unit.write_text("\n".join(lines))
+    code, findings = await examined(tmp_path)
+    assert code == 4
+    ((level, text),) = said(findings, "service")
+    assert (level, f"starts {gone}, which does not exist." in text) == ("problem", True)
+    assert "`hermes-acp service install`" in text
+
+
+async def test_without_git_the_way_out_is_to_install_it(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    _, findings = await examined(tmp_path, PATH=str(tmp_path / "bin"))
+    ((level, text),) = said(findings, "checkpoints")
+    assert (level, "Install git" in text) == ("note", True)

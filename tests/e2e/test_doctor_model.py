@@ -47,7 +47,7 @@ async def test_online_names_a_dead_endpoint(tmp_path: Path) -> None:
     )
     done = await run_command("doctor", "--online", environment=agent_environment(tmp_path), cwd=tmp_path)
     assert done.code == 4
-    assert "PROBLEM  A call of gone failed: " in done.output
+    assert "PROBLEM  A call to gone failed: " in done.output
     assert "127.0.0.1" in done.output
 
 
@@ -67,5 +67,5 @@ async def test_online_names_a_refused_key(tmp_path: Path) -> None:
         environment = agent_environment(tmp_path, server)
         done = await run_command("doctor", "--online", environment=environment, cwd=tmp_path)
     assert done.code == 4
-    assert "A call of scripted-large failed: " in done.output
+    assert "A call to scripted-large failed: " in done.output
     assert "This key was revoked." in done.output

@@ -1,7 +1,4 @@
-"""`editor-clients/check.py` as a user runs it, and what else is kept for editors there.
-
-Knows: the command line of the check, the registry's rules. Does not know: any editor.
-"""
+"""`editor-clients/check.py` as a user runs it, and what else is kept for editors there."""
 
 from __future__ import annotations
 

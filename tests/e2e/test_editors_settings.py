@@ -1,7 +1,4 @@
-"""The command started the way each editor starts it: stripped environments, foreign folders, odd greetings and ids.
-
-Knows: what editors are known to send and to leave out. Does not know: how anything is served.
-"""
+"""The command started the way each editor starts it: stripped environments, foreign folders, odd greetings and ids."""
 
 from __future__ import annotations
 

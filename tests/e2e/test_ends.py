@@ -1,7 +1,4 @@
-"""How a process comes to its end, and what is found afterwards: closed input, kill -9, two at once, a full disk.
-
-Knows: raw frames, processes, disks. Does not know: how anything is kept.
-"""
+"""How a process comes to its end, and what is found afterwards: closed input, kill -9, two at once, a full disk."""
 
 from __future__ import annotations
 
@@ -193,7 +190,7 @@ async def test_kill_9_in_mid_turn_loses_nothing_that_was_shown(tmp_path: Path, w
             assert two.said() == "I start it."
             end = [u for u in two.updates("tool_call_update") if u["toolCallId"] == card["toolCallId"]][-1]
             assert end["status"] == "failed"
-            assert "may have had its effect" in outcome_text(end)
+            assert "may have taken effect" in outcome_text(end)
             assert (await two.prompt(session_id, "go on"))["result"] == {"stopReason": "end_turn"}
             assert two.said() == "I start it.Going on."
             assert await two.leave() == 0

@@ -1,7 +1,4 @@
-"""Disks that fail under a running agent: the session says so, the process lives, and it works again afterwards.
-
-Knows: how a disk is made to fail (a small library, preloaded). Does not know: how anything is kept.
-"""
+"""Disks that fail under a running agent: the session says so, the process lives, and it works again afterwards."""
 
 from __future__ import annotations
 

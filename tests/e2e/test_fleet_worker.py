@@ -9,7 +9,7 @@ import pytest
 
 from examples.fleet_demo.fleet_servers import FleetServers, fleet_servers
 from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, configure, run_command
-from tests.model_server import Reply, serve
+from tests.model_server import Reply, ToolCall, serve
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -64,5 +64,58 @@ async def test_a_worker_of_a_profile_without_a_fleet_says_what_is_missing(
     await run_command("profiles", "create", "other", environment=environment, cwd=workspace)
     done = await run_command("worker", "--with-profile", "other", environment=environment, cwd=workspace)
     assert done.code != 0
-    assert "The fleet's database is not known." in done.errors
+    assert "No database is configured for the fleet." in done.errors
     assert "HERMES_FLEET_DATABASE" in done.errors
+
+
+async def test_another_machine_continues_a_killed_ones_run_in_a_rebuilt_folder(
+    tmp_path: Path, servers: FleetServers
+) -> None:
+    """Two homes are two machines. The first is killed, with its folder, while its run waits for an answer."""
+    project = tmp_path / "project"
+    project.mkdir()
+    for words in (["init", "-q", "--bare", str(tmp_path / "store.git")], ["init", "-q", "-b", "main"]):
+        await anyio.run_process(["git", *words], cwd=project)
+    fleet = {
+        "address": servers.address,
+        "tenant": "moving",
+        "workspaces": str(tmp_path / "store.git"),
+        "move_after_seconds": 1,
+    }
+    write = ToolCall("write_file", {"path": "done.txt", "content": "done\n"})
+    ask = ToolCall("terminal", {"command": "rm done.txt"})
+    replies = [
+        Reply("I write.", tool_calls=(write,)),
+        Reply("I remove.", tool_calls=(ask,)),
+        Reply("All done."),
+    ]
+    async with serve(replies) as server:
+        environments: list[dict[str, str]] = []
+        for name in ("one", "two"):
+            home = tmp_path / name
+            configure(home, json.dumps({"fleet": fleet, "mode": "accept_edits"}))
+            environments.append(agent_environment(home, server, HERMES_FLEET_DATABASE=servers.database))
+        first, second = environments
+
+        async def shown(words: str) -> str:
+            with anyio.fail_after(WAIT_S):
+                while True:
+                    done = await run_command("runs", "show", "moved", environment=second, cwd=tmp_path)
+                    if words in done.output:
+                        return done.output
+
+        async with await anyio.open_process([COMMAND, "worker"], env=first, cwd=project) as worker:
+            await run_command(
+                "runs", "start", "-p", "Do it.", "--id", "moved", environment=first, cwd=project
+            )
+            await shown("rm done.txt")
+            worker.kill()
+        project.rename(tmp_path / "lost")
+        async with await anyio.open_process([COMMAND, "worker"], env=second, cwd=tmp_path) as worker:
+            answered = await run_command("runs", "answer", "moved", "allow", environment=second, cwd=tmp_path)
+            assert answered.code == 0, answered.errors
+            await shown("All done.")
+            worker.kill()
+    assert (project / ".git").is_dir()
+    assert not (project / "done.txt").exists()
+    assert "This work continues on another machine" in str(server.requests[-1].body)

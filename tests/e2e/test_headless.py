@@ -1,6 +1,6 @@
 """`hermes-acp run` as scripts and CI use it: every flag, every format, every exit code but those of failures.
 
-Knows: flags, output, exit codes. Does not know: how a turn is made. Failures are in test_headless_failures.
+Failures are in test_headless_failures.
 """
 
 import json

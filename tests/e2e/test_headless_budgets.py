@@ -1,7 +1,4 @@
-"""What bounds a run: steps, tokens, money and time, each ended with its exit code and a last answer.
-
-Knows: flags, reports. Does not know: how a budget is counted.
-"""
+"""What bounds a run: steps, tokens, money and time, each ended with its exit code and a last answer."""
 
 from pathlib import Path
 
@@ -21,7 +18,7 @@ async def test_max_steps_ends_a_run_that_goes_on(home: Path, workspace: Path) ->
     assert (done.code, done.report["reason"], done.report["steps"]) == (1, "out_of_steps", 3)
     assert ["tools" in request.body for request in server.requests] == [True, True, False]
     assert done.report["text"] == "As far as I came."
-    assert "the limit of a turn is 2" in done.report["error"]
+    assert "the limit per turn is 2" in done.report["error"]
 
 
 async def test_max_tokens_ends_a_run_that_uses_more(home: Path, workspace: Path) -> None:

@@ -1,7 +1,4 @@
-"""`hermes-acp run` when something outside of it fails: the model, the settings, the disk.
-
-Knows: exit codes 2, 3 and 4, and what must be said with them. Does not know: how a failure is found.
-"""
+"""`hermes-acp run` when something outside of it fails: the model, the settings, the disk."""
 
 import os
 import sys

@@ -94,7 +94,7 @@ async def test_an_open_pipe_that_sends_nothing_holds_up_no_run(home: Path, works
         async with serve([Reply("ok")]) as server:
             environment = agent_environment(home, server)
             code, noted = await run_on(reading, "-p", "go", environment=environment, cwd=workspace)
-            assert (code, "Nothing came from standard input for 3 s" in noted) == (0, True)
+            assert (code, "Nothing arrived on standard input within 3 s" in noted) == (0, True)
     finally:
         os.close(reading)
         os.close(writing)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.json_server import Asked, json_server
-from tests.e2e.agent_process import agent_environment, configure, run_headless
+from tests.e2e.agent_process import agent_environment, configure, run_command, run_headless
 from tests.model_server import Reply, Script, ToolCall, serve
 
 pytestmark = pytest.mark.anyio
@@ -47,3 +47,22 @@ async def test_a_memory_service_is_told_only_where_that_is_wanted(
         assert done.code == 0, done.errors
         told = [asked for asked in service.asked if "I like tea" in str(asked.body)]
         assert bool(told) == is_wanted
+
+
+async def test_a_note_that_nobody_approved_waits_and_is_not_reported_as_done(
+    tmp_path: Path, work: Path
+) -> None:
+    kept = ToolCall("memory", {"action": "add", "store": "user", "text": "Likes tea."})
+    other = ToolCall("terminal", {"command": "git push origin main"})
+    async with serve(Script((Reply(tool_calls=(kept, other)), Reply("Noted.")))) as server:
+        environment = agent_environment(tmp_path, server)
+        done = await run_headless("-p", "I like tea", environment=environment, cwd=work)
+        pending = await run_command("memory", "pending", environment=environment, cwd=work)
+    lines = done.errors.splitlines()
+    assert [line for line in lines if "Note (about you" in line] == [
+        "· Note (about you, every workspace): Likes tea.: waits for your approval (hermes-acp memory pending)"
+    ]
+    assert (
+        len([line for line in lines if line.startswith("warning: A tool call needed")]) == 1
+    )  # the command's
+    assert "Likes tea." in pending.output

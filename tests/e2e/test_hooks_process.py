@@ -47,6 +47,27 @@ async def test_a_run_formats_checks_in_the_sandbox_and_notifies(home: Path, work
     assert (seen["event"], seen["reason"], seen["answer"]) == ("turn_end", "done", "Edited.")
 
 
+async def test_a_projects_hook_for_claude_code_guards_once_it_is_trusted(home: Path, workspace: Path) -> None:
+    command = """touch ran; grep -q '"tool_name":"Edit"' && echo 'edit the template' >&2 && exit 2"""
+    group = {"matcher": "Edit", "hooks": [{"type": "command", "command": command}]}
+    (workspace / ".claude").mkdir()
+    (workspace / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [group]}}))
+    before = (workspace / "a.py").read_text()
+    for flags, has_run in ((), False), (("--trust-workspace",), True):
+        (workspace / "a.py").write_text(before)
+        async with serve([*EDITS]) as server:
+            environment = agent_environment(home, server)
+            arguments = ("--mode", "accept_edits", *flags, "-p", "edit")
+            done = await run_headless(*arguments, environment=environment, cwd=workspace)
+        assert done.code == 0, done.errors
+        assert (workspace / "ran").exists() is has_run
+        assert ((workspace / "a.py").read_text() == before) is has_run
+    assert (
+        "Refused by the project hook claude-PreToolUse-1: edit the template"
+        in server.requests[1].asked.last_text
+    )
+
+
 async def test_a_refused_prompt_is_an_exit_code_and_no_request(home: Path, workspace: Path) -> None:
     async with serve([Reply("Hello.")]) as server:
         environment = agent_environment(home, server)

@@ -1,7 +1,4 @@
-"""Connections whose client is not there: how long they stay, and what waits for it.
-
-Knows: the registry of connections in this very process, with short patience. Does not know: HTTP.
-"""
+"""Connections whose client is not there: how long they stay, and what waits for it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -1,7 +1,4 @@
-"""Whole conversations over HTTP with event streams and over WebSocket, with the connection lost on the way.
-
-Knows: raw clients. Does not know: how the server keeps what a lost client has not read.
-"""
+"""Whole conversations over HTTP with event streams and over WebSocket, with the connection lost on the way."""
 
 from __future__ import annotations
 
@@ -189,7 +186,8 @@ async def test_two_clients_share_a_session_over_any_transport(tmp_path: Path, ki
 
 
 async def test_delete_ends_the_connection(tmp_path: Path) -> None:
-    talk = Reply(("one ", "two "), holds=(Hold(anyio.Event(), after=1),))
+    gate = anyio.Event()
+    talk = Reply(("one ", "two "), holds=(Hold(gate, after=1),))
     async with at_work(tmp_path, talk) as (server, _, workspace), http_client(server.url) as client:
         session_id = await client.open_session(workspace)
         running = await client.begin_prompt(session_id, "talk")
@@ -200,6 +198,7 @@ async def test_delete_ends_the_connection(tmp_path: Path) -> None:
             while client.ended != {None, session_id}:
                 await anyio.lowlevel.checkpoint()
         assert (await client.http.delete(server.url, headers=client.connection)).status_code == 404
+        gate.set()  # the turn outlives its client, and the server waits for it when it ends
 
 
 async def test_twenty_connections_at_once(tmp_path: Path) -> None:

@@ -1,7 +1,4 @@
-"""What SIGTERM means to a server: running turns end, new ones are refused, and the exit code is 0.
-
-Knows: a real server, a model that is held in the middle of an answer. Does not know: how the server counts its turns.
-"""
+"""What SIGTERM means to a server: running turns end, new ones are refused, and the exit code is 0."""
 
 import signal
 from pathlib import Path

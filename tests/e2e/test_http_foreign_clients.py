@@ -1,7 +1,4 @@
-"""The official SDKs' own HTTP and WebSocket clients against a real `hermes-acp serve`.
-
-Knows: the summary that clients/http_conversation.mjs prints, the Python SDK's streams. Does not know: the wire.
-"""
+"""The official SDKs' own HTTP and WebSocket clients against a real `hermes-acp serve`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Who is not let in, what is not taken, and that neither does any harm.
 
-Knows: raw requests. Does not know: what a session is for. Each refusal is followed by a request that is served.
+Each refusal is followed by a request that is served.
 """
 
 from __future__ import annotations

@@ -12,16 +12,18 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 import anyio
 import httpx2
 import pytest
-from httpx2.websockets import WebSocketUpgradeError
+from httpx2.websockets import WebSocketDisconnect, WebSocketUpgradeError
+from playwright.async_api import async_playwright
 
 from tests.e2e.agent_process import WAIT_S
 from tests.e2e.foreign_clients import CLIENTS, node_for
 from tests.e2e.hub_serving import Hub, hub_of
+from tests.e2e.web_page import ARGUMENTS, WAIT_MS, build_page, require_page
 from tests.model_server import Reply, serve
 
 pytestmark = [
@@ -36,6 +38,8 @@ http {{
   access_log off;
   client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+  map $http_upgrade $upgrade_to {{ default ""; websocket websocket; }}
+  map $upgrade_to $connection_to {{ default upgrade; "" ""; }}
   server {{
     listen 127.0.0.1:{port} ssl;
     ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;
@@ -43,7 +47,7 @@ http {{
       proxy_pass http://127.0.0.1:{inner};
       proxy_http_version 1.1; proxy_buffering off; proxy_read_timeout 1h;
       proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr;
-      proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $http_connection;
+      proxy_set_header Upgrade $upgrade_to; proxy_set_header Connection $connection_to;
     }}
   }}
 }}
@@ -65,8 +69,10 @@ async def identity_provider(node: str, redirect_uri: str) -> AsyncGenerator[str]
         assert process.stdout
         with anyio.fail_after(WAIT_S):
             issuer = (await process.stdout.receive()).decode().strip()
-        yield issuer
-        process.kill()
+        try:
+            yield issuer
+        finally:
+            process.kill()
 
 
 @asynccontextmanager
@@ -100,8 +106,10 @@ async def proxy(folder: Path, port: int, inner: int) -> AsyncGenerator[ssl.SSLCo
                     continue
                 await stream.aclose()
                 break
-        yield ssl.create_default_context(cafile=str(folder / "cert.pem"))
-        process.terminate()
+        try:
+            yield ssl.create_default_context(cafile=str(folder / "cert.pem"))
+        finally:
+            process.terminate()
 
 
 async def sign_in(browser: httpx2.AsyncClient, start: str, name: str) -> httpx2.Response:
@@ -124,10 +132,12 @@ async def sign_in(browser: httpx2.AsyncClient, start: str, name: str) -> httpx2.
     raise AssertionError(answer.text)
 
 
-async def test_people_sign_in_and_are_served_through_a_proxy(tmp_path: Path, require_all: bool) -> None:
-    node = node_for("oidc-provider", is_required=require_all)
+@asynccontextmanager
+async def signing_in(tmp_path: Path, *, is_required: bool) -> AsyncGenerator[tuple[Hub, str, ssl.SSLContext]]:
+    """Yield a hub with an identity provider behind a proxy, its public address, and the context that trusts it."""
+    node = node_for("oidc-provider", is_required=is_required)
     if shutil.which("nginx") is None:
-        assert not require_all, "nginx is not installed: tests/install.sh"
+        assert not is_required, "nginx is not installed: tests/install.sh"
         pytest.skip("nginx is not installed")
     port = free_port()
     public = f"https://localhost:{port}"
@@ -141,25 +151,97 @@ async def test_people_sign_in_and_are_served_through_a_proxy(tmp_path: Path, req
             public_url=public,
             trusted_proxies=["127.0.0.1"],
             oidc={"issuer": issuer, "client_id": "hub"},
+            rates={"sign_ins_per_minute": 100},
         ) as hub,
     ):
         await hub.add_user("anna", "--subject", "anna-42")
         await hub.start()
-        inner = hub.process_port()
-        async with proxy(tmp_path / "proxy", port, inner) as trusted:
-            async with httpx2.AsyncClient(verify=trusted, timeout=WAIT_S) as browser:
-                assert 'rel="sign-in"' in (await browser.get(public)).text
-                stranger = await sign_in(browser, f"{public}/hub/sign-in", "mallory")
-                assert (stranger.status_code, "nobody has given you access" in stranger.text) == (403, True)
-            async with httpx2.AsyncClient(verify=trusted, timeout=WAIT_S) as browser:
-                done = await sign_in(browser, f"{public}/hub/sign-in", "anna-42")
-                page, _, fragment = done.headers["location"].partition("#token=")
-                assert page == "/"
-                again = await browser.get(str(done.url))
-                assert again.status_code == 401, "an answer of the provider is good for one sign-in"
-            await use_and_leave(hub, trusted, public, fragment, tmp_path / "workspace")
+        async with proxy(tmp_path / "proxy", port, hub.process_port()) as trusted:
+            yield hub, public, trusted
+
+
+async def test_people_sign_in_and_are_served_through_a_proxy(tmp_path: Path, require_all: bool) -> None:
+    async with signing_in(tmp_path, is_required=require_all) as (hub, public, trusted):
+        async with httpx2.AsyncClient(verify=trusted, timeout=WAIT_S) as browser:
+            assert 'rel="sign-in"' in (await browser.get(public)).text
+            stranger = await sign_in(browser, f"{public}/hub/sign-in", "mallory")
+            assert (stranger.status_code, "nobody has given you access" in stranger.text) == (403, True)
+        async with httpx2.AsyncClient(verify=trusted, timeout=WAIT_S) as browser:
+            begun = await browser.get(f"{public}/hub/sign-in")
+            cookie = begun.headers["set-cookie"].lower()
+            assert cookie.startswith("__host-hermes-sign-in=")
+            assert {"secure", "httponly", "samesite=lax", "path=/"} <= set(cookie.split("; "))
+            done = await sign_in(browser, f"{public}/hub/sign-in", "anna-42")
+            page, _, fragment = done.headers["location"].partition("#token=")
+            assert page == "/"
+            assert done.headers["cache-control"] == "no-store"
+            again = await browser.get(str(done.url))
+            assert again.status_code == 401, "an answer of the provider is good for one sign-in"
+        await use_and_leave(hub, trusted, public, fragment, tmp_path / "workspace")
         assert '"who":"anna"' in hub.audit()
         assert fragment not in hub.audit()
+
+
+async def test_a_sign_in_is_for_the_browser_that_began_it(tmp_path: Path, require_all: bool) -> None:
+    async with (
+        signing_in(tmp_path, is_required=require_all) as (_, public, trusted),
+        httpx2.AsyncClient(verify=trusted, timeout=WAIT_S) as attacker,
+    ):
+        begun = await attacker.get(f"{public}/hub/sign-in")
+        state = parse_qs(urlsplit(begun.headers["location"]).query)["state"][0]
+        forged = (
+            {"code": "x", "state": state},
+            {"code": "x", "state": state[:-1] + "?"},
+            {"code": "x"},
+            {"state": state},
+            {"code": "x", "state": state, "iss": "https://evil.example"},
+            {"error": "access_denied", "state": state},
+            {"code": "x", "state": state, "redirect_uri": "https://evil.example"},
+        )
+        async with httpx2.AsyncClient(verify=trusted, timeout=WAIT_S) as victim:
+            for each in forged:
+                answer = await victim.get(f"{public}/hub/callback", params=each)
+                assert answer.status_code == 401, each
+            await victim.get(f"{public}/hub/sign-in")
+            crossed = await victim.get(f"{public}/hub/callback", params={"code": "x", "state": state})
+            assert crossed.status_code == 401, "the state belongs to another browser"
+        guessed = await attacker.get(f"{public}/hub/callback", params={"code": "x", "state": state})
+        assert guessed.status_code in (401, 503), "the provider knows no such code"
+        assert "location" not in guessed.headers
+
+
+async def test_a_person_signs_in_with_the_page_and_out_again(tmp_path: Path, require_all: bool) -> None:
+    command = require_page(is_required=require_all)
+    build_page(command)
+    async with (
+        signing_in(tmp_path, is_required=require_all) as (hub, public, trusted),
+        async_playwright() as driver,
+    ):
+        mallory = await hub.add_user("mallory")
+        chromium = await driver.chromium.launch(executable_path=command, args=ARGUMENTS)
+        context = await chromium.new_context(ignore_https_errors=True)
+        page = await context.new_page()
+        page.set_default_timeout(WAIT_MS)
+        await page.goto(f"{public}/#token={mallory}")
+        leave = page.get_by_role("link", name="Sign in with your account")
+        await leave.wait_for()
+        assert mallory not in await page.evaluate("location.href + JSON.stringify(sessionStorage)")
+        await leave.click()
+        await page.locator('[name="login"]').fill("anna-42")
+        await page.locator('[name="password"]').fill("x")
+        await page.get_by_role("button").click()
+        await page.get_by_role("button", name="Continue").click()
+        await page.get_by_role("button", name="New session").wait_for()
+        secret = await page.evaluate("sessionStorage.getItem('hermes.token')")
+        assert secret not in page.url
+        await page.get_by_role("button", name="Sign out").click()
+        await leave.wait_for()
+        assert await page.evaluate("sessionStorage.getItem('hermes.token')") is None
+        async with httpx2.AsyncClient(verify=trusted, timeout=WAIT_S) as http:
+            refused = await http.post(f"{public}/acp", headers={"authorization": f"Bearer {secret}"})
+            assert refused.status_code == 401
+        assert '"what":"signed_out"' in hub.audit()
+        await chromium.close()
 
 
 async def use_and_leave(hub: Hub, trusted: ssl.SSLContext, public: str, secret: str, folder: Path) -> None:
@@ -193,7 +275,12 @@ async def use_and_leave(hub: Hub, trusted: ssl.SSLContext, public: str, secret: 
             assert said == "Signed in."
         elsewhere = {"origin": "https://evil.example"}
         assert (await http.post(f"{public}/acp", json=greeting, headers=elsewhere)).status_code == 403
-        assert (await http.post(f"{public}/hub/sign-out")).status_code == 204
+        async with http.websocket(address, max_message_size_bytes=1 << 20) as still_open:
+            await still_open.send_json(greeting)
+            assert (await still_open.receive_json())["result"]["protocolVersion"] == 1
+            assert (await http.post(f"{public}/hub/sign-out")).status_code == 204
+            with anyio.fail_after(WAIT_S), pytest.raises(WebSocketDisconnect):
+                await still_open.receive()
         assert (await http.post(f"{public}/acp", json=greeting)).status_code == 401
         with pytest.raises(WebSocketUpgradeError):
             async with http.websocket(address):

@@ -1,7 +1,4 @@
-"""isaac's client as it comes from PyPI: its terminals, our files, a permission, and a question in a form.
-
-Knows: what its user types. Does not know: the wire.
-"""
+"""isaac's client as it comes from PyPI: its terminals, our files, a permission, and a question in a form."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""JupyterLab as it comes from PyPI, driven through its page: our persona, the pickers, a diff approved in the chat.
-
-Knows: what is on the page. Does not know: the wire.
-"""
+"""JupyterLab as it comes from PyPI, driven through its page: our persona, the pickers, a diff approved in the chat."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
 """The agent as a library, in this process, against a real model server."""
 
+import gc
 import json
 import os
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -24,7 +26,7 @@ from hermes_acp import (
     ToolStarted,
     TurnFailed,
 )
-from hermes_acp.core.errors import BadRequest, Busy
+from hermes_acp.core.errors import BadRequest, Busy, ConfigError
 from tests.architecture.sources import ROOT
 from tests.model_server import Fault, ModelServer, Reply, ToolCall, serve
 
@@ -241,14 +243,88 @@ async def test_failures_of_a_function_are_outcomes(tmp_path: Path) -> None:
     assert "the agent that is waiting for the tool" in (errors[2] or "")
 
 
+async def test_a_plain_function_out_of_time_may_still_run_and_an_async_one_does_not(tmp_path: Path) -> None:
+    may_end = threading.Event()
+    ended: list[str] = []
+
+    def plain() -> None:
+        """Wait in a thread."""
+        may_end.wait(60)
+        ended.append("plain")
+
+    async def async_one() -> None:
+        """Wait in the event loop."""
+        await anyio.sleep_forever()
+
+    replies = [calls("plain"), calls("async_one"), Reply("Too slow.")]
+    async with serve(replies) as server, Agent("slow", **options(tmp_path, server)) as agent:
+        for function in (plain, async_one):
+            agent.register_tool(Tool(function=function, timeout_s=0.1))
+        await agent.run_async("Try.")
+        errors = [record["error"] for record in agent.state.tool_history]
+        assert errors == [
+            "Stopped after 0.1 s, the time limit of a call. Its function cannot be stopped and may still be running.",
+            "Stopped after 0.1 s, the time limit of a call. It was ended and may be half done.",
+        ]
+        assert ended == []
+        may_end.set()
+
+
+async def test_an_agent_that_is_dropped_releases_its_session(tmp_path: Path) -> None:
+    async with serve([Reply("One."), Reply("Two."), Reply("Three.")]) as server:
+
+        def run_cells() -> list[str]:
+            agent = Agent("analyst", **options(tmp_path, server))
+            texts = [agent.run("hi").text]
+            # As a notebook does: the name is bound to a new agent while the old one still has the session.
+            agent = Agent("analyst", **options(tmp_path, server))
+            texts.append(agent.run("hi").text)
+            cycle: list[object] = [agent]
+            cycle.append(cycle)
+            del agent, cycle
+            gc.collect()
+            return [*texts, Agent("analyst", **options(tmp_path, server)).run("hi").text]
+
+        assert await in_thread(run_cells) == ["One.", "Two.", "Three."]
+
+
+async def test_an_agent_that_could_not_start_releases_its_session(tmp_path: Path) -> None:
+    async with serve([Reply("Hello.")]) as server:
+        unknown: Any = "yolo"
+        wrong = Agent("zz", **options(tmp_path, server), mode=unknown, instructions="Be long.")
+        with pytest.raises(ConfigError, match="yolo"):
+            await wrong.run_async("hi")
+        async with Agent("zz", **options(tmp_path, server), instructions="Be brief.") as corrected:
+            assert (await corrected.run_async("hi")).text == "Hello."
+        asked = json.dumps(server.requests[-1].body)
+        assert ("Be brief." in asked, "Be long." in asked) == (True, False)
+
+
+async def test_an_agent_whose_first_turn_could_not_start_can_be_replaced_while_it_is_kept(
+    tmp_path: Path,
+) -> None:
+    async with serve([Reply("One."), Reply("Two.")]) as server:
+        async with Agent("zz", **options(tmp_path, server)) as first:
+            await first.run_async("hi")
+        wrong_options: dict[str, Any] = {**options(tmp_path, server), "settings": {"retry.attempts": "many"}}
+        wrong = Agent("zz", **wrong_options)
+        with pytest.raises(ConfigError):
+            await wrong.run_async("hi")
+        async with Agent("zz", **options(tmp_path, server)) as corrected:
+            assert (await corrected.run_async("hi")).text == "Two."
+
+
 async def test_two_processes_do_not_share_a_session(tmp_path: Path) -> None:
     async with serve([Reply("One."), Reply("Two.")]) as server:
         async with Agent("one", **options(tmp_path, server)) as first:
             await first.run_async("Hello.")
             second = Agent("one", **options(tmp_path, server))
-            with pytest.raises(Busy, match="open in another"):
+            with pytest.raises(Busy) as refused:
                 await second.run_async("Hello.")
             second.close()
+            assert str(refused.value) == (
+                "The agent 'one' is open in another Agent of this program. Call its close()."
+            )
         with pytest.raises(BadRequest, match="closed"):
             await first.run_async("Hello?")
 
@@ -283,16 +359,24 @@ def test_wrong_agents_and_tools_are_explained(tmp_path: Path) -> None:
         (by_position, "cannot be passed by name"),
         (opaque, "without a JSON Schema"),
         (fine, "already has a tool"),
-        (lambda: 1, "not a valid tool name"),
+        (lambda: 1, "'<lambda>' is not a valid tool name: use letters, digits, - and _"),
         (Tool(function=fine, name="terminal"), "built-in tool"),
         (Tool(function=fine, name="a b"), "not a valid tool name"),
-        (Tool(function=fine, name="b", capabilities=one_text), "cannot be 'network'"),
-        (Tool(function=fine, name="b", capabilities=[no_function]), "cannot be 'memory'"),
+        (
+            Tool(function=fine, name="b", capabilities=one_text),
+            r"string 'network', but must be a list .*processes",
+        ),
+        (
+            Tool(function=fine, name="b", capabilities=[no_function]),
+            "cannot be 'memory'.*files, network, processes",
+        ),
         (Tool(function=fine, name="b", timeout_s=0), "positive"),
     ):
         with pytest.raises(BadRequest, match=words):
             agent.register_tool(tool)
-    with pytest.raises(BadRequest, match="not a valid agent name"):
+    with pytest.raises(
+        BadRequest, match="not a valid agent name: use letters, digits, - and _, at most 128 characters"
+    ):
         Agent("../other")
     with pytest.raises(TypeError, match="no option 'modle'"):
         Agent("a", **misspelt)

@@ -1,7 +1,4 @@
-"""The embedded model for real: it loads, streams, refuses strangers, and never outlives its agent.
-
-Knows: the public face of examples.demo.local_model. Does not know: sessions or the agent.
-"""
+"""The embedded model for real: it loads, streams, refuses strangers, and never outlives its agent."""
 
 from __future__ import annotations
 

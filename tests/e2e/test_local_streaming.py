@@ -1,7 +1,4 @@
-"""A whole turn with the embedded model: its words reach the editor while it still speaks.
-
-Knows: the local model's server, the variables that name an endpoint. Does not know: what a model says.
-"""
+"""A whole turn with the embedded model: its words reach the editor while it still speaks."""
 
 import sys
 from pathlib import Path

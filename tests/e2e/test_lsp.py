@@ -270,7 +270,7 @@ async def test_a_question_nobody_waits_for_is_taken_back(tmp_path: Path, project
         await editor.reply(question, {"title": "Apply"})
         await editor.command("explain", target(project))
         assert editor.sent("workspace/applyEdit") == []
-    assert "the action was stopped before" in str(server.requests[3].body)
+    assert "the action was stopped first" in str(server.requests[3].body)
 
 
 async def test_a_command_is_asked_about_and_a_dismissed_question_allows_nothing(

@@ -1,7 +1,4 @@
-"""marimo as it comes from PyPI, driven through its page: the agent panel, an edit approved in it.
-
-Knows: what is on the page, the port that marimo expects the agent at. Does not know: the wire.
-"""
+"""marimo as it comes from PyPI, driven through its page: the agent panel, an edit approved in it."""
 
 from __future__ import annotations
 

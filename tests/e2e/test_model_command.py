@@ -54,8 +54,8 @@ async def test_a_model_is_tried_and_set_and_one_that_fails_is_not(tmp_path: Path
         tried = await run(tmp_path, "try", "lab/scripted-large")
         assert (tried.returncode, file.read_text(encoding="utf-8")) == (0, before)
         done = await run(tmp_path, "set", "scripted-large", HERMES_MODEL="another")
-        assert b"lab/scripted-large is the model from now on" in done.stdout
-        assert b"wins: HERMES_MODEL" in done.stderr
+        assert b"The model is now lab/scripted-large" in done.stdout
+        assert b"override it: HERMES_MODEL" in done.stderr
         after = file.read_text(encoding="utf-8")
         assert after == before.replace("scripted-small", "scripted-large")
         failed = await run(tmp_path, "set", "lab/secret")

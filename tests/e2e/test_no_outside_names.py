@@ -1,7 +1,4 @@
-"""No name outside this machine is asked for, and nothing outside is called, before the user's own model is.
-
-Knows: CPython's audit events, which nothing in the process can leave out. Does not know: what the agent imports.
-"""
+"""No name outside this machine is asked for, and nothing outside is called, before the user's own model is."""
 
 from __future__ import annotations
 

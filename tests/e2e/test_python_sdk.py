@@ -1,7 +1,4 @@
-"""The official Python SDK as the client, in this very process, with and without a terminal of its own.
-
-Knows: the SDK's client side. Does not know: the wire.
-"""
+"""The official Python SDK as the client, in this very process, with and without a terminal of its own."""
 
 from __future__ import annotations
 

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import anyio
 import pytest
+from anyio.to_thread import run_sync
 
-from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, run_command
+from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, configure, run_command, run_headless
 from tests.e2e.http_serving import serving
 from tests.model_server import Reply, ToolCall, serve
+from tests.unit.notifications.notification_receiver import receiver
 
 pytestmark = pytest.mark.anyio
 
@@ -113,6 +115,43 @@ async def test_a_schedule_starts_its_run_in_the_serving_process(home: Path, work
         (listed,) = json.loads(await schedule("list", "--json"))
         assert listed["next_at"] is None
     assert server.requests[0].asked.last_text == "look"
+
+
+async def test_a_weekly_digest_is_a_schedule_whose_answer_is_delivered(home: Path, workspace: Path) -> None:
+    search = ToolCall("session_search", {"since": "7d", "limit": 20})
+    digest = "Monday\n- The login test was fixed [{session}].\n- Open: nothing. @everyone"
+    with receiver() as phone:
+        configure(home, "notifications: {targets: {phone: {service: apprise, events: [failed]}}}\n")
+        (home / ".hermes" / ".env").write_text(f"HERMES_NOTIFY_PHONE=json://127.0.0.1:{phone.port}/x\n")
+        async with serve([Reply("Fixed.")]) as server:
+            environment = agent_environment(home, server)
+            words = ("--output-format", "json", "-p", "Fix the login test")
+            done = await run_headless(*words, environment=environment, cwd=workspace)
+            earlier = done.report["session_id"]
+        async with serve([Reply("", tool_calls=(search,)), Reply(digest.format(session=earlier))]) as server:
+            environment = agent_environment(home, server)
+            words = (
+                "schedule",
+                "add",
+                "--at",
+                "+1s",
+                "-p",
+                "/digest",
+                "--name",
+                "week",
+                "--deliver",
+                "phone",
+            )
+            added = await run_command(*words, environment=environment, cwd=workspace)
+            assert added.code == 0, added.errors
+            async with serving(environment, home / "serving"):
+                _, message = await run_sync(phone.next)
+        assert phone.received.empty()
+    assert f"{earlier} #" in server.requests[1].asked.last_text
+    assert message["title"] == "hermes-acp: Done: /digest"
+    *told, about = message["message"].splitlines()
+    assert told == ["Monday", f"- The login test was fixed [{earlier}].", "- Open: nothing. @\u200beveryone"]
+    assert about.startswith("Run ")
 
 
 async def test_a_folder_that_does_not_exist_is_refused_at_once(home: Path, workspace: Path) -> None:

@@ -17,6 +17,15 @@ import pytest
 from tests.e2e.agent_process import agent_environment, run_command
 from tests.e2e.resident_process import resident
 
+WITHOUT_SERVER = """
+import runpy
+from importlib.machinery import PathFinder
+
+find = PathFinder.find_spec
+PathFinder.find_spec = classmethod(lambda _, name, *more: None if name == "hypercorn" else find(name, *more))
+runpy.run_module("hermes_acp", run_name="__main__", alter_sys=True)
+"""
+"""A hermes-acp whose Python does not have the server's packages."""
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform != "linux", reason="systemd is Linux's"),
@@ -52,7 +61,7 @@ async def test_a_unit_is_shown_written_and_removed(environment: dict[str, str], 
     assert not token.exists()
 
     done = await run_command(*install, "--yes", environment=environment, cwd=tmp_path)
-    assert (done.code, "systemd does not run here" in done.errors) == (0, True)
+    assert (done.code, "systemd is not running here" in done.errors) == (0, True)
     assert stat.S_IMODE(token.stat().st_mode) == 0o600
     written = token.read_text()
     assert written.removeprefix("HERMES_SERVE_TOKEN=").strip() not in done.output + unit.read_text()
@@ -62,9 +71,31 @@ async def test_a_unit_is_shown_written_and_removed(environment: dict[str, str], 
     assert token.read_text() == written
 
     status = await run_command("service", "status", environment=environment, cwd=tmp_path)
-    assert (status.code, "systemd does not run here" in status.output) == (1, True)
+    assert (status.code, "systemd is not running here" in status.output) == (1, True)
     removed = await run_command("service", "remove", "--yes", environment=environment, cwd=tmp_path)
     assert (removed.code, unit.exists(), token.exists()) == (0, False, True)
+    assert removed.output.startswith(f"Removed {unit}.\n"), "nothing ran that could be stopped"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("service", "install", "--yes", "--listen", "127.0.0.1:0"),
+        ("daemon", "start", "--listen", "127.0.0.1:0"),
+    ],
+)
+async def test_without_the_extra_nothing_is_installed_that_could_not_start(
+    environment: dict[str, str], tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    done = await run_command(
+        "-c", WITHOUT_SERVER, *words, environment=environment, cwd=tmp_path, command=sys.executable
+    )
+    assert done.code == 2
+    assert "needs the package hypercorn, which is not installed. Install it: " in done.errors
+    assert "[serve]" in done.errors
+    home = Path(environment["HOME"])
+    assert not (home / ".config").exists()
+    assert not (home / ".hermes" / "service.env").exists()
 
 
 async def test_a_unit_of_somebody_else_is_left_alone(environment: dict[str, str], tmp_path: Path) -> None:
@@ -82,7 +113,7 @@ async def test_a_unit_of_somebody_else_is_left_alone(environment: dict[str, str]
     [
         (("--listen", "0.0.0.0:80"), "Other machines can reach 0.0.0.0"),
         (("--allow-host", "x"), "Add --listen"),
-        (("--as", "ann"), "for --system only"),
+        (("--as", "ann"), "only work with --system"),
         (("--system", "--as", "root"), "does not run as root|Only root"),
         (("--system", "--as", "no-such-user"), "There is no user|Only root"),
     ],

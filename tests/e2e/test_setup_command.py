@@ -20,6 +20,16 @@ pytestmark = [
 ]
 
 KEY = "sk-typed-by-hand-0123456789"
+INTERRUPTIONS = 1000
+ASKING = """
+from hermes_acp.frontends.cli.setup.setup_console import ask
+while True:
+    try:
+        print("Answered:", ask("Which? "))
+        break
+    except KeyboardInterrupt:
+        print("Interrupted.", flush=True)
+"""
 BROKEN = "# by hand\nmode: plan\nproviders:\n  openai_compatible:\n    base_url: badkey\n"
 
 
@@ -83,6 +93,18 @@ async def test_an_interruption_after_the_model_was_saved_says_so(tmp_path: Path)
             assert "Interrupted. The model is set up." in shown
             assert await person.ended() == 130
     assert "model: scripted-large" in config(tmp_path)
+
+
+async def test_no_interruption_is_lost_at_the_moment_a_question_appears(tmp_path: Path) -> None:
+    """Reading a terminal forgets about one in 500 signals that arrive just before it starts to read."""
+    with terminal("-c", ASKING, home=tmp_path, command=sys.executable) as person:
+        for _ in range(INTERRUPTIONS):
+            await person.wait_for_next("Which?")
+            person.process.send_signal(signal.SIGINT)
+            await person.wait_for_next("Interrupted.")
+        await answer(person, ("Which?", "this"))
+        await person.wait_for_next("Answered: this")
+        assert await person.ended() == 0
 
 
 async def test_each_provider_is_listed_once(tmp_path: Path) -> None:

@@ -1,7 +1,4 @@
-"""An editor that stops reading while the model streams on: nothing is lost, and the agent's memory stays flat.
-
-Knows: pipes, raw frames, what the kernel says of a process. Does not know: how output is held back.
-"""
+"""An editor that stops reading while the model streams on: nothing is lost, and the agent's memory stays flat."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A home that is read-only or full by now: what is stored there is still listed, searched, shown and opened.
-
-Knows: disks, the command line, raw frames. Does not know: how anything is kept.
-"""
+"""A home that is read-only or full by now: what is stored there is still listed, searched, shown and opened."""
 
 import json
 import re

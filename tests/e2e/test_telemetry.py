@@ -1,7 +1,4 @@
-"""Spans and metrics as a real collector gets them from real processes.
-
-Knows: the command, the collector, the model server's own clock. Does not know: how spans are made.
-"""
+"""Spans and metrics as a real collector gets them from real processes."""
 
 import json
 import random

@@ -1,7 +1,4 @@
-"""The official TypeScript SDK as the client of a whole conversation, with and without terminals of its own.
-
-Knows: the summary that clients/conversation.mjs prints. Does not know: the wire.
-"""
+"""The official TypeScript SDK as the client of a whole conversation, with and without terminals of its own."""
 
 import json
 import sys

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ import anyio
 import anyio.abc
 import pytest
 
+from tests.architecture.sources import ROOT
 from tests.e2e.agent_process import WAIT_S, Finished, agent_environment, run_command
 from tests.e2e.raw_editor import editor
 from tests.e2e.update_stage import FIRST, build_wheel, install, other_version, served, write_index
@@ -29,7 +31,15 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
 SECOND, BROKEN = "0.2.0", "0.3.0"
+BUNDLED = "hermes_acp/skills/bundled"
+REVIEWING, WRITING = f"{BUNDLED}/review-changes/SKILL.md", f"{BUNDLED}/write-a-skill/SKILL.md"
+COMING = f"{BUNDLED}/coming/SKILL.md"
+COMING_SKILL = b"---\nname: coming\ndescription: About what comes.\n---\nWait for it.\n"
 BROKEN_MODULE = "hermes_acp/agent/loop/turn_runner.py"
+
+
+def changed_skill(name: str) -> bytes:
+    return (ROOT / name).read_bytes() + b"\nNew in the second version.\n"
 
 
 class Place:
@@ -38,7 +48,8 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.first = build_wheel(folder / "first")
-        self.second = other_version(self.first, folder / "second", SECOND)
+        skills = {REVIEWING: changed_skill(REVIEWING), WRITING: changed_skill(WRITING), COMING: COMING_SKILL}
+        self.second = other_version(self.first, folder / "second", SECOND, skills)
         broken = {BROKEN_MODULE: b'"""Fail."""\n\nraise RuntimeError("broken")\n'}
         self.broken = other_version(self.first, folder / "broken", BROKEN, broken)
         self.pages = folder / "index"
@@ -57,6 +68,20 @@ class Place:
         return await run_command(
             *words, environment=self.variables, cwd=self.folder, command=str(self.command)
         )
+
+    def own_skill(self, name: str) -> Path:
+        return self.home / ".hermes" / "skills" / name / "SKILL.md"
+
+    def add_skills(self) -> None:
+        """Write an edited and an unedited copy of a built-in skill, and a folder to install a skill from."""
+        source = self.folder / "source"
+        for path, content in (
+            (self.own_skill("review-changes"), (ROOT / REVIEWING).read_bytes() + b"\nMy own line.\n"),
+            (self.own_skill("write-a-skill"), (ROOT / WRITING).read_bytes()),
+            (source / "SKILL.md", b"---\nname: team-notes\ndescription: Notes of the team.\n---\nOne.\n"),
+        ):
+            path.parent.mkdir(parents=True)
+            path.write_bytes(content)
 
     async def version(self) -> str:
         done = await self.run("--version")
@@ -107,6 +132,7 @@ async def test_update_and_back_with_a_session_open_all_the_time(place: Place) ->
         with served(place.pages) as address:
             async with editor(variables, place.folder, command=(str(place.command),)) as one:
                 session = await one.open_session(workspace)
+                await _install_skills(place)
                 await _update_from(place, address)
                 assert (await one.prompt(session, "hello"))["result"] == {"stopReason": "end_turn"}
                 opened = await one.open_session(workspace)
@@ -127,7 +153,8 @@ async def _update_from(place: Place, address: str) -> None:
     before = sorted((place.root / "lib").rglob("*.py"))
     done = await place.run("update", "--index", address)
     assert done.code == 0, done.errors + (place.root / "versions" / "update.log").read_text()
-    assert f"hermes-acp is now {SECOND}. Sessions that are open go on with {FIRST}." in done.output
+    assert f"hermes-acp is now {SECOND}. Open sessions keep {FIRST}." in done.output
+    await _check_skills(place, done.output)
     assert await place.version() == SECOND
     assert sorted((place.root / "lib").rglob("*.py")) == before
     write_index(place.pages, place.first, place.second, place.broken)
@@ -139,9 +166,35 @@ async def _update_from(place: Place, address: str) -> None:
     assert not list((place.root / "versions").glob(f"{BROKEN}-*"))
 
 
+async def _install_skills(place: Place) -> None:
+    place.add_skills()
+    installed = await place.run("skills", "install", str(place.folder / "source"), "--yes")
+    assert installed.code == 0, installed.errors
+    newer = place.folder / "source" / "SKILL.md"
+    newer.write_text(newer.read_text().replace("One.", "Two."))
+
+
+async def _check_skills(place: Place, output: str) -> None:
+    """Edited and installed skills are as they were, the unedited copy and the built-in ones are new."""
+    assert "Built-in skills: new: coming; changed: review-changes, write-a-skill." in output
+    assert place.own_skill("review-changes").read_text().endswith("\nMy own line.\n")
+    assert "used instead of built-in ones that changed: review-changes." in output
+    assert place.own_skill("write-a-skill").read_bytes() == changed_skill(WRITING)
+    assert place.own_skill("team-notes").read_text().endswith("One.\n")
+    assert "To look for newer versions: hermes-acp skills update" in output
+    listed = json.loads((await place.run("skills", "list", "--json")).output)
+    states = {line["name"]: line["whose"] for line in listed["lines"] if line["state"] == "in use"}
+    assert states["coming"] == "built in"
+    assert states["review-changes"] == states["team-notes"] == "yours"
+    updated = await place.run("skills", "update", "--yes")
+    assert (updated.code, place.own_skill("team-notes").read_text().endswith("Two.\n")) == (0, True)
+
+
 async def _go_back(place: Place) -> None:
     done = await place.run("update", "--back")
     assert (done.code, await place.version()) == (0, FIRST), done.errors
+    assert "no longer built in: coming." in done.output
+    assert place.own_skill("write-a-skill").read_bytes() == (ROOT / WRITING).read_bytes()
     again = await place.run("update", "--back")
     assert again.code == 2
     assert f"No version before {FIRST} is kept." in again.errors

@@ -45,7 +45,7 @@ async def check_usage(page: Page) -> None:
     """Check that usage is drawn by day and by anything else, with all figures in tables, for everybody."""
     await page.get_by_role("table", name="By session").get_by_role("button").first.wait_for()
     for measure in ("tokens", "requests"):
-        await page.get_by_label("Draw").select_option(measure)
+        await page.get_by_label("Measure").select_option(measure)
         chart = page.get_by_role("img", name=f"Bar chart: {measure} by day")
         assert await chart.locator("rect").count() == 1
         amount = (await chart.locator("title").text_content() or "").split()[-1]
@@ -59,7 +59,7 @@ async def check_usage(page: Page) -> None:
         ("profile", "default"),
         ("tool", "write_file"),
     ):
-        await page.get_by_label("Sum up by").select_option(group)
+        await page.get_by_label("Group by").select_option(group)
         table = page.get_by_role("table", name=f"By {group}")
         box = await table.get_by_role("rowheader", name=name).locator("rect").first.bounding_box()
         assert box
@@ -128,7 +128,7 @@ async def test_a_board_shows_cards_to_everybody_and_takes_what_a_person_does(
         for title, blockers in (("Add a lexer", ""), (HOSTILE, "1")):
             form = page.get_by_role("form", name="Add a card")
             await form.get_by_label("Title", exact=True).fill(title)
-            await form.get_by_label("What is to be done").fill(f"{HOSTILE}\nAll of it.")
+            await form.get_by_label("What to do").fill(f"{HOSTILE}\nAll of it.")
             await form.get_by_label("Folder on the server").fill(str(visit.workspace))
             await form.get_by_label("Numbers of cards").fill(blockers)
             await form.get_by_role("button", name="Add the card").click()
@@ -141,7 +141,7 @@ async def test_a_board_shows_cards_to_everybody_and_takes_what_a_person_does(
         card = other.get_by_role("article", name=HOSTILE)
         await card.get_by_text("is blocked by #1 Add a lexer").wait_for()
         await card.get_by_role("region", name="Text").get_by_text("All of it.").wait_for()
-        await card.get_by_label("Words").fill(HOSTILE)
+        await card.get_by_label("Message").fill(HOSTILE)
         await card.get_by_role("button", name="Comment").click()
         await card.get_by_role("region", name="Comments").get_by_text(HOSTILE).wait_for()
         await check_page(other)

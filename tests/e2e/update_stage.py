@@ -1,7 +1,4 @@
-"""Real installations to update: wheels of several versions, a package index, an environment with the first version.
-
-Knows: how wheels, indexes and environments are made. Does not know: what an update does.
-"""
+"""Real installations to update: wheels of several versions, a package index, an environment with the first version."""
 
 from __future__ import annotations
 
@@ -21,7 +18,8 @@ from tests.architecture.sources import ROOT
 
 FIRST = "0.1.0"
 BUILD_TIMEOUT_S = 300
-Changes = Mapping[str, bytes]
+Changes = Mapping[str, bytes | None]
+"""The new content of files by name, None for those left out."""
 
 
 def find_uv() -> str | None:
@@ -42,16 +40,16 @@ def build_wheel(into: Path) -> Path:
 
 
 def other_version(wheel: Path, into: Path, version: str, changes: Changes | None = None) -> Path:
-    """Write a wheel with another version, and with some files changed."""
+    """Write a wheel with another version, and with some files changed, added or left out."""
     into.mkdir(parents=True, exist_ok=True)
     target = into / f"hermes_acp_server-{version}-py3-none-any.whl"
     before, after = f"hermes_acp_server-{FIRST}.dist-info", f"hermes_acp_server-{version}.dist-info"
     rows: list[str] = []
     with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made:
-        for name in source.namelist():
-            if name.endswith("/RECORD"):
+        kept = {name: source.read(name) for name in source.namelist()}
+        for name, content in {**kept, **(changes or {})}.items():
+            if name.endswith("/RECORD") or content is None:
                 continue
-            content = (changes or {}).get(name, source.read(name))
             if name == "hermes_acp/__init__.py":
                 content = content.replace(f'"{FIRST}"'.encode(), f'"{version}"'.encode())
             if name == f"{before}/METADATA":

@@ -1,7 +1,4 @@
-"""A real VS Code in a browser: what it needs is there, the extension is built, a run says how it went.
-
-Knows: where things are installed, which Node runs them, how a run reports. Does not know: any scenario.
-"""
+"""A real VS Code in a browser: check its requirements, build the extension, and report the result of a run."""
 
 from __future__ import annotations
 

@@ -1,13 +1,10 @@
-"""The web page in a real Chromium, over a real `hermes-acp serve`.
-
-Knows: how the page is built and opened, what the browser complains about. Does not know: any scenario.
-"""
+"""The web page in a real Chromium, over a real `hermes-acp serve`."""
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -123,9 +120,18 @@ async def ask(page: Page, words: str) -> None:
 
 @asynccontextmanager
 async def visiting(
-    tmp_path: Path, browser: str, *replies: Reply, config: str = "", **options: Any
+    tmp_path: Path,
+    browser: str,
+    *replies: Reply,
+    config: str = "",
+    arguments: Sequence[str] = (),
+    **options: Any,
 ) -> AsyncGenerator[Visit]:
-    """Yield a visit; `config` is the settings file, `options` are those of the browser's context."""
+    """Yield a visit.
+
+    `config` is the settings file, `arguments` are the browser's besides those of every visit, `options` those of its
+    context.
+    """
     workspace, home = tmp_path / "workspace", tmp_path / "home"
     workspace.mkdir()
     home.mkdir()
@@ -139,7 +145,9 @@ async def visiting(
         serving(agent_environment(home, model), tmp_path) as server,
         async_playwright() as driver,
     ):
-        chromium: Browser = await driver.chromium.launch(executable_path=browser, args=ARGUMENTS)
+        chromium: Browser = await driver.chromium.launch(
+            executable_path=browser, args=[*ARGUMENTS, *arguments]
+        )
         try:
             context = await chromium.new_context(**variables)
             yield Visit(server, model, tmp_path, context)

@@ -1,6 +1,5 @@
-"""A chat platform in memory, with all that a real one may do: limits, faults, lost answers, presses of anybody.
-
-Knows: the port. Does not know: the gateway behind it.
+"""A chat platform in memory, with everything that a real one may do: limits, faults, lost answers, button presses by
+anybody.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from hermes_acp.frontends.gateway.port.platform_port import (
     Incoming,
     IncomingMessage,
     Limits,
+    OutgoingFile,
     OutgoingMessage,
     Place,
     Platform,
@@ -41,6 +41,7 @@ class Post(Struct):
     texts: list[str]
     choices: tuple[Choice, ...] = ()
     key: str = ""
+    file: OutgoingFile | None = None
 
     @property
     def text(self) -> str:
@@ -55,10 +56,15 @@ class FakeServer(Struct):
     loses_answers: bool = False
     """Whether a message is shown but its sender learns of a failure."""
     edits: int = 0
+    refused_files: PlatformError | None = None
+    refusals: int = 0
+    loses_files: bool = False
+    """Whether a file is shown but its sender learns of a failure."""
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
     changed: anyio.Event = field(default_factory=anyio.Event)
     crash: anyio.Event = field(default_factory=anyio.Event)
     received: Receive | None = None
+    context: PlatformContext | None = None
     numbers: int = 0
 
     def note(self) -> None:
@@ -105,6 +111,18 @@ class FakePlatform:
             raise PlatformError("the answer was lost", may_have_arrived=True)
         return post.id
 
+    async def send_file(self, place: Place, file: OutgoingFile) -> str:
+        if self._server.refused_files:
+            self._server.refusals += 1
+            self._server.note()
+            raise self._server.refused_files
+        message_id = await self.say(place, OutgoingMessage(f"[file] {file.name}", file.key))
+        self._server.posts[-1].file = file
+        if self._server.loses_files:
+            self._server.loses_files = False
+            raise PlatformError("the answer was lost", may_have_arrived=True)
+        return message_id
+
     async def edit(self, place: Place, message_id: str, text: str) -> None:
         server = self._server
         if server.faults:
@@ -131,7 +149,7 @@ class FakePlugin:
 
     @asynccontextmanager
     async def connect(self, context: PlatformContext) -> AsyncGenerator[Platform]:
-        self.server.received = context.receive
+        self.server.received, self.server.context = context.receive, context
         self.server.note()
         yield FakePlatform(self.server)
 

@@ -1,7 +1,4 @@
-"""A gateway in this process: a fake platform, people, and a real agent with a scripted model.
-
-Knows: how the parts are put together. Does not know: what a test expects.
-"""
+"""A gateway in this process: a fake platform, people, and a real agent with a scripted model."""
 
 from __future__ import annotations
 
@@ -40,6 +37,8 @@ class Stage(Struct):
     home: Path
     project: Path
     bugs: list[BaseException]
+    lines: list[str]
+    """What the gateway logged."""
 
     def direct(self, name: str) -> Member:
         """Return a person in the direct conversation with the agent."""
@@ -82,13 +81,17 @@ async def gateway_stage(
     profiles: Mapping[str, str] = MappingProxyType({}),
     **settings: object,
 ) -> AsyncGenerator[Stage]:
-    """Run a gateway for the length of the block."""
+    """Run a gateway for the length of the block. Among the settings, `profile` is the gateway's own."""
     home, project = make_home(folder)
     configure(home, config)
-    environment = environment_of(agent_environment(home, model))
+    profile = str(settings.pop("profile", "default"))
+    if profile != "default":
+        (home / ".hermes" / "profiles" / profile).mkdir(parents=True, exist_ok=True)
+    environment = environment_of(agent_environment(home, model, HERMES_PROFILE=profile))
     plugin = plugin or FakePlugin(FakeServer())
     bugs: list[BaseException] = []
-    reports = RunnerReports(lambda line: None, lambda error, where: bugs.append(error))
+    lines: list[str] = []
+    reports = RunnerReports(lines.append, lambda error, where: bugs.append(error))
     gateway = Gateway(
         environment,
         settings_for(project, **settings),
@@ -101,7 +104,7 @@ async def gateway_stage(
         admit(gateway, name, role, profiles.get(name, environment.profile), id_of(name))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(gateway.run)
-        yield Stage(gateway, plugin.server, home, project, bugs)
+        yield Stage(gateway, plugin.server, home, project, bugs, lines)
         tasks.cancel_scope.cancel()
 
 

@@ -16,7 +16,8 @@ from typing import Any, Final
 import anyio
 
 from hermes_acp.config.sections.gateway_settings import EmailSettings
-from tests.contract.platform_suite import Shown
+from hermes_acp.frontends.gateway.port.platform_port import PlatformPlugin
+from tests.contract.platform_suite import Shown, file_mark
 from tests.ports import quiet_port
 
 SMTP: Final[Any] = import_module("aiosmtplib")
@@ -106,6 +107,7 @@ class MailWorld:
 
     platform = "email"
     room = ""
+    plugin: PlatformPlugin | None = None
     repeats = True
 
     def __init__(self, folder: Path, imap: int, smtp: int) -> None:
@@ -181,6 +183,11 @@ class MailWorld:
                         assert body is not None
                         self._last[name] = str(mail["Message-ID"])
                         self.direct(name).put(path.name, str(body.get_content()))
+                        for part in mail.iter_attachments():
+                            content = part.get_payload(decode=True)
+                            assert isinstance(content, bytes)
+                            mark = file_mark(str(part.get_filename()), content)
+                            self.direct(name).put(f"{path.name}/file", mark)
             await anyio.sleep(POLL_S)
 
     def last_id(self, name: str) -> str:

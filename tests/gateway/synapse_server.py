@@ -16,7 +16,8 @@ import httpx2
 import msgspec
 
 from hermes_acp.config.sections.gateway_settings import MatrixSettings
-from tests.contract.platform_suite import Shown
+from hermes_acp.frontends.gateway.port.platform_port import PlatformPlugin
+from tests.contract.platform_suite import Shown, file_mark
 from tests.ports import quiet_port
 
 NIO: Final[Any] = import_module("nio")
@@ -82,6 +83,7 @@ class MatrixWorld:
     """Accounts of one server, which no other test uses, and a room with all of them."""
 
     platform = "matrix"
+    plugin: PlatformPlugin | None = None
     repeats = True
 
     def __init__(self, address: str) -> None:
@@ -135,8 +137,22 @@ class MatrixWorld:
         await self._send(name, self._directs[name], {"msgtype": "m.text", "body": text})
 
     async def say_in_room(self, name: str, text: str) -> None:
+        await self.say_to(self.room, name, text)
+
+    async def say_to(self, room: str, name: str, text: str) -> None:
+        """Send a message that mentions the agent."""
         mentions = {"user_ids": [self.id_of("agent")]}
-        await self._send(name, self.room, {"msgtype": "m.text", "body": text, "m.mentions": mentions})
+        await self._send(name, room, {"msgtype": "m.text", "body": text, "m.mentions": mentions})
+
+    async def invite(self, name: str) -> str:
+        """Make a room and invite the agent to it; return its ID."""
+        made: Any = await self._clients[name].room_create(invite=[self.id_of("agent")])
+        assert isinstance(made, NIO.RoomCreateResponse), made
+        return made.room_id
+
+    def client_of(self, name: str) -> Any:
+        """Return a person's connection."""
+        return self._clients[name]
 
     def direct(self, name: str) -> Shown:
         return self._shown.setdefault((name, self._directs[name]), Shown())
@@ -163,6 +179,7 @@ class MatrixWorld:
             for room_id, info in answer.rooms.join.items():
                 for event in info.timeline.events:
                     self._show(name, room_id, event.source)
+                    await self._show_file(name, room_id, event.source)
 
     def _show(self, name: str, room_id: str, event: dict[str, Any]) -> None:
         if event["sender"] != self.id_of("agent") or event["type"] != "m.room.message":
@@ -175,6 +192,13 @@ class MatrixWorld:
             shown.put(relation["event_id"], content["m.new_content"]["body"])
         else:
             shown.put(event["event_id"], content["body"])
+
+    async def _show_file(self, name: str, room_id: str, event: dict[str, Any]) -> None:
+        content = event["content"]
+        if event["sender"] == self.id_of("agent") and (address := content.get("url")):
+            loaded = await self._clients[name].download(mxc=address)
+            mark = file_mark(content["body"], loaded.body)
+            self._shown.setdefault((name, room_id), Shown()).put(event["event_id"], mark)
 
 
 @asynccontextmanager

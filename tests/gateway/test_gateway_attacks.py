@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ from hermes_acp.telemetry.redaction import Redactor
 from hermes_protocol import v1
 from tests.gateway.fake_platform import Member, Post
 from tests.gateway.gateway_stage import PLATFORM, SECRET, Stage, gateway_stage
-from tests.model_server import Reply, Script, ToolCall, serve
+from tests.model_server import Reply, Rule, Script, ToolCall, serve
 
 pytestmark = pytest.mark.anyio
 PEOPLE: dict[str, Role] = {"anna": "approver", "bert": "user", "carl": "user"}
@@ -30,9 +30,10 @@ ROOMS = [{"platform": PLATFORM, "id": "!room", "mode": "ask", "listens": "all"}]
 
 @asynccontextmanager
 async def question_in_the_room(folder: Path) -> AsyncGenerator[tuple[Stage, Post, str]]:
-    """Run a gateway in whose room bert's request waits for bert and anna."""
-    replies = (Reply(tool_calls=(WRITE,)), Reply("Ended."))
-    async with serve(Script(replies)) as model, gateway_stage(folder, model, PEOPLE, rooms=ROOMS) as stage:
+    """Run a gateway in whose room bert's request waits for bert and anna. What is said elsewhere is answered too."""
+    asked = Rule("Write the key", (Reply(tool_calls=(WRITE,)), Reply("Ended.")), pick="step")
+    script = Script((Reply("Elsewhere."),), pick="cycle", rules=(asked,))
+    async with serve(script) as model, gateway_stage(folder, model, PEOPLE, rooms=ROOMS) as stage:
         await stage.in_room("bert").send("Write the key")
         post = await stage.in_room("bert").asked()
         yield stage, post, post.choices[0].token.split(".")[1]
@@ -148,8 +149,14 @@ async def test_another_s_session_cannot_be_reached(tmp_path: Path) -> None:
         assert "pineapple" not in str(model.requests[-1].body)
 
 
-def test_codes_are_few_short_lived_and_locked(tmp_path: Path) -> None:
-    people, now = People(GatewayDatabase(tmp_path)), time.time()
+@pytest.fixture
+def database(tmp_path: Path) -> Generator[GatewayDatabase]:
+    with closing(GatewayDatabase(tmp_path)) as opened:
+        yield opened
+
+
+def test_codes_are_few_short_lived_and_locked(database: GatewayDatabase) -> None:
+    people, now = People(database), time.time()
     codes = [people.new_code(PLATFORM, f"@{number}", now) for number in range(5)]
     assert [bool(code) for code in codes] == [True, True, True, False, False]
     assert people.new_code(PLATFORM, "@0", now) == ""
@@ -167,8 +174,8 @@ def test_codes_are_few_short_lived_and_locked(tmp_path: Path) -> None:
     assert people.pair(fresh, person, later).outcome == "wrong"
 
 
-def test_a_second_person_in_a_profile_is_an_explicit_choice(tmp_path: Path) -> None:
-    people, now = People(GatewayDatabase(tmp_path)), time.time()
+def test_a_second_person_in_a_profile_is_an_explicit_choice(database: GatewayDatabase) -> None:
+    people, now = People(database), time.time()
     first, second = (people.new_code(PLATFORM, name, now) for name in ("@a", "@b"))
     assert people.pair(first, Person("anna", "approver", "default"), now).outcome == "admitted"
     bert = Person("bert", "user", "default")
@@ -204,6 +211,17 @@ def test_what_is_not_shown_whole_cannot_be_approved() -> None:
     assert not shown.is_whole
     assert [each.word for each in options_of(request, lasts=True, is_whole=False)] == ["no"]
     assert [each.word for each in options_of(request, lasts=False, is_whole=True)] == ["yes", "no"]
+
+
+def test_a_command_that_looks_like_markdown_is_shown_as_it_is() -> None:
+    def shown(command: str) -> tuple[str, ...]:
+        meta = {"hermes": {"approvalText": command}}
+        call = v1.ToolCallUpdate(tool_call_id="c", title=f"Run {command}", meta=meta)
+        request = v1.RequestPermissionRequest(session_id="s", tool_call=call, options=[])
+        return question_text(request, Limits(max_length=1_000), Redactor([]).clean, "").details
+
+    assert shown("make test") == ()
+    assert shown("rm -rf *build*") == ("```\nrm -rf *build*\n```",)
 
 
 def test_a_time_that_has_passed_and_guessed_codes_are_no() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
+from hermes_acp.frontends.gateway.conversations.question_book import QuestionBook
 from hermes_acp.frontends.gateway.port.platform_port import Attachment
-from hermes_acp.storage.gateway.people import Role
+from hermes_acp.storage.gateway.people import Person, Role
+from tests.contract.json_server import Asked, json_server
 from tests.gateway.fake_platform import FakePlugin, FakeServer
 from tests.gateway.gateway_stage import SECRET, Stage, gateway_stage
 from tests.model_server import Fault, Hold, ModelServer, Reply, Rule, Script, ToolCall, serve
@@ -48,7 +51,7 @@ async def test_in_a_room_the_asker_and_an_approver_must_agree(tmp_path: Path) ->
         assert "bert and anna" in question.text
         assert {choice.label for choice in question.choices} == {"Allow once", "Refuse"}
         await bert.press(question)
-        await stage.server.see("Still needed: the yes of anna")
+        await stage.server.see("Approval is still needed from anna")
         code = question.choices[0].token.split(".")[1]
         await anna.send(f"yes {code}")
         await stage.server.see("Written.")
@@ -62,7 +65,7 @@ async def test_a_user_s_question_goes_to_the_approver_too(tmp_path: Path) -> Non
         await bert.send("Write hello")
         await stage.server.see("bert asked for this.")
         await bert.press(await bert.asked())
-        await stage.server.see("Still needed")
+        await stage.server.see("still needed")
         await anna.press(await anna.asked())
         await stage.server.see("Written.")
 
@@ -73,6 +76,38 @@ async def test_silence_is_no(tmp_path: Path) -> None:
         await stage.server.see("has expired")
         await stage.server.see("Written.")
         assert not (stage.project / "a.txt").exists()
+
+
+async def test_a_late_answer_is_no_prompt(tmp_path: Path) -> None:
+    rooms = [{"platform": "matrix", "id": "!room", "mode": "ask"}]
+    more = Reply("Hello.")
+    async with serve((*ASKING[:1], more)) as model, gateway_stage(tmp_path, model, rooms=rooms) as stage:
+        anna = stage.in_room("anna")
+        await anna.send("Write hello", is_addressed=True)
+        code = (await stage.server.see("Allow once")).choices[0].token.split(".")[1]
+        await anna.send("/stop", is_addressed=True)
+        await stage.server.see("✖")
+        await anna.send(f"no {code.lower()}")
+        await stage.server.until(lambda: stage.server.posts[-1].text == "That question is no longer open.")
+        await anna.send("no HELLO of yours", is_addressed=True)  # not a code that was ever shown here
+        await stage.server.see("Hello.")
+        assert "no HELLO of yours" in last_prompt(model)
+        assert code.lower() not in last_prompt(model)
+        assert not (stage.project / "a.txt").exists()
+
+
+def test_a_closed_question_is_recognised_for_an_hour_where_it_was_shown() -> None:
+    now = 0.0
+    book = QuestionBook(lambda: now)
+    question = book.open("session", "call", (), book.rule(Person("anna", "user", "default"), (), "asker", 60))
+    question.posted["part"] = "here"
+    assert not book.is_closed("here", question.code)
+    book.close(question)
+    book.close(question)
+    assert book.is_closed("here", question.code.lower())
+    assert not book.is_closed("elsewhere", question.code)
+    now = 3_601.0
+    assert not book.is_closed("here", question.code)
 
 
 async def test_a_refusal_is_told_to_the_agent(tmp_path: Path) -> None:
@@ -149,6 +184,37 @@ async def test_files_that_come_along(tmp_path: Path) -> None:
         assert "x.bin (not a kind of file" in last_prompt(model)
 
 
+async def test_a_voice_note_is_read_as_text(tmp_path: Path) -> None:
+    def hear(asked: Asked) -> tuple[int, Any]:
+        return 200, {"text": "Say hello."}
+
+    async with json_server(hear) as speech, serve((Reply("Hello."), Reply("Again."))) as model:
+        config = (
+            "voice: {transcription: provider, provider: speech, model: small}\n"
+            f"providers: {{speech: {{wire: openai_compatible, base_url: '{speech.url}/v1'}}}}\n"
+        )
+        async with gateway_stage(tmp_path, model, config=config) as stage:
+            stage.server.files = {"v1": b"OggS not really a sound"}
+            note = (Attachment("v1", "voice.ogg", "audio/ogg; codecs=opus"),)
+            await stage.direct("anna").send("", attachments=note)
+            await stage.server.see("Hello.")
+            assert "Say hello." in last_prompt(model)
+            assert b"OggS not really a sound" in speech.asked[0].body
+            assert not stage.bugs
+
+
+async def test_a_file_that_cannot_be_fetched_harms_nothing(tmp_path: Path) -> None:
+    files = (Attachment("gone", "notes.txt", "text/plain"),)
+    async with serve((Reply("First."), Reply("Second."))) as model, gateway_stage(tmp_path, model) as stage:
+        anna = stage.direct("anna")
+        await anna.send("Read this", attachments=files)
+        await stage.server.see("First.")
+        assert "notes.txt (the platform did not give it out)" in last_prompt(model)
+        await anna.send("Still there?")
+        await stage.server.see("Second.")
+        assert [type(each) for each in stage.bugs] == [KeyError]
+
+
 async def test_an_agent_s_own_question_is_answered_in_words(tmp_path: Path) -> None:
     asked = ToolCall("ask_user", {"question": "Which colour?"})
     replies = (Reply(tool_calls=(asked,)), Reply("Done with it."))
@@ -208,6 +274,14 @@ async def test_a_stranger_gets_a_code_in_a_direct_message_only(tmp_path: Path) -
         assert await admitted(stage, post.text.partition("agent: ")[2][:8])
         await stage.direct("eve").send("Hello once more")
         await stage.server.see("Hello.")
+
+
+async def test_a_stranger_s_hint_names_the_gateway_s_profile(tmp_path: Path) -> None:
+    async with serve(()) as model, gateway_stage(tmp_path, model, profile="irc") as stage:
+        await stage.direct("eve").send("Hello")
+        post = await stage.server.see("Give this code")
+        code = post.text.partition("agent: ")[2][:8]
+        assert f"The operator runs: hermes-acp --profile irc gateway pair {code} --name" in post.text
 
 
 async def admitted(stage: Stage, code: str) -> bool:

@@ -23,11 +23,11 @@ CODE = (
 )
 
 
-UNITS: tuple[Unit, ...] = ("characters", "utf16", "bytes")
+UNITS: tuple[Unit, ...] = ("characters", "utf16", "bytes", "escaped")
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@given(text=st.text(st.sampled_from("ab .\n`~é😀"), max_size=600))
+@given(text=st.text(st.sampled_from("ab .\n`~é😀&<>"), max_size=600))
 def test_splitting_fits_and_stays(unit: Unit, text: str) -> None:
     limits = Limits(max_length=80, unit=unit)
     whole = split_text(text, limits)
@@ -125,3 +125,19 @@ async def test_the_same_message_twice_is_answered_once(tmp_path: Path) -> None:
             await anna.send("Go", message_id)
         await stage.server.see("Second.")
         assert len(model.requests) == 2
+
+
+async def test_rooms_that_cannot_be_joined_are_in_the_status(tmp_path: Path) -> None:
+    async with serve(()) as model, gateway_stage(tmp_path, model) as stage:
+        server, database = stage.server, stage.gateway.stores.database
+        await server.until(lambda: server.context)
+        assert server.context is not None
+        await server.context.report_rooms({"!closed:here": "M_FORBIDDEN \x1b[31mNo.\nway"})
+        shown = database.fact("state:matrix")
+        assert shown == (
+            "Connected, but not in these rooms (!closed:here: M_FORBIDDEN [31mNo. way). "
+            "Joining is tried again every minute."
+        )
+        await server.context.report_rooms({})
+        assert database.fact("state:matrix") == ""
+        assert stage.lines[-2:] == [f"matrix: {shown}", "matrix: All rooms are joined."]

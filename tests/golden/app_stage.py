@@ -1,7 +1,4 @@
-"""A transcript's stage in one process: an app with a scripted model, over the memory pair.
-
-Knows: how a header becomes a scene, the laws of the wire. Does not know: what is said.
-"""
+"""The environment for a transcript in one process: an app with a scripted model, over a pair of memory transports."""
 
 import json
 from collections.abc import AsyncGenerator

@@ -1,7 +1,4 @@
-"""A transcript's stage for a real process and a real model server.
-
-Knows: how a header becomes an environment and a workspace. Does not know: what is said.
-"""
+"""The environment for a transcript with a real process and a real model server."""
 
 from pathlib import Path
 

@@ -1,6 +1,5 @@
 """Records golden transcripts again: `python -m tests.golden.record [NAME…]`, NAME being a part of a file's path.
 
-Knows: which files there are. Does not know: what is right; read what changed before it is committed.
 A new transcript is a header, the client's lines, and `{"from": "agent"}` wherever the client is to wait.
 """
 

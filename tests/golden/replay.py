@@ -1,7 +1,4 @@
-"""One transcript held again with a real agent, whatever it is reached by.
-
-Knows: whose turn it is, what the agent may send. Does not know: houses, processes.
-"""
+"""Replay a transcript with a real agent, over any transport."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,5 @@
-"""Golden transcripts: files of frames, and the names that stand in them for what differs from run to run.
+"""Golden transcripts: files of frames, with names for the values that differ from run to run.
 
-Knows: the form of a file, how a frame is compared with a line. Does not know: who sends frames, over what.
 A file's first line is its header; protocol/transcripts/README.md describes both.
 """
 

@@ -1,7 +1,4 @@
-"""A scripted model server: a real HTTP server that answers in its vendors' formats.
-
-Knows: its own names. Does not know: the project it tests.
-"""
+"""A scripted model server: a real HTTP server that answers in its vendors' formats."""
 
 from .requests import Asked, Recorded
 from .script import Fault, Hold, Reply, Rule, Script, ScriptError, ToolCall, Usage, load_script

@@ -1,7 +1,5 @@
 """The scripted model server as a process: `python -m tests.model_server --script FILE.json`.
 
-Knows: the command line, when to end (SIGTERM, SIGINT, end of stdin).
-Does not know: how requests are answered.
 While it runs, `POST /_gates/NAME` opens a gate of the script and `GET /_log` tells what was received.
 """
 

@@ -1,7 +1,6 @@
 """What Anthropic's messages endpoint accepts.
 
-Knows: the shape of a request, and the laws of a history whose breach the vendor answers with 400.
-Does not know: answers. Source: the vendor's messages reference and the texts of its own refusals.
+Source: the vendor's messages reference and the texts of its own refusals.
 """
 
 from __future__ import annotations

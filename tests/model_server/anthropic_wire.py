@@ -1,7 +1,5 @@
 """Anthropic's messages on the wire.
 
-Knows: requests, events, messages, errors and models as api.anthropic.com spells them.
-Does not know: sockets, pacing.
 Source: the types of the official `anthropic` package, 2.12, and the vendor's pages on streaming and errors.
 """
 

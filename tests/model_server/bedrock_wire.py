@@ -1,6 +1,5 @@
 """Amazon Bedrock's Converse on the wire.
 
-Knows: requests, events, frames, errors and models as bedrock-runtime spells them. Does not know: sockets, pacing.
 Source: the service description in the official `botocore` package, 1.44, and Smithy's event stream specification.
 """
 

@@ -1,7 +1,4 @@
-"""The vendors' own client packages, pointed at a scripted server.
-
-Knows: the official clients. Does not know: wire formats, what a test expects.
-"""
+"""The vendors' own client packages, pointed at a scripted server."""
 
 from __future__ import annotations
 

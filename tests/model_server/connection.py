@@ -1,7 +1,4 @@
-"""One client connection: HTTP/1.1 in and out.
-
-Knows: h11, keep-alive, noticing that the client left. Does not know: scripts, vendors.
-"""
+"""One client connection: HTTP/1.1 in and out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How an answer's bytes leave: pacing, gates and broken streams.
-
-Knows: steps of a delivery, HTTP/1.1 chunk framing. Does not know: vendors, requests.
-"""
+"""How the bytes of an answer are sent: pacing, gates and broken streams."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Google's generateContent on the wire.
 
-Knows: requests, chunks, errors and models as generativelanguage.googleapis.com spells them.
-Does not know: sockets, pacing.
-Source: the types of the official `google-genai` package, 3.4, and the vendor's pages on thought signatures and errors.
+Source: the types of the official `google-genai` package, 3.4, and the vendor's pages on thought signatures and
+errors.
 """
 
 from __future__ import annotations

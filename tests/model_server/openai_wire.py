@@ -1,7 +1,5 @@
 """OpenAI's chat completions on the wire.
 
-Knows: requests, chunks, completions, errors and models as api.openai.com spells them, plus the
-`reasoning_content` of compatible servers. Does not know: sockets, pacing.
 Source: the types of the official `openai` package, 3.54.
 """
 
@@ -14,7 +12,7 @@ import msgspec
 
 from .requests import Asked, BadRequestError
 from .script import Fault, Reply, Usage
-from .wire import REQUEST_MARK, Failure, Piece, cut_evenly
+from .wire import NOTES_BEHIND_PROMPTS, REQUEST_MARK, Failure, Piece, cut_evenly
 
 _CREATED = 1_762_000_000
 _FINGERPRINT = "fp_5c21f7d0ab"
@@ -88,15 +86,18 @@ class OpenAIWire:
             _check_tools(request.tools or [])
             _check_history(request.messages)
         options = request.stream_options
-        heard = [message for message in request.messages if message.role in ("user", "tool")]
-        prompt_at = max((at for at, m in enumerate(request.messages) if m.role == "user"), default=-1)
+        messages = [
+            message for message in request.messages if not message.text().startswith(NOTES_BEHIND_PROMPTS)
+        ]
+        heard = [message for message in messages if message.role in ("user", "tool")]
+        prompt_at = max((at for at, m in enumerate(messages) if m.role == "user"), default=-1)
         return Asked(
             model=request.model,
             is_streamed=bool(request.stream),
             wants_usage=options is not None and options.include_usage,
             last_text=heard[-1].text() if heard else "",
-            prompt_text=request.messages[prompt_at].text() if prompt_at >= 0 else "",
-            step=sum(message.role == "assistant" for message in request.messages[prompt_at + 1 :]),
+            prompt_text=messages[prompt_at].text() if prompt_at >= 0 else "",
+            step=sum(message.role == "assistant" for message in messages[prompt_at + 1 :]),
         )
 
     def render_stream(self, reply: Reply, asked: Asked) -> list[Piece]:

@@ -1,7 +1,4 @@
-"""What clients sent.
-
-Knows: a recorded request and what a script needs to know of it. Does not know: how a vendor spells it.
-"""
+"""What clients sent."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """OpenAI's Responses on the wire.
 
-Knows: requests, events, responses as api.openai.com spells them. Does not know: sockets, pacing.
 Source: the types of the official `openai` package, 3.54; errors and models are those of chat completions.
 """
 
@@ -14,7 +13,7 @@ from .anthropic_requests import sign
 from .openai_wire import OpenAIWire
 from .requests import Asked, BadRequestError
 from .script import Fault, Reply, Usage
-from .wire import REQUEST_MARK, Piece, cut_evenly
+from .wire import NOTES_BEHIND_PROMPTS, REQUEST_MARK, Piece, cut_evenly
 
 _CREATED = 1_762_000_000
 
@@ -86,6 +85,7 @@ class ResponsesWire:
         items = request.items()
         if is_strict:
             _check_history(items)
+        items = [item for item in items if not item.text().startswith(NOTES_BEHIND_PROMPTS)]
         prompt_at = max((at for at, item in enumerate(items) if item.role == "user"), default=-1)
         heard = [item for item in items if item.role == "user" or item.type == "function_call_output"]
         # One answer is several items; results stand between two answers.

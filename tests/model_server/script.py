@@ -1,16 +1,11 @@
 """What the scripted model says, and which reply a request gets.
 
-Knows: replies, pacing, faults, rules, the JSON form of a script.
-Does not know: HTTP, any vendor's wire format.
-
 JSON form (every field but `rules`/`default` is optional, unknown fields are refused)::
 
-    {"rules": [{"when": "fix the bug", "pick": "step", "replies": [
-         {"thinking": "hm", "text": "I look.", "tool_calls": [{"name": "read", "arguments": {"path": "a"}}]},
-         {"text": ["do", "ne"], "usage": {"input_tokens": 90, "output_tokens": 4, "cached_tokens": 64}}]}],
-     "default": [{"text": "hello", "delay_s": 0.01, "holds": [{"gate": "go", "after": 1}]},
-                 {"fault": {"status": 429, "retry_after_s": 2}}],
-     "pick": "cycle"}
+{"rules": [{"when": "fix the bug", "pick": "step", "replies": [ {"thinking": "hm", "text": "I look.", "tool_calls":
+[{"name": "read", "arguments": {"path": "a"}}]}, {"text": ["do", "ne"], "usage": {"input_tokens": 90,
+"output_tokens": 4, "cached_tokens": 64}}]}], "default": [{"text": "hello", "delay_s": 0.01, "holds": [{"gate":
+"go", "after": 1}]}, {"fault": {"status": 429, "retry_after_s": 2}}], "pick": "cycle"}
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The scripted model server.
-
-Knows: which path belongs to which vendor, what was received, who left.
-Does not know: how bytes are spelled or paced.
-"""
+"""The scripted model server."""
 
 from __future__ import annotations
 

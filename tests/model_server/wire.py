@@ -1,7 +1,4 @@
-"""The seam between the server and a vendor's wire format.
-
-Knows: what a vendor module must be able to write. Does not know: any vendor, sockets, pacing.
-"""
+"""The seam between the server and a vendor's wire format."""
 
 from __future__ import annotations
 
@@ -12,6 +9,11 @@ import msgspec
 from .requests import Asked
 from .script import Fault, Reply
 
+NOTES_BEHIND_PROMPTS = (
+    "[The user's request resembles",
+    "[Nothing of this session has been kept for later ones yet.",
+)
+"""How an agent's notes about fitting skills and about memory begin; a scripted model reads past them."""
 REQUEST_MARK = "Rq5tNr0mAk"
 """Stands in rendered ids for the request's number, at the same length: rendered bytes can be used again."""
 

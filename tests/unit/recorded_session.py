@@ -1,4 +1,4 @@
-"""A session that observers are told of: its record, and nobody who watches."""
+"""A session that is reported to observers: its record, without clients."""
 
 from hermes_acp.core.events import AnyEvent, SessionOpened
 from hermes_acp.core.ports.record_ports import Audience

@@ -1,8 +1,10 @@
 """The reference pages are up to date; headless.md and configuration.md name what the code names."""
 
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 from hermes_acp.config.environment import MODEL_VARIABLES, SWITCHES
 from hermes_acp.config.home_folders import PROFILE_VARIABLE
@@ -47,3 +49,20 @@ def test_the_reference_is_what_the_code_says() -> None:
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False
     )
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_readme_links_the_command_where_no_folder_is_yet(tmp_path: Path) -> None:
+    command = tmp_path / ".local/share/hermes-acp/bin/hermes-acp"
+    command.parent.mkdir(parents=True)
+    command.touch()
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith(("mkdir ", "ln "))]
+    done = subprocess.run(
+        ["sh", "-ec", "\n".join(lines)],
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert (tmp_path / ".local/bin/hermes-acp").resolve() == command

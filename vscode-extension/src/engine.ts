@@ -1,5 +1,5 @@
 /**
- * The one place where the parts are put together.
+ * The composition root of the extension.
  *
  * Knows: every part. Does not know: what any of them does inside.
  */
@@ -17,6 +17,7 @@ import { announces, NotThere } from "./acp/methods";
 import { Terminals } from "./acp/terminals";
 import { Checkpoints } from "./edits/checkpoints";
 import { ReviewBridge } from "./edits/bridge";
+import { listenForChanges } from "./edits/changed_files";
 import { Reviews } from "./edits/reviews";
 import { DocumentReviews } from "./edits/documents";
 import { ReviewPages } from "./edits/pages";
@@ -64,10 +65,10 @@ export interface Engine {
   dispose(): Promise<void>;
 }
 
-/** What the panel needs of the editor that it is in. */
+/** The panel's host: the editor. */
 const HOST = { exits: editorExits, attachments: editorAttachments };
 
-/** Put the parts together; nothing is started yet. */
+/** Assemble the parts without starting anything. */
 export function build(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Engine {
   const store = new Store();
   const memory = memoryOf(context, "state.json");
@@ -103,7 +104,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const written = new WrittenEdits(reviews, showsWritten, (warning) => log.warn(warning));
   conversations.onLoaded = (sessionId) => void Promise.all([written.refresh(sessionId), checkpoints.recall(sessionId)]);
   conversations.onClosed = (sessionId) => written.drop(sessionId);
-  const saved = vscode.workspace.onDidSaveTextDocument(({ uri }) => written.noteSaved(uri.fsPath));
+  const changes = listenForChanges((path) => written.noteChanged(path));
   const bridge = new ReviewBridge(store, reviews, approvals, documents, written);
   const answerers: EditorAnswerers = {
     ...news({ conversations, bridge, written, work: () => work }),
@@ -124,8 +125,8 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const apart = new ApartSessions(parts, front);
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
   const pages = pagesOf(context, log, { life, front, surfaces, store, work });
-  const parted = [pages.pageTab, work, front, surroundings, terminals, saved, drafts, extras.mentions, extras.context];
-  const dispose = () => endAll(parted, life);
+  const parted = [pages.pageTab, work, front, surroundings, terminals, changes, drafts];
+  const dispose = () => endAll([...parted, extras.mentions, extras.context], life);
   return { ...pages, life, actions, apart, front, surfaces, approvals, reviews, documents, store, dispose };
 }
 
@@ -134,12 +135,12 @@ async function endAll(parts: readonly vscode.Disposable[], life: ServerLife): Pr
   await life.stop();
 }
 
-/** Return what outlives this process in this workspace, in a file of that name. */
+/** Return the persistent values of this workspace, stored in a file of that name. */
 function memoryOf({ storageUri }: vscode.ExtensionContext, name: string): Memory {
   return new Memory(storageUri && join(storageUri.fsPath, name));
 }
 
-/** Return what can go along with a prompt: mentions, and what the user looks at. */
+/** Return the sources of extra prompt content: mentions and editor context. */
 function promptExtras(
   memory: Memory,
   conversations: Conversations,
@@ -161,7 +162,7 @@ interface Newsreaders {
   readonly work: () => Work;
 }
 
-/** Pass on what an agent tells without a question. */
+/** Forward an agent's notifications. */
 function news({
   conversations,
   bridge,
@@ -178,7 +179,7 @@ function news({
   };
 }
 
-/** Return work without a conversation; how much of it waits for the user is shown around the panel. */
+/** Return the pages of background work. The panel's badge shows how much of it waits for the user. */
 function workOf(
   surroundings: EditorSurroundings,
   surfaces: Surfaces,
@@ -193,7 +194,7 @@ function workOf(
   return work;
 }
 
-/** Return the setup and the pages; the panel shows the setup until a model is there. */
+/** Return the setup and the pages. The panel shows the setup until a model is configured. */
 function pagesOf(
   context: vscode.ExtensionContext,
   log: vscode.LogOutputChannel,
@@ -223,12 +224,12 @@ function pagesOf(
   return { installer, setup, pageTab };
 }
 
-/** Return whether edits that were written without asking are reviewed too. */
+/** Return whether edits made without asking are reviewed too. */
 function showsWritten(): boolean {
   return vscode.workspace.getConfiguration("hermes").get<boolean>("edits.reviewWritten", true);
 }
 
-/** Return the terminals in which an agent runs commands; what they say is said in its session. */
+/** Return the terminals for an agent's commands, whose messages appear in its session. */
 function terminalsOf(store: Store): Terminals {
   return new Terminals({
     onOutput: (sessionId, terminalId, text) => store.dispatch(sessionId, { type: "output", terminalId, text }),
@@ -237,7 +238,7 @@ function terminalsOf(store: Store): Terminals {
   });
 }
 
-/** Serve an agent's reads and writes: documents under review as they count, all others as the editor has them. */
+/** Serve an agent's reads and writes: documents under review in their decided state, others as in the editor. */
 function filesThrough(documents: DocumentReviews): Pick<EditorAnswerers, "readFile" | "writeFile"> {
   return {
     readFile: async ({ path, line, limit }) => ({ content: linesFrom(await readShown(documents, path), line, limit) }),
@@ -292,7 +293,7 @@ async function start(
   const trace = settings.get<boolean>("trace", false)
     ? (direction: string, frame: unknown) => log.trace(direction, JSON.stringify(frame))
     : undefined;
-  // The SDK is most of this extension; a window that never asks for anything never loads it.
+  // The SDK is most of this extension, and a window that never uses the agent never loads it.
   const { connect } = await import("./acp/link");
   const process_ = await startProcess({
     command,
@@ -304,7 +305,7 @@ async function start(
   const has = process_.link.greeting.agentInfo?.version ?? "";
   if (!isNewEnough(has)) {
     await process_.stop();
-    // Another installation is of no use where the setting names this one.
+    // Another installation does not help if the setting names this one.
     const fix = command.source === messages.FROM_SETTING ? "settings" : "update";
     throw new ServerError(messages.tooOld(command.path, has, OLDEST), fix);
   }

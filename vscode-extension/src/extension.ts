@@ -36,7 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
     new LanguageFeatures(() => locateServer(context), log),
     new Walkthrough(parts.setup, parts.store),
   );
-  // Sessions that were open before a reload are resumed; nothing else needs the server yet.
+  // Sessions that were open before a reload are resumed. Nothing else needs the server yet.
   if (parts.front.hasSessions) void parts.life.link().catch((error: unknown) => log.error(String(error)));
 }
 

@@ -10,9 +10,9 @@ from pydantic import BaseModel
 from hermes_acp.config.provider_presets import presets
 from hermes_acp.config.sections.rule_settings import RuleSettings
 from hermes_acp.config.settings import Settings
-from hermes_acp.config.settings_section import Section
+from hermes_acp.config.settings_section import Section, field_meanings
 
-from .docstrings import class_text, field_texts
+from .docstrings import class_text
 from .json_schemas import Schema, name_type
 from .markdown import code, page, sentence, table
 
@@ -84,7 +84,7 @@ def _marks(annotation: Any) -> str:
 
 def _render_part(part: Part) -> str:
     bases = (each for each in reversed(part.model.__mro__) if issubclass(each, Section))
-    texts = {name: text for each in bases for name, text in field_texts(each).items()}
+    texts = {name: text for each in bases for name, text in field_meanings(each).items()}
     properties = cast("dict[str, Schema]", part.model.model_json_schema()["properties"])
     rows: list[Sequence[str]] = []
     prefix = f"{part.name}." if part.name else ""

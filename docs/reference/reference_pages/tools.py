@@ -5,10 +5,11 @@ from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel
 
+from hermes_acp.config.settings_section import field_meanings
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports.tool_ports import Tool
 
-from .docstrings import class_text, field_texts
+from .docstrings import class_text
 from .json_schemas import Member, members_of, name_type
 from .markdown import code, page, sentence, table
 
@@ -51,7 +52,7 @@ def _texts(model: Any, prefix: str = "") -> dict[str, str]:
             _texts(each, f"{prefix}[]" if get_origin(model) is list else prefix) for each in get_args(model)
         )
         return {name: text for texts in found for name, text in texts.items()}
-    own = {f"{prefix}.{name}".strip("."): text for name, text in field_texts(model).items()}
+    own = {f"{prefix}.{name}".strip("."): text for name, text in field_meanings(model).items()}
     for name, field in model.model_fields.items():
         own |= _texts(field.annotation, f"{prefix}.{name}".strip("."))
     return own

@@ -1,8 +1,4 @@
-"""The asynchronous client: typed calls, updates as values of `hermes_protocol.v1`.
-
-Knows: opening, finding and forking sessions, what the agent said of itself. Does not know: how it was reached
-(`opening`), an editor.
-"""
+"""The asynchronous client: typed calls, and updates as values of `hermes_protocol.v1`."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar, cast
@@ -25,7 +21,7 @@ ANSWER_TIMEOUT_S: Final = 60.0
 
 
 class Agent:
-    """An agent that answers, made by `open_agent` or `attach_agent`; `greeting` is what it said of itself."""
+    """A running agent, returned by `open_agent` or `attach_agent`; `greeting` is its response to `initialize`."""
 
     def __init__(
         self, connection: Connection, handler: ClientHandler, exit_error: Callable[[], Awaitable[AgentGone]]
@@ -38,19 +34,19 @@ class Agent:
 
     @property
     def accepts_partial_edits(self) -> bool:
-        """Whether it takes parts of an edit and a comment with an approval (`asking.Permission`)."""
+        """Whether the agent accepts parts of an edit, and a comment, with an approval (`asking.Permission`)."""
         return bool(self.additions.get("edits"))
 
     @property
     def additions(self) -> dict[str, Any]:
-        """What it offers beyond the protocol: the `hermes` member of its capabilities' `_meta`."""
+        """The agent's extensions of the protocol: the `hermes` member of its capabilities' `_meta`."""
         capabilities = self.greeting.agent_capabilities
         meta = capabilities.meta if capabilities else None
         told = meta.get("hermes") if isinstance(meta, dict) else None
         return cast("dict[str, Any]", told) if isinstance(told, dict) else {}
 
     async def call(self, method: str, params: object, result: type[T], timeout_s: float | None = None) -> T:
-        """Call any method, an extension included. Raises AgentRefused, AgentGone, AgentSilent."""
+        """Call any method, including extensions. Raises AgentRefused, AgentGone, AgentSilent."""
         try:
             raw = await self._connection.request(method, params, Raw, timeout_s=timeout_s)
             return salvage.decode(result, raw)
@@ -64,14 +60,14 @@ class Agent:
             raise AgentRefused(method, 0, f"the answer does not fit: {error}") from error
 
     async def serve(self) -> None:
-        """Read and answer until the conversation is over; called once, by whoever opened it."""
+        """Read and answer until the connection ends. Call this once, when the connection is open."""
         try:
             await self._connection.run()
         finally:
             self._end.set()
 
     async def gone(self) -> None:
-        """Wait for the agent's end. Raises AgentGone with its last words."""
+        """Wait until the agent ends. Raises AgentGone with its last output."""
         await self._end.wait()
         raise await self._exit_error()
 
@@ -80,25 +76,25 @@ class Agent:
         self._connection.notify(method, params)
 
     async def new_session(self, cwd: str, mcp_servers: Sequence[v1.McpServer] = ()) -> Session:
-        """Open a session in an absolute folder. Raises SignInNeeded where the agent has no model."""
+        """Open a session in an absolute folder. Raises SignInNeeded if the agent has no model."""
         request = v1.NewSessionRequest(cwd=cwd, mcp_servers=[*mcp_servers])
         answer = await self.call("session/new", request, v1.NewSessionResponse, ANSWER_TIMEOUT_S)
         return self._session(answer.session_id, answer)
 
     async def load_session(self, session_id: str, cwd: str) -> Session:
-        """Open a stored session; what it held is replayed and waits in its `take_updates`."""
+        """Open a stored session; its history is replayed and can be read with `take_updates`."""
         request = v1.LoadSessionRequest(session_id=session_id, cwd=cwd, mcp_servers=[])
         answer = await self.call("session/load", request, v1.LoadSessionResponse, ANSWER_TIMEOUT_S)
         return self._session(session_id, answer)
 
     async def resume_session(self, session_id: str, cwd: str) -> Session:
-        """Open a stored session without having its past replayed."""
+        """Open a stored session without replaying its history."""
         request = v1.ResumeSessionRequest(session_id=session_id, cwd=cwd, mcp_servers=[])
         answer = await self.call("session/resume", request, v1.ResumeSessionResponse, ANSWER_TIMEOUT_S)
         return self._session(session_id, answer)
 
     async def fork_session(self, session_id: str, cwd: str, *, before: str = "") -> Session:
-        """Open a copy of a session; the agent offers it only with the protocol's unstable half.
+        """Open a copy of a session; the agent supports this only with the unstable part of the protocol.
 
         The copy ends `before` the prompt with that message ID, if one is given.
         """
@@ -113,12 +109,12 @@ class Agent:
         await self.call("session/delete", request, v1.DeleteSessionResponse, ANSWER_TIMEOUT_S)
 
     async def close_session(self, session_id: str) -> None:
-        """End an open session's work; it stays stored."""
+        """Close an open session and stop its work; the session stays stored."""
         request = v1.CloseSessionRequest(session_id=session_id)
         await self.call("session/close", request, v1.CloseSessionResponse, ANSWER_TIMEOUT_S)
 
     async def list_sessions(self, cwd: str | None = None) -> list[v1.SessionInfo]:
-        """List stored sessions, newest first, following every page."""
+        """List all stored sessions, newest first."""
         found: list[v1.SessionInfo] = []
         cursor: str | None = None
         while True:

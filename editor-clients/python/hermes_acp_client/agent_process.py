@@ -1,7 +1,4 @@
-"""The agent's process for the synchronous client: started, written to, read from, and ended for sure.
-
-Knows: pipes, the last lines of standard error. Does not know: JSON-RPC.
-"""
+"""The agent's process for the synchronous client: start it, write to it, read from it, and end it reliably."""
 
 import subprocess
 import threading
@@ -17,10 +14,10 @@ END_GRACE_S: Final = 5.0
 
 
 class AgentProcess:
-    """One running command with its standard input, output and error in pipes."""
+    """A running command whose standard input, output and error are pipes."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
-        """Start it; `env` replaces the environment where given. Raises AgentGone."""
+        """Start the command; `env`, if given, replaces the environment. Raises AgentGone."""
         pipe = subprocess.PIPE
         try:
             self._process = subprocess.Popen(list(command), env=env, stdin=pipe, stdout=pipe, stderr=pipe)
@@ -44,12 +41,12 @@ class AgentProcess:
                 raise self.exit_error() from error
 
     def frames(self) -> Iterator[bytes]:
-        """Yield what the agent writes, line by line, until it ends."""
+        """Yield the agent's output, line by line, until it ends."""
         assert self._process.stdout is not None
         yield from self._process.stdout
 
     def exit_error(self) -> AgentGone:
-        """Say how the agent ended and what it last wrote to standard error."""
+        """Return an error that says how the agent ended and what it last wrote to standard error."""
         try:
             self._process.wait(END_GRACE_S)
         except subprocess.TimeoutExpired:
@@ -59,7 +56,7 @@ class AgentProcess:
         return AgentGone(f"{self._name} ended with status {self._process.returncode}:\n{said}")
 
     def end(self) -> int:
-        """Close its input and wait; end it by force when it stays. Gives its exit status."""
+        """Close the agent's input and wait; kill the agent if it does not end. Return its exit status."""
         process = self._process
         with self._writing:
             if process.stdin is not None:
@@ -74,7 +71,7 @@ class AgentProcess:
         return process.returncode
 
     def close_pipes(self) -> None:
-        """Close what was read from; only once nobody reads any more."""
+        """Close the output pipes. Call this only when nobody reads from them any more."""
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()

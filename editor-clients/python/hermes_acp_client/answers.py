@@ -1,8 +1,4 @@
-"""How requests of the agent are answered, in the plain JSON form that both clients share.
-
-Knows: capabilities that follow from what is served, permission outcomes. Does not know: wires, threads,
-tasks.
-"""
+"""Answers to the agent's requests, in the plain JSON form that both clients use."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final
@@ -15,7 +11,7 @@ TERMINAL_METHODS: Final = frozenset(
 
 
 def capabilities_of(served: Collection[str]) -> dict[str, Any]:
-    """Announce exactly what is served; a terminal needs all of its five methods."""
+    """Return the capabilities for the served methods; a terminal needs all five of its methods."""
     return {
         "fs": {"readTextFile": READ_FILE in served, "writeTextFile": WRITE_FILE in served},
         "terminal": set(served) >= TERMINAL_METHODS,
@@ -23,7 +19,7 @@ def capabilities_of(served: Collection[str]) -> dict[str, Any]:
 
 
 def outcome_of(request: Mapping[str, Any], chosen: str | None) -> dict[str, Any]:
-    """Turn a chosen option id into the reply; None, or an id that was not offered, is no permission."""
+    """Convert the ID of the chosen option to a reply; None, or an ID that was not offered, grants no permission."""
     offered = {option["optionId"] for option in request.get("options", ())}
     if chosen not in offered:
         return {"outcome": {"outcome": "cancelled"}}
@@ -31,11 +27,11 @@ def outcome_of(request: Mapping[str, Any], chosen: str | None) -> dict[str, Any]
 
 
 def option_of(request: Mapping[str, Any], kind: str) -> str | None:
-    """Find the id of the offered option of one kind, such as `allow_once` or `reject_once`."""
+    """Return the ID of the offered option of a kind, such as `allow_once` or `reject_once`."""
     options = request.get("options", ())
     return next((option["optionId"] for option in options if option.get("kind") == kind), None)
 
 
 def refuse(request: Mapping[str, Any]) -> str | None:
-    """Answer a permission request with no: what both clients do when nobody was named to be asked."""
+    """Reject a permission request, as both clients do if there is no callable to ask."""
     return option_of(request, "reject_once")

@@ -1,7 +1,4 @@
-"""What the agent asks the user of a program, typed: approvals and forms.
-
-Knows: the requests, the answers there can be. Does not know: who is asked, wires.
-"""
+"""The agent's questions to a program's user, typed: approvals and forms."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -14,13 +11,13 @@ from hermes_protocol.errors import INVALID_PARAMS, PeerError
 
 
 class Permission(Struct, frozen=True):
-    """An answer to a request for permission: the id of the chosen option, None for no answer at all.
+    """An answer to a permission request: the ID of the chosen option, or None for no answer.
 
-    `is_unattended` says that nobody was there to be asked.
-    `comment` is what the user says with it. `edits` holds, by the path of a diff, the text that a file shall have
-    instead of what was proposed, and `rejected` what was left out of it, in words. Where a diff came as hunks,
-    `changes` holds the lines to change instead: the first line from 1, how many, and the new lines. Agents that do not
-    know these ignore them; `agent.accepts_partial_edits` tells.
+    `is_unattended` means that nobody could be asked. `comment` is the user's comment. `edits` maps the path of a diff
+    to the text that the file should have instead of the proposed one, and `rejected` describes in words what was left
+    out. If a diff was sent as hunks, `changes` contains the lines to change instead: the first line, counted from 1,
+    the number of lines, and the new lines. Agents that do not support these fields ignore them; see
+    `agent.accepts_partial_edits`.
     """
 
     option_id: str | None
@@ -37,12 +34,12 @@ OnElicitation = Callable[[v1.CreateElicitationRequest], Awaitable[v1.CreateElici
 
 
 def option_named(request: v1.RequestPermissionRequest, kind: str) -> str | None:
-    """Find the id of the first offered option of one kind, such as `allow_once` or `reject_once`."""
+    """Return the ID of the first option of a kind, such as `allow_once` or `reject_once`."""
     return next((option.option_id for option in request.options if option.kind == kind), None)
 
 
 async def answer_permission(params: Raw, ask: OnPermission | None) -> v1.RequestPermissionResponse:
-    """Put a request to whoever answers; without anybody, and for an option that was not offered, it is a no."""
+    """Pass a request to the given callable; without one, or for an option that was not offered, reject it."""
     request = _decoded(v1.RequestPermissionRequest, params)
     chosen = await ask(request) if ask else option_named(request, "reject_once")
     answer = chosen if isinstance(chosen, Permission) else Permission(chosen)
@@ -54,7 +51,7 @@ async def answer_permission(params: Raw, ask: OnPermission | None) -> v1.Request
 
 
 async def answer_elicitation(params: Raw, ask: OnElicitation) -> v1.CreateElicitationResponse:
-    """Put a form or a page to whoever answers."""
+    """Pass a form or a page to the given callable."""
     return await ask(_decoded(v1.CreateElicitationRequest, params))
 
 

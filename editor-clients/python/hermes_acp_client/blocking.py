@@ -1,10 +1,4 @@
-"""The synchronous client: `agent.session.new(cwd=…)` calls `session/new` and gives its result.
-
-Knows: JSON-RPC over the agent's stdio, on the transport-neutral base of the package `jsonrpc-base`:
-attribute paths are method names, their dots are the protocol's slashes. One thread reads: it hands on
-updates in order, settles replies, and starts a thread for each request of the agent, so that a person may
-take their time. Does not know: an event loop.
-"""
+"""The synchronous client: `agent.session.new(cwd=…)` calls `session/new` and returns its result."""
 
 import json
 import threading
@@ -37,12 +31,12 @@ _Server: Any = _rpc.Server
 
 
 class BlockingAgent(_Server):
-    """A running agent. Any method is an attribute path; `prompt`, `cancel` and `close` do what needs more.
+    """A running agent. Every method is an attribute path; `prompt`, `cancel` and `close` do more than call a method.
 
-    `on_update(session_id, update)` gets each session update on the reading thread, in order, and must not
-    call the agent. `on_permission(request)` gives the id of the chosen option; None, and no callable at
-    all, is a no. `serves` maps further methods, such as `fs/read_text_file`, to callables from params to
-    result; what is in it is what the agent is told the client can do.
+    `on_update(session_id, update)` receives each session update on the reading thread, in order, and must not call
+    the agent. `on_permission(request)` returns the ID of the chosen option; None means no, and so does a missing
+    callable. `serves` maps further methods, such as `fs/read_text_file`, to callables that take the parameters and
+    return the result. The client announces exactly these methods to the agent.
     """
 
     session: Any
@@ -79,17 +73,17 @@ class BlockingAgent(_Server):
 
     @property
     def greeting(self) -> JsonObject:
-        """What the agent answered to `initialize`."""
+        """The agent's response to `initialize`."""
         return self._greeting
 
     def new_session(self, cwd: str) -> str:
-        """Open a session in an absolute folder; give its id."""
+        """Open a session in an absolute folder, and return its ID."""
         return self.session.new(cwd=cwd, mcpServers=[])["sessionId"]
 
     def prompt(
         self, session_id: str, content: str | Sequence[JsonObject], timeout_s: float = TURN_TIMEOUT_S
     ) -> str:
-        """Run one turn and give its stop reason. Out of time, it is cancelled and AgentSilent raised."""
+        """Run a turn and return its stop reason. If the time runs out, cancel the turn and raise AgentSilent."""
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
         params: JsonObject = {"sessionId": session_id, "prompt": blocks}
         try:
@@ -99,11 +93,11 @@ class BlockingAgent(_Server):
             raise
 
     def cancel(self, session_id: str) -> None:
-        """Ask for the running turn to end; its `prompt` then gives "cancelled"."""
+        """Ask the agent to end the running turn; its `prompt` then returns "cancelled"."""
         self._notify("session/cancel", {"sessionId": session_id})
 
     def close(self) -> int:
-        """End the agent; give its exit status. Safe to call twice."""
+        """End the agent and return its exit status. You can call this more than once."""
         status = self._process.end()
         if threading.current_thread() is not self._reader:
             self._reader.join(END_GRACE_S)
@@ -120,7 +114,7 @@ class BlockingAgent(_Server):
         self.close()
 
     def send_message(self, message: Any) -> Any:
-        """Do what an attribute path asks for; the base calls this."""
+        """Carry out the call of an attribute path. The base class calls this."""
         method = str(message.method).replace(".", "/")
         if isinstance(message.params, tuple):
             raise TypeError(f"{method} takes keyword arguments")
@@ -169,7 +163,7 @@ class BlockingAgent(_Server):
         self._process.send(json.dumps({"jsonrpc": "2.0", **message}).encode())
 
     def _read(self) -> None:
-        """Take every line until the agent ends, then fail whoever still waits."""
+        """Read every line until the agent ends, then make all pending calls fail."""
         for frame in self._process.frames():
             with suppress(ValueError):  # not JSON: no reply can be made of it, and the next line may be one
                 self._take(json.loads(frame))
@@ -191,7 +185,7 @@ class BlockingAgent(_Server):
             self._on_update(message["params"]["sessionId"], message["params"]["update"])
 
     def _answer(self, message: JsonObject) -> None:
-        """Serve one request of the agent; there always is an answer."""
+        """Serve one request of the agent, which always gets an answer."""
         method = str(message["method"])
         params = cast("JsonObject", message.get("params") or {})
         answer: JsonObject = {"id": message["id"]}

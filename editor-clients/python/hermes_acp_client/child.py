@@ -1,8 +1,4 @@
-"""Starts an agent's command.
-
-Knows: that its three streams are pipes and that an interrupt at the terminal is not for it. Does not know: an event
-loop, which importing takes longer than starting does: whoever imports much starts the agent first.
-"""
+"""Starts an agent's command."""
 
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -11,7 +7,7 @@ from hermes_acp_client.errors import AgentGone
 
 
 def start_child(command: Sequence[str], env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """Start the command in a process group of its own; `env` replaces the environment. Raises AgentGone."""
+    """Start the command in its own process group; `env`, if given, replaces the environment. Raises AgentGone."""
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(

@@ -1,7 +1,4 @@
-"""Takes what the agent sends: updates in order, requests that want an answer.
-
-Knows: which callable answers which request. Does not know: where the agent runs.
-"""
+"""Handle what the agent sends: updates, in order, and requests."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -25,7 +22,7 @@ OnUpdate = Callable[[str, v1.SessionUpdate], None]
 
 
 class ClientHandler:
-    """The side of a program that the agent sees."""
+    """The client as the agent sees it."""
 
     def __init__(
         self,
@@ -42,11 +39,11 @@ class ClientHandler:
         self.bugs: list[BaseException] = []
 
     def updates_of(self, session_id: str) -> UpdateQueue:
-        """Return the queue of one session; updates may arrive before the session is known by its answer."""
+        """Return the queue of a session; updates may arrive before the answer that names the session."""
         return self._queues.setdefault(session_id, UpdateQueue())
 
     def keep_bug(self, error: BaseException, trace: str) -> None:
-        """Keep what a callable of ours should not have raised; it is raised at the end of the block."""
+        """Keep an unexpected exception of one of our callables, to raise it at the end of the block."""
         del trace
         self.bugs.append(error)
 
@@ -62,7 +59,7 @@ class ClientHandler:
         return await self._serves[call.method](params) or {}
 
     def notification(self, method: str, params: Raw) -> None:
-        """Take an update; other notifications, and updates of a kind we do not know, are let go."""
+        """Handle an update; ignore other notifications and unknown kinds of updates."""
         if method != "session/update":
             return
         try:

@@ -1,7 +1,4 @@
-"""What can go wrong between a program and the agent it started.
-
-Knows: the errors both clients raise, and which code is which. Does not know: wires, processes.
-"""
+"""The errors that can occur between a program and its agent."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -11,11 +8,11 @@ from hermes_protocol.errors import AUTH_REQUIRED, CANCELLED, INVALID_PARAMS, MET
 
 
 class AgentError(Exception):
-    """Anything an agent's client raises."""
+    """The base class of the client's errors."""
 
     @property
     def sentence(self) -> str:
-        """What a person is told; `str()` says which call it was and the protocol's code too."""
+        """The message for a person; `str()` also contains the call and the protocol's error code."""
         return str(self)
 
 
@@ -36,7 +33,7 @@ class AgentRefused(AgentError):
 
     @property
     def reason(self) -> str:
-        """The agent's stable name for what went wrong, such as `model_auth_failed`; empty where it gave none."""
+        """The agent's stable name for the error, such as `model_auth_failed`, or an empty string if it gave none."""
         data = self.data
         if not isinstance(data, dict):
             return ""
@@ -45,11 +42,11 @@ class AgentRefused(AgentError):
 
 
 class SignInNeeded(AgentRefused):
-    """The agent has no model, or no key for it: somebody has to set it up or sign in first."""
+    """The agent has no model or no key for it, so somebody has to set it up or sign in first."""
 
 
 class NoSuchThing(AgentRefused):
-    """What was named, such as a session, is not there."""
+    """The named object, such as a session, does not exist."""
 
 
 class NotOffered(AgentRefused):
@@ -61,7 +58,7 @@ class Cancelled(AgentRefused):
 
 
 class BadRequest(AgentRefused):
-    """The parameters were not understood, or make no sense; the message says why."""
+    """The parameters are invalid; the message says why."""
 
 
 KINDS: Final[Mapping[int, type[AgentRefused]]] = MappingProxyType(
@@ -76,7 +73,7 @@ KINDS: Final[Mapping[int, type[AgentRefused]]] = MappingProxyType(
 
 
 def refusal(method: str, code: int, message: str, data: object = None) -> AgentRefused:
-    """Return an error reply as the closest exception there is for its code."""
+    """Convert an error reply to the most specific exception for its code."""
     return KINDS.get(code, AgentRefused)(method, code, message, data)
 
 
@@ -94,7 +91,7 @@ class AgentSilent(AgentError):
 
 
 class WrongVersion(AgentError):
-    """The agent speaks another version of the protocol than this client, and none that both know."""
+    """The agent and this client have no version of the protocol in common."""
 
     def __init__(self, spoken: object, understood: int) -> None:
         super().__init__(

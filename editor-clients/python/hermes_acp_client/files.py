@@ -1,8 +1,4 @@
-"""Files for the agent from a folder of this machine: `open_agent(serves=serve_files("/path/to/project"))`.
-
-Knows: `fs/read_text_file` and `fs/write_text_file`, that nothing outside the folder is served. Does not know: who else
-has a file open.
-"""
+"""Serve files from a folder of this machine to the agent: `open_agent(serves=serve_files("/path/to/project"))`."""
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,7 +18,7 @@ OnWrite = Callable[[str, str], Awaitable[None]]
 def serve_files(root: str, *, on_write: OnWrite | None = None) -> Mapping[str, Serve]:
     """Serve the text files below an absolute folder; links that lead out of it are refused.
 
-    `on_write(path, text)` is called instead of writing where it is given: it may show the text, keep it, or write it.
+    If `on_write(path, text)` is given, it is called instead of writing the file: it can show, keep or write the text.
     """
     top = Path(root).resolve()
 

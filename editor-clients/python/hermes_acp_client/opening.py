@@ -1,7 +1,4 @@
-"""How an agent is reached: a command that is started, or a stream to one that runs already.
-
-Knows: the greeting, what the agent is told of this side, the end of a conversation. Does not know: sessions.
-"""
+"""Connect to an agent: start a command, or use a stream to an agent that is already running."""
 
 import subprocess
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -30,13 +27,13 @@ CLIENT_NAME: Final = "hermes-acp-client"
 
 
 class User(Struct, frozen=True):
-    """Who stands behind the program: what is asked and told goes to these callables.
+    """The program's user: questions and updates are passed to these callables.
 
-    `on_permission(request)` gives the id of the chosen option or a `Permission`; None, and no callable at all, is a no.
-    `on_elicitation(request)` answers forms and pages; without it the agent asks nothing of the kind.
-    `on_update(session_id, update)` is called with every update in its order, which then does not reach the sessions.
-    `serves` maps further methods, such as those of `files.serve_files`, to callables from params to result.
-    `capabilities` are told beside those that follow from all this.
+    `on_permission(request)` returns the ID of the chosen option or a `Permission`; None means no, and so does a
+    missing callable. `on_elicitation(request)` answers forms and pages; without it, the agent asks no such questions.
+    If `on_update(session_id, update)` is given, it is called with every update, in order, and the sessions get none.
+    `serves` maps further methods, such as those of `files.serve_files`, to callables that take the parameters and
+    return the result. `capabilities` are announced in addition to those that follow from the callables.
     """
 
     on_permission: OnPermission | None = None
@@ -57,10 +54,10 @@ async def open_agent(
     serves: Mapping[str, Serve] | None = None,
     user: User | None = None,
 ) -> AsyncGenerator[Agent]:
-    """Start the command, initialize it, and end it with the block.
+    """Start the command, initialize the agent, and end it when the block ends.
 
-    It runs in a process group of its own, so that an interrupt at the terminal reaches this program alone. The
-    callables are those of `User`, which has them all. Raises AgentGone, AgentRefused, AgentSilent, WrongVersion.
+    The command runs in its own process group, so that an interrupt at the terminal reaches only this program. `User`
+    describes the callables. Raises AgentGone, AgentRefused, AgentSilent, WrongVersion.
     """
     user = user or User(on_permission, on_elicitation, serves=serves or {})
     async with adopt_agent(start_child(command, env), user=user) as agent:
@@ -69,7 +66,7 @@ async def open_agent(
 
 @asynccontextmanager
 async def adopt_agent(process: subprocess.Popen[bytes], *, user: User | None = None) -> AsyncGenerator[Agent]:
-    """Initialize an agent that was started with its three streams in pipes, and end it with the block.
+    """Initialize an agent that was started with three pipes, and end it when the block ends.
 
     `child.start_child` starts one before there is an event loop. Raises AgentGone, AgentRefused, AgentSilent,
     WrongVersion.
@@ -86,7 +83,7 @@ async def adopt_agent(process: subprocess.Popen[bytes], *, user: User | None = N
 
 @asynccontextmanager
 async def attach_agent(stream: anyio.abc.ByteStream, *, user: User | None = None) -> AsyncGenerator[Agent]:
-    """Talk to an agent that runs already, over a stream such as a socket; the stream is closed with the block.
+    """Talk to a running agent over a stream such as a socket, which is closed when the block ends.
 
     Raises AgentGone, AgentRefused, AgentSilent, WrongVersion.
     """

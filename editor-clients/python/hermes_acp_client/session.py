@@ -1,7 +1,4 @@
-"""One session of the asynchronous client, and one turn of it.
-
-Knows: prompts, updates in order, stop reasons. Does not know: processes, permissions.
-"""
+"""One session of the asynchronous client, and one turn of it."""
 
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -19,7 +16,7 @@ CANCEL_GRACE_S: Final = 10.0
 
 
 class Calls(Protocol):
-    """The two ways to reach the agent that a session needs."""
+    """The two kinds of messages that a session sends to the agent."""
 
     async def call(self, method: str, params: object, result: type[T], timeout_s: float | None = None) -> T:
         """Call a method and wait for its result."""
@@ -31,7 +28,7 @@ class Calls(Protocol):
 
 
 class UpdateQueue:
-    """Updates of one session that nobody has taken yet."""
+    """The updates of one session that nobody has read yet."""
 
     def __init__(self) -> None:
         self._updates: deque[v1.SessionUpdate] = deque()
@@ -43,12 +40,12 @@ class UpdateQueue:
         self.wake()
 
     def wake(self) -> None:
-        """Have whoever waits look again."""
+        """Wake whoever is waiting."""
         self._news.set()
         self._news = anyio.Event()
 
     def take(self) -> v1.SessionUpdate | None:
-        """Take the oldest update; None when there is none."""
+        """Remove and return the oldest update, or return None if there is none."""
         return self._updates.popleft() if self._updates else None
 
     async def wait(self) -> None:
@@ -57,7 +54,7 @@ class UpdateQueue:
 
 
 class Turn:
-    """A running turn: iterate it for its updates; afterwards `stop_reason` says why it stopped."""
+    """A running turn: iterate over it to get its updates; afterwards, `stop_reason` says why it stopped."""
 
     def __init__(self, updates: UpdateQueue) -> None:
         self._updates = updates
@@ -73,12 +70,14 @@ class Turn:
 
     @property
     def usage(self) -> v1.Usage | None:
-        """The tokens that the turn used; None if the agent does not tell, and while the turn runs."""
+        """The number of tokens that the turn used, or None if the agent does not report it or the turn is still
+        running.
+        """
         used = self._answer.usage if self._answer else None
         return used if isinstance(used, v1.Usage) else None
 
     def finish(self, answer: v1.PromptResponse | None) -> None:
-        """Take the answer to the prompt, or its absence; all updates of the turn were put before it."""
+        """Record the answer to the prompt, or that there is none; all updates of the turn have been queued before."""
         self._answer, self._is_over = answer, True
         self._updates.wake()
 
@@ -95,7 +94,9 @@ Content = str | Sequence[v1.ContentBlock]
 
 
 class Session:
-    """An open session. One `prompt` at a time; whoever wants several at once, which queue or steer, uses `send`."""
+    """An open session. It runs one `prompt` at a time; to send several, which are queued or steer the turn, use
+    `send`.
+    """
 
     def __init__(
         self,
@@ -112,17 +113,17 @@ class Session:
         self._updates = updates
 
     async def send(self, content: Content, timeout_s: float | None = None) -> v1.PromptResponse:
-        """Prompt and wait for the answer alone; the updates are for whoever follows the session.
+        """Send a prompt and wait only for the answer; `follow` yields the updates.
 
-        While a turn runs, the agent queues what is sent or lets it steer, as its option `during_turn` says.
+        During a turn, the agent queues the prompt or lets it steer the turn, depending on the option `during_turn`.
         """
         return await self._calls.call("session/prompt", self._request(content), v1.PromptResponse, timeout_s)
 
     @asynccontextmanager
     async def prompt(self, content: Content, timeout_s: float | None = None) -> AsyncGenerator[Turn]:
-        """Run a turn for the length of the block; leaving the block early cancels it.
+        """Run a turn in the block; leaving the block early cancels the turn.
 
-        Raises AgentRefused, AgentGone, and AgentSilent once `timeout_s` is over; the turn is cancelled then.
+        Raises AgentRefused, AgentGone, and AgentSilent after `timeout_s`, which also cancels the turn.
         """
         request = self._request(content)
         turn = Turn(self._updates)
@@ -158,7 +159,7 @@ class Session:
             raise failures[0]
 
     def cancel(self) -> None:
-        """Ask for the running turn to end; it then stops for the reason "cancelled"."""
+        """Ask the agent to end the running turn, which then stops with the reason "cancelled"."""
         self._calls.notify("session/cancel", v1.CancelNotification(session_id=self.id))
 
     def _request(self, content: Content) -> v1.PromptRequest:
@@ -167,7 +168,7 @@ class Session:
         return v1.PromptRequest(session_id=self.id, prompt=blocks)
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
-        """Give an option, such as `model` or `effort`, another value; `options` then holds them as they are."""
+        """Set an option, such as `model` or `effort`; afterwards, `options` contains the current values."""
         if isinstance(value, bool):
             request: v1.SetSessionConfigOptionRequest = v1.SetSessionConfigOptionRequestBoolean(
                 session_id=self.id, config_id=option_id, value=value
@@ -182,19 +183,19 @@ class Session:
         self.options = tuple(answer.config_options)
 
     async def follow(self) -> AsyncIterator[v1.SessionUpdate]:
-        """Yield every update as it comes, in and between turns, without an end."""
+        """Yield every update as it arrives, during and between turns, without end."""
         while True:
             while (update := self._updates.take()) is not None:
                 yield update
             await self._updates.wait()
 
     async def set_mode(self, mode_id: str) -> None:
-        """Change what needs asking."""
+        """Set the permission mode."""
         request = v1.SetSessionModeRequest(session_id=self.id, mode_id=mode_id)
         await self._calls.call("session/set_mode", request, v1.SetSessionModeResponse)
 
     def take_updates(self) -> list[v1.SessionUpdate]:
-        """Take what arrived outside a turn, such as the replay of a loaded session."""
+        """Return the updates that arrived outside a turn, such as the replay of a loaded session."""
         taken: list[v1.SessionUpdate] = []
         while (update := self._updates.take()) is not None:
             taken.append(update)

@@ -1,7 +1,4 @@
-"""A task group whose single failure is raised as itself, so that callers can catch it by its name.
-
-Knows: exception groups. Does not know: what runs in it.
-"""
+"""A task group that raises a single failure unwrapped, so that callers can catch it by its type."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -12,7 +9,7 @@ import anyio.abc
 
 @asynccontextmanager
 async def task_group() -> AsyncGenerator[anyio.abc.TaskGroup]:
-    """Open a task group for the length of the block; several failures stay a group."""
+    """Open a task group for the duration of the block; several failures stay in a group."""
     try:
         async with anyio.create_task_group() as group:
             yield group

@@ -1,7 +1,4 @@
-"""The pipes of a child process as a transport of the protocol's peer, and the end of that child.
-
-Knows: bytes, the last lines of standard error. Does not know: JSON-RPC.
-"""
+"""Use the pipes of a child process as a transport for the protocol, and end the child."""
 
 import os
 import subprocess
@@ -25,7 +22,7 @@ class ChildTransport:
     """A running command with pipes; the peer reads its output and writes its input."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        """Take over its pipes."""
+        """Take over the process's pipes."""
         self._process = process
         self._name = _name_of(process)
         if process.stdin is None or process.stdout is None or process.stderr is None:
@@ -38,7 +35,7 @@ class ChildTransport:
         self._stderr_ended = anyio.Event()
 
     async def receive(self) -> bytes:
-        """Wait for bytes; b"" means that no more will come. Raises PeerGone."""
+        """Wait for bytes; b"" means that no more will arrive. Raises PeerGone."""
         return await self._wire.receive()
 
     async def send(self, data: bytes) -> None:
@@ -46,7 +43,7 @@ class ChildTransport:
         await self._wire.send(data)
 
     async def aclose(self) -> None:
-        """Close the agent's input and wait for its end; end it by force when it stays."""
+        """Close the agent's input and wait until the agent ends; kill it if it does not."""
         with anyio.CancelScope(shield=True), self._output:  # what it still writes shall not break
             await self._wire.aclose()
             with anyio.move_on_after(END_GRACE_S):
@@ -56,7 +53,7 @@ class ChildTransport:
                 await self._end()
 
     async def keep_stderr(self) -> None:
-        """Read standard error to its end, keeping the last of it."""
+        """Read standard error until it ends, and keep its last part."""
         try:
             with self._stderr:
                 await anyio.wait_readable(self._stderr)
@@ -67,7 +64,7 @@ class ChildTransport:
             self._stderr_ended.set()
 
     async def exit_error(self) -> AgentGone:
-        """Say how the agent ended and what it last wrote to standard error."""
+        """Return an error that says how the agent ended and what it last wrote to standard error."""
         with anyio.move_on_after(END_GRACE_S):
             await self._end()
             await self._stderr_ended.wait()
@@ -87,7 +84,7 @@ class StreamTransport:
         self._stream = stream
 
     async def receive(self) -> bytes:
-        """Wait for bytes; b"" means that no more will come."""
+        """Wait for bytes; b"" means that no more will arrive."""
         try:
             return await self._stream.receive()
         except anyio.EndOfStream:
@@ -108,7 +105,7 @@ class StreamTransport:
 
 
 def _name_of(process: subprocess.Popen[bytes]) -> str:
-    """Name a command as it was called."""
+    """Return the name of a command."""
     command = process.args
     words = [command] if isinstance(command, str | bytes | os.PathLike) else list(command)
     return os.fsdecode(words[0])

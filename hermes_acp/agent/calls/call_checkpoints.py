@@ -38,6 +38,14 @@ async def checkpoint_before(turn: Turn, effects: Sequence[Effect]) -> None:
         await top.calls.checkpoints.before(top.id, touched, describe, is_whole=is_whole)
 
 
+async def checkpoint_everything(turn: Turn) -> None:
+    """Store the state of the folders before another process changes them, in the checkpoint of the outermost turn."""
+    top = turn.outermost
+    if top.calls.checkpoints is not None:
+        describe = partial(_checkpoint_context, top)
+        await top.calls.checkpoints.before(top.id, [], describe, is_whole=True)
+
+
 def expect_checkpoint(turn: Turn, effects: Sequence[Effect]) -> None:
     """Start reading the folders if the call that the user is asked about may change anything."""
     top = turn.outermost
@@ -58,7 +66,7 @@ def _touched_by(turn: Turn, effects: Sequence[Effect]) -> list[str] | None:
 
 
 def _touched(turn: Turn, effect: Effect) -> Sequence[str]:
-    """Return the files that an effect names itself; they are stored even if they are ignored."""
+    """Return the files that an effect names explicitly; they are stored even if git ignores them."""
     match effect:
         case Writes(path=path) | Deletes(path=path):
             return (path,)

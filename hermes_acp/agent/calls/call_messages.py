@@ -59,7 +59,7 @@ CUT_OFF: Final = CallNote(
     "Send it again, in smaller parts.",
 )
 REPEATED: Final = CallNote(
-    "Not run again: this step already has the same call.",
+    "Not run again: this step already contains the same call.",
     "The outcome of that call is the outcome of this one.",
 )
 TOO_MANY: Final = CallNote(
@@ -67,26 +67,29 @@ TOO_MANY: Final = CallNote(
     "Make this call in a later step.",
 )
 
+ENDED: Final = "It was ended and may be half done."
+STILL_RUNNING: Final = "Its function cannot be stopped and may still be running."
 STOPPED_BEFORE_END: Final = CallNote("The turn was stopped before this call finished.")
 CANCELLED: Final = CallNote(
-    "Cancelled by the user while it ran. It was ended and may be half done.",
+    "Cancelled by the user while it was running. {ending}",
     "The turn continues: check the current state, and do not simply make this call again.",
 )
 CRASHED: Final = CallNote(
-    "The tool failed unexpectedly ({kind}). What it had done by then is not known.", "Try another approach."
+    "The tool failed unexpectedly ({kind}). It is not known what it had done by then.",
+    "Try another approach.",
 )
 BEYOND_CAPABILITIES: Final = CallNote(
     "Not run: {name} has no capability for this effect ({effect}). This is a bug in the agent.",
     "The call itself is not at fault; try another tool.",
 )
 CALL_TIMED_OUT: Final = CallNote(
-    "Stopped after {seconds:.3g} s, the time limit of a call. It was ended and may be half done.",
+    "Stopped after {seconds:.3g} s, the time limit of a call. {ending}",
     "Check the current state, then try a smaller part or another approach.",
 )
 NO_TIME_LEFT: Final = CallNote(
-    "Not run: the time limit of this turn is reached.", "Only a final answer is possible now."
+    "Not run: this turn has reached its time limit.", "Only a final answer is possible now."
 )
 TURN_TIMED_OUT: Final = CallNote(
-    "Stopped: the time limit of this turn is reached. It was ended and may be half done.",
+    "Stopped: this turn has reached its time limit. {ending}",
     "Only a final answer is possible now. Say this in it.",
 )

@@ -1,8 +1,9 @@
 """Decide whether a tool call may run; ask the user when policy requires it.
 
-An unanswered question is not a refusal: the model is told that nobody decided.
+An unanswered question is not a refusal. The model learns that nobody decided.
 """
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -20,6 +21,7 @@ from hermes_acp.agent.calls.call_messages import (
     CallNote,
 )
 from hermes_acp.agent.calls.flow_tracking import policy_flow_of
+from hermes_acp.agent.calls.note_sources import result_with
 from hermes_acp.agent.turn.policy_timeout import within_timeout
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.context.context_search import is_context_file
@@ -27,9 +29,11 @@ from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import Grant, PermissionAnswer
 from hermes_acp.core.events import CallProposed, Noticed, PermissionAnswered, PermissionAsked
 from hermes_acp.core.flow_labels import Exposure
+from hermes_acp.core.messages import Message, user_prompts
 from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.proposals import Effect, Proposal, Remembers
+from hermes_acp.memory.note_confidence import is_said
 from hermes_acp.policy.call_effects import CallSummary
 from hermes_acp.policy.grants import can_be_kept, confinement_note, describe_grants
 from hermes_acp.policy.verdicts import Verdict
@@ -45,7 +49,11 @@ async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) 
     policy, mode, grants, place = turn.deps.policy, turn.mode, turn.grants, turn.record.cwd
     folder, flow = turn.remote_folder, policy_flow_of(turn, exposure)
 
-    effects = tuple(map(_with_attendance, proposal.effects)) if turn.origin.reflects_on else proposal.effects
+    effects = notes_as_said(
+        proposal.effects,
+        turn.record.messages,
+        is_reflection=bool(turn.origin.reflects_on),
+    )
 
     def look() -> Verdict:
         return policy.judge(effects, mode, grants, tool=tool.name, place=place, folder=folder, flow=flow)
@@ -61,9 +69,27 @@ async def stage_refusal(turn: Turn, card: CallProposed, proposal: Proposal) -> C
     return None
 
 
-def _with_attendance(effect: Effect) -> Effect:
-    """Return an effect as it applies in a reflection: the user approves every change of notes first."""
-    return structs.replace(effect, is_asked=True) if isinstance(effect, Remembers) else effect
+def notes_as_said(
+    effects: Sequence[Effect], messages: Sequence[Message], *, is_reflection: bool = False
+) -> tuple[Effect, ...]:
+    """Return effects as policy checks them: a change of notes says whether it is in the user's words.
+
+    In a reflection, the user approves every change of notes first.
+    """
+    return tuple(
+        _note_as_said(effect, messages, is_reflection=is_reflection)
+        if isinstance(effect, Remembers)
+        else effect
+        for effect in effects
+    )
+
+
+def _note_as_said(effect: Remembers, messages: Sequence[Message], *, is_reflection: bool) -> Remembers:
+    is_asked = effect.is_asked or is_reflection
+    if is_said(effect.note, effect.replaced, user_prompts(messages)):
+        return structs.replace(effect, is_asked=is_asked)
+    found_in = result_with(effect.note, messages)
+    return structs.replace(effect, is_asked=is_asked, is_unsaid=True, found_in=found_in)
 
 
 async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> Proposal | CallNote:
@@ -95,7 +121,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
         _remember(turn, given)
     match answer:
         case "allow_once" | "allow_always" | "allow_workspace":
-            return apply_call_edits(proposal, full, turn.record.cwd)
+            return apply_call_edits(proposal.approved or proposal, full, turn.record.cwd)
         case "reject_once" | "reject_always":
             return with_comment(REFUSED, full)
         case "cancelled":
@@ -157,7 +183,7 @@ async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
 
 
 def _remember(turn: Turn, grants: tuple[Grant, ...]) -> None:
-    """Store an answer for later sessions; if that fails, it applies to this session only."""
+    """Store an answer for later sessions; if storing fails, the answer applies only to this session."""
     try:
         turn.deps.policy.remember(turn.record.cwd, grants)
     except StorageError as error:

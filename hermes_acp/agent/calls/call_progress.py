@@ -10,13 +10,14 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from hermes_acp.agent.calls.call_messages import CallNote
+from hermes_acp.agent.calls.call_messages import ENDED, STILL_RUNNING, CallNote
 from hermes_acp.agent.calls.deadline import Deadline
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.errors import first_error
 from hermes_acp.core.event_types import EventContext, PlanChanged, PlanEntry
 from hermes_acp.core.events import CallProgressed
-from hermes_acp.core.proposals import Confinement, Effect, Question, Reply, Result
+from hermes_acp.core.messages import user_prompts
+from hermes_acp.core.proposals import Confinement, Effect, Proposal, Question, Reply, Result
 from hermes_acp.telemetry.redaction import WINDOW
 
 TAIL_CHARACTERS: Final = 2000
@@ -32,11 +33,11 @@ class CallProgress:
     def __init__(
         self, turn: Turn, call_id: str, deadline: Deadline, confinement: Confinement = "usual"
     ) -> None:
-        """Prepare to report. `confinement` is how policy lets the call's commands run."""
+        """Prepare to report. `deadline` is the call's time limit, `confinement` how policy lets its commands run."""
         self.confinement: Confinement = confinement
         self._turn = turn
-        self._call_id = call_id
-        self._deadline = deadline
+        self.call_id = call_id
+        self.deadline = deadline
         self.trace_parent = turn.trace_parent_of(call_id)
         self.terminal_id: str | None = None
         self._heard = ""
@@ -51,16 +52,6 @@ class CallProgress:
         return self._turn
 
     @property
-    def call_id(self) -> str:
-        """The call's ID."""
-        return self._call_id
-
-    @property
-    def deadline(self) -> Deadline:
-        """The call's time limit."""
-        return self._deadline
-
-    @property
     def session_id(self) -> str:
         """The session in which the call runs."""
         return self._turn.record.session_id
@@ -69,6 +60,11 @@ class CallProgress:
     def event_context(self) -> EventContext:
         """The context of an event now, in the turn that a person prompted."""
         return self._turn.event_context
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """What the user has said in the session so far."""
+        return user_prompts(self._turn.record.messages)
 
     def output(self, text: str) -> None:
         """Append live output; it is shown with the next update."""
@@ -87,7 +83,7 @@ class CallProgress:
     def terminal(self, terminal_id: str) -> None:
         """Show the editor's own terminal on the call's card."""
         self.terminal_id = terminal_id
-        self._turn.emit(CallProgressed(self._call_id, terminal_id=terminal_id))
+        self._turn.emit(CallProgressed(self.call_id, terminal_id=terminal_id))
 
     def plan(self, entries: tuple[PlanEntry, ...]) -> None:
         """Replace the plan."""
@@ -99,7 +95,7 @@ class CallProgress:
         The session's exposure is not considered: a redirect is the server's choice and carries nothing from the model.
         """
         turn = self._turn
-        running = turn.calls.running.find(self._call_id)
+        running = turn.calls.running.find(self.call_id)
         tool = running.card.name if running else ""
         verdict = turn.deps.policy.judge(
             effects, turn.mode, turn.grants, tool=tool, place=turn.record.cwd, folder=turn.remote_folder
@@ -108,10 +104,10 @@ class CallProgress:
 
     async def inquire(self, question: Question) -> Reply | None:
         """Ask the turn's user a question; the call's deadline is paused meanwhile."""
-        with self._deadline.paused():
+        with self.deadline.paused():
             async with self._turn.calls.asking:
                 await self._turn.ledger.drained()
-                return await self._turn.gate.inquire(self._call_id, question)
+                return await self._turn.gate.inquire(self.call_id, question)
 
     @property
     def tail(self) -> str:
@@ -121,9 +117,10 @@ class CallProgress:
     def _clean(self, *, is_final: bool) -> str:
         return self._turn.deps.redactor.tail(self._heard, TAIL_CHARACTERS, is_final=is_final)
 
-    def broken_off(self, why: CallNote) -> Result:
-        """Return the outcome of a call that was stopped from outside: its last output, and the reason."""
+    def broken_off(self, why: CallNote, proposal: Proposal, **values: object) -> Result:
+        """Return the outcome of a call that was stopped from outside: its last output, and the reason with `values`."""
         tail = self.tail
+        why = why.format(ending=STILL_RUNNING if proposal.outlives_stop else ENDED, **values)
         return Result(f"{tail}\n{why.text}" if tail else why.text, is_error=True, advice=why.advice)
 
     @asynccontextmanager
@@ -152,5 +149,5 @@ class CallProgress:
             await self._arrived.wait()
             await anyio.sleep(wait_s)
             self._arrived = anyio.Event()
-            self._turn.emit(CallProgressed(self._call_id, self._clean(is_final=self._is_whole)))
+            self._turn.emit(CallProgressed(self.call_id, self._clean(is_final=self._is_whole)))
             wait_s = min(wait_s * 2, MAX_WAIT_S)

@@ -28,9 +28,9 @@ _UNBOUNDED_TOOLS: Final = frozenset({"processes", "delegation"})
 
 
 class Footprint(Struct, frozen=True):
-    """What a call touches: the paths it reads and the paths it changes, or `is_unbounded` if these are unknown.
+    """The footprint of a call: the paths it reads and the paths it changes, or `is_unbounded` if these are unknown.
 
-    Calls with the same non-empty `place` belong to a tool that keeps state between calls.
+    Calls with the same non-empty `place` belong to a tool that keeps state between calls, as a browser does.
     """
 
     reads: tuple[str, ...] = ()
@@ -58,9 +58,10 @@ class Footprint(Struct, frozen=True):
 
 
 def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
-    """Return what a call touches according to its effects; an effect of unknown kind may touch anything."""
+    """Derive a call's footprint from its effects. An effect of unknown kind may touch anything."""
     reads: list[str] = []
     changes: list[str] = []
+    effects = tuple(effects)
     is_unbounded = _is_unbounded(tool)
     for effect in effects:
         match effect:
@@ -72,8 +73,8 @@ def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
                 pass
             case _:
                 is_unbounded = True
-    has_paths = bool(reads or changes)
-    place = "" if tool.tool_metadata.is_repeatable or has_paths else tool.name
+    is_bound_by_paths = bool(reads or changes) and not any(isinstance(each, Presses) for each in effects)
+    place = "" if tool.tool_metadata.is_repeatable or is_bound_by_paths else tool.name
     return Footprint(tuple(reads), tuple(changes), is_unbounded, place)
 
 

@@ -24,7 +24,7 @@ UNKNOWN_OUTPUT: Final = Source("untrusted", "the output of a command")
 
 
 def exposure_of(turn: Turn) -> Exposure:
-    """Return what the model of a turn has read, in its own session and in those it works for."""
+    """Return what a turn's model has read in its own session and in the sessions above it."""
     above = turn.origin.parent
     own = turn.record.exposure
     return exposure_of(above).including(own.sources()) if above else own

@@ -52,7 +52,7 @@ class NestedCalls:
         return tuple(name for name in names if name not in WITHHELD)
 
     async def call(self, name: str, arguments: str, progress: Progress) -> Result:
-        """Run one call; return what the model would read of it, with secrets masked. Raises StorageError."""
+        """Run one call, and return the result that the model would read, with secrets masked. Raises StorageError."""
         outer = _outer(progress)
         turn = outer.turn
         deps = structs.replace(turn.deps, toolbox=turn.deps.toolbox.only(self.names(progress)))

@@ -6,7 +6,7 @@ The check runs before anybody is asked: nobody should approve a change that was 
 from hermes_acp.agent.calls.call_messages import CHANGED_SINCE_READ, UNREAD, CallNote
 from hermes_acp.core.proposals import Proposal
 from hermes_acp.core.record.session_record import Record
-from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.core.visible_text import escape_invisible
 
 
 def stale_read_reason(proposal: Proposal, record: Record) -> CallNote | None:

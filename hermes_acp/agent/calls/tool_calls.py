@@ -17,6 +17,7 @@ from hermes_acp.agent.calls.call_messages import (
     CALL_TIMED_OUT,
     CANCELLED,
     CRASHED,
+    ENDED,
     NO_TIME_LEFT,
     NOT_ALLOWED,
     STOPPED_BEFORE_END,
@@ -224,7 +225,7 @@ class _StepCalls:
                 return _Clearance(refusal)
             verdict = await _judged(turn, tool, proposal, self._exposure)  # the mode may have changed
         if verdict.decision == "ask":
-            # An answer given meanwhile may apply to this call too.
+            # An answer given in the meantime may apply to this call too.
             await self._order.wait_to_ask(number)
             verdict = await _judged(turn, tool, proposal, self._exposure)
         if verdict.decision == "deny":
@@ -237,7 +238,7 @@ class _StepCalls:
             known = turn.grants
             clearance = await _asked(turn, proposed, proposal, verdict)
         if turn.grants != known and not clearance.refusal:
-            # The lasting answer lets it run in the sandbox, starting with this call.
+            # A lasting answer lets it run in the sandbox, starting with this call.
             now_allowed = await _judged(turn, tool, clearance.amended or proposal, self._exposure)
             clearance = structs.replace(clearance, confinement=now_allowed.confinement)
         return clearance
@@ -252,7 +253,7 @@ def _end(turn: Turn, call: ToolCall, outcome: _CallResult) -> None:
             CallProposed(call.id, call.name, title, kind, raw_input_of(call), within=turn.origin.within)
         )
         if outcome.status == "completed":
-            turn.emit(CallStarted(call.id, is_repeatable=True))  # the call that it repeats was started
+            turn.emit(CallStarted(call.id, is_repeatable=True))  # the original call was started
     result, clean = outcome.result, partial(turn.deps.redactor.clean, source=call.arguments)
     output = None if result.output_characters is None else result.text[: result.output_characters]
     turn.emit(
@@ -308,7 +309,7 @@ async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallRe
         return _failed(note_of(error))
     except Exception as error:
         return _failed(CRASHED.format(kind=type(error).__name__))
-    return _failed(CALL_TIMED_OUT.format(seconds=turn.limits.tool_timeout_s))
+    return _failed(CALL_TIMED_OUT.format(seconds=turn.limits.tool_timeout_s, ending=ENDED))
 
 
 async def _perform(
@@ -329,9 +330,8 @@ async def _perform(
                 result = await proposal.perform(progress)
         if result is None:
             is_turns = deadline.seconds < turn.limits.call_s(proposal.deadline_s, 0.0)
-            result = progress.broken_off(
-                TURN_TIMED_OUT if is_turns else CALL_TIMED_OUT.format(seconds=deadline.seconds)
-            )
+            why = TURN_TIMED_OUT if is_turns else CALL_TIMED_OUT
+            result = progress.broken_off(why, proposal, seconds=deadline.seconds)
         ends.append(result)
         return result
 
@@ -344,7 +344,9 @@ async def _perform(
         await checkpoint_before(turn, proposal.effects)
         outcomes.append(await outcome_of(act))
     if not outcomes:
-        stopped = structs.replace(progress.broken_off(CANCELLED), output_characters=len(progress.tail))
+        stopped = structs.replace(
+            progress.broken_off(CANCELLED, proposal), output_characters=len(progress.tail)
+        )
         return _CallResult(running.ends_as, stopped, progress.terminal_id)
     (result,) = outcomes
     terminal_id = progress.terminal_id if ends else None

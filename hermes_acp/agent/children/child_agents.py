@@ -150,7 +150,7 @@ def _last_line(text: str) -> str:
 
 
 async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
-    """Carry out one task in a separate turn, and return its answer or why there is none.
+    """Carry out one task in a separate turn, and return its answer or why it has none.
 
     Whatever happens, its record is closed and the parent's session records how it ended. Raises StorageError.
     """
@@ -162,12 +162,12 @@ async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTas
             record = ledger.record
             began = ChildChanged(group.progress.call_id, record.session_id, title)
             cards = ParentCards(parent, title)
-            turn = open_child_turn(parent, ledger, _setup(group, title), ParentGate(parent, cards))
+            turn = open_child_turn(parent, ledger, child_setup(group, title), ParentGate(parent, cards))
             parent.emit(began)
             observer = ChildObserver(group, number, title, cards, record.session_id)
             ledger.admit(observer)
             try:
-                ended = await run_unprompted(turn, _prompt(delegated_task))
+                ended = await run_unprompted(turn, prompt_of(delegated_task))
             except BaseException:
                 ended = record.last_end or ended
                 raise
@@ -181,13 +181,15 @@ async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTas
     return child_result(record, ended)
 
 
-def _setup(group: ChildGroup, title: str) -> ChildSetup:
+def child_setup(group: ChildGroup, title: str) -> ChildSetup:
+    """Return the setup of a child that starts now."""
     parent, deps = group.turn, group.deps
     instructions = child_instructions(deps.toolbox.offered, parent.outermost.record.instructions)
     origin = TurnOrigin(delegator=parent, trace=parent.trace_below(group.progress.call_id))
     return ChildSetup(title, deps, group.limits_now(), origin, instructions)
 
 
-def _prompt(delegated_task: DelegatedTask) -> str:
+def prompt_of(delegated_task: DelegatedTask) -> str:
+    """Return a task as the prompt of its child."""
     instructions, context = delegated_task.instructions, delegated_task.context
     return f"{instructions}\n\n{context}" if context else instructions

@@ -38,16 +38,21 @@ async def child_session(parent: Turn, records: ChildRecords) -> AsyncGenerator[L
         journal.close()
 
 
-def open_child_turn(parent: Turn, ledger: Ledger, setup: ChildSetup, gate: Gate) -> Turn:
-    """Return the turn of a new child session, with its parent's options and mode. Raises StorageError.
-
-    The usage of a delegated turn counts towards its parent too; a reflection's does not.
-    """
+def note_inherited(parent: Turn, ledger: Ledger, setup: ChildSetup) -> None:
+    """Record what a new child session inherits from its parent: options, mode and instructions. Raises StorageError."""
     ledger.emit(TitleChanged(setup.title))
     if setup.instructions:
         ledger.emit(setup.instructions)
     ledger.emit(OptionsChanged(parent.record.options))
     ledger.emit(ModeChanged(parent.mode))
+
+
+def open_child_turn(parent: Turn, ledger: Ledger, setup: ChildSetup, gate: Gate) -> Turn:
+    """Return the turn of a new child session, with its parent's options and mode. Raises StorageError.
+
+    The usage of a delegated turn counts towards its parent too; a reflection's does not.
+    """
+    note_inherited(parent, ledger, setup)
     delegator = setup.origin.delegator
     return Turn(
         id=parent.deps.ids.fresh("turn"),

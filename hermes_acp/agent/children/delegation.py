@@ -3,7 +3,7 @@
 A child's tools are chosen before it starts, so it cannot exceed the maximum depth.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -14,12 +14,14 @@ from hermes_acp.agent.calls.call_messages import CallNote
 from hermes_acp.agent.calls.call_progress import CallProgress
 from hermes_acp.agent.calls.tool_calls import outcome_of
 from hermes_acp.agent.children.child_agents import ChildGroup, run_child
+from hermes_acp.agent.children.child_process import IN_WORKTREES, run_child_process
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.agent.turn.turn_limits import TurnLimits
 from hermes_acp.core.errors import BadRequest, InternalError, StorageError
-from hermes_acp.core.ports.child_ports import ChildRecords, DelegatedTask
+from hermes_acp.core.ports.child_ports import ChildProcesses, ChildRecords, DelegatedTask
 from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.tools.toolbox import Toolbox
+from hermes_acp.workspaces.draft_workspace import DraftWorkspace
 
 MAX_DEPTH: Final = 2
 """The maximum number of agents above a child."""
@@ -42,14 +44,23 @@ class ChildLimits(Struct, frozen=True):
 class Delegation:
     """The TaskDelegator of this process."""
 
-    def __init__(self, records: ChildRecords, bounds: ChildLimits) -> None:
+    def __init__(
+        self, records: ChildRecords, bounds: ChildLimits, processes: ChildProcesses | None = None
+    ) -> None:
+        """With `processes`, children run in their own processes where possible."""
         self._records = records
         self._bounds = bounds
+        self._processes = processes
+
+    @property
+    def about(self) -> str:
+        """What the model must know about where child agents work."""
+        return IN_WORKTREES if self._processes and self._processes.uses_worktrees else ""
 
     async def run_tasks(
         self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
-        """Run a child for each task, a few at a time; return each answer or why there is none.
+        """Run a child for each task, a few at a time, and return each answer or the reason for its absence.
 
         Raises BadRequest for too many tasks, for a tool that children cannot have, and if the remaining budget is
         too small.
@@ -74,21 +85,33 @@ class Delegation:
         )
         outcomes = [Result("")] * len(delegated_tasks)
         slots = anyio.Semaphore(bounds.max_parallel)
+        run = self._runner_for(turn)
 
         async def run_one(number: int, delegated_task: DelegatedTask) -> None:
             async with slots:
-                outcomes[number] = await outcome_of(partial(_finish, group, number, delegated_task), CRASHED)
+                outcomes[number] = await outcome_of(
+                    partial(_finish, run, group, number, delegated_task), CRASHED
+                )
 
         async with anyio.create_task_group() as tasks:
             for number, delegated_task in enumerate(delegated_tasks):
                 tasks.start_soon(run_one, number, delegated_task)
         return outcomes
 
+    def _runner_for(self, turn: Turn) -> "RunChild":
+        """Return what runs the children of a turn. Only files of this machine can be shared with another process."""
+        if self._processes is None or turn.workspace.is_remote or isinstance(turn.workspace, DraftWorkspace):
+            return run_child
+        return partial(run_child_process, self._processes)
 
-async def _finish(group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
+
+RunChild = Callable[[ChildGroup, int, DelegatedTask], Awaitable[Result]]
+
+
+async def _finish(run: RunChild, group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
     """Run one child to its end; if its record cannot be written, only this child ends."""
     try:
-        return await run_child(group, number, delegated_task)
+        return await run(group, number, delegated_task)
     except StorageError as error:
         return Result(error.sentence(), is_error=True)
 
@@ -111,7 +134,7 @@ def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
 
 
 def child_limits(turn: Turn, children: int, most_steps: int) -> TurnLimits:
-    """Return the limits of each child: an equal share of what is left, counting the turn itself as one.
+    """Return the limits of each child: an equal share of the remaining budget, counting the turn itself as one.
 
     Time passes for all, so it is not shared: children end before the time reserved for the turn's final answer.
 

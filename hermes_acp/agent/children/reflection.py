@@ -84,7 +84,7 @@ class Reflection:
 
     async def count(self, turn: Turn, step: TurnStep) -> Ending | None:
         """Count the calls of a step."""
-        if not turn.origin.delegator:
+        if not turn.depth:
             self._calls.setdefault(turn.id, []).extend(outcome.name for outcome in step.outcomes)
         return None
 
@@ -95,7 +95,7 @@ class Reflection:
             calls = self._calls.pop(turn.id, [])
             is_wanted = 0 < config.after_calls <= len(calls) and WRITES not in calls
             can = self._is_attended() and WRITES in turn.deps.toolbox.names
-            if ending.reason != "done" or turn.origin.delegator or not (is_wanted and can):
+            if ending.reason != "done" or turn.depth or not (is_wanted and can):
                 return
             if (limits := turn.left()) is None:
                 return

@@ -37,7 +37,7 @@ class HistoryBudget(Struct, frozen=True):
 
 
 class HistoryCut(Struct, frozen=True):
-    """What is removed: see `HistoryCompacted`. If nothing is `replaced`, nothing is summarised."""
+    """The removed part of a history; see `HistoryCompacted`. If nothing is `replaced`, nothing is summarised."""
 
     replaced: int = 0
     carried: tuple[int, ...] = ()
@@ -52,7 +52,7 @@ class HistoryCut(Struct, frozen=True):
 
 
 def find_cut(messages: Sequence[Message], room: HistoryBudget) -> HistoryCut | None:
-    """Choose what is removed; None if the history is short or nothing may be removed."""
+    """Choose the part to remove, or return None if the history is short or nothing may be removed."""
     fresh_from = last_exchange_index(messages)
     place = _tail_start(messages, fresh_from, room.kept)
     if room.target is not None and (cut := _prune(messages, place, room.target)):

@@ -63,7 +63,7 @@ async def make_room(turn: Turn) -> bool:
     try:
         return await compact(turn, "full") is not None
     except ModelError:
-        return False  # the error is on record, and the turn ends with the step's own failure
+        return False  # the error is recorded, and the turn ends with the step's own failure
 
 
 class _Compaction:

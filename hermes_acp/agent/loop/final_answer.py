@@ -24,5 +24,5 @@ async def ask_for_final_answer(turn: Turn) -> None:
     try:
         reply = await run_step(mute)
     except ModelError:
-        return  # the step's failure is on record, and the turn already has its reason
+        return  # the step's failure is recorded, and the turn already has its reason
     await run_tool_calls(mute, reply.message.tool_calls, truncated=False)

@@ -49,7 +49,7 @@ from hermes_acp.models.routing.fallback_plan import (
 )
 
 BUFFERED_S: Final = 0.001
-"""What arrives sooner after it was asked for had been read before."""
+"""Data that arrives sooner than this was already buffered."""
 TextEventType = type[TextSaid] | type[ThoughtSaid] | type[SummarySaid]
 OnFragment = Callable[[Fragment], None]
 
@@ -102,7 +102,7 @@ class RequestTimer:
         self._first_chunk_s: float | None = None
 
     def note_chunk(self) -> None:
-        """Note that a part of the answer arrived."""
+        """Record that a part of the answer arrived."""
         if self._first_chunk_s is None:
             self._first_chunk_s = self._clock.monotonic() - self._started_s
 
@@ -235,7 +235,7 @@ def _dispatch_fragment(words: StreamedText, drafts: DraftStream, fragment: Fragm
 async def stream_reply(
     turn: Turn, request: ModelRequest, hear: OnFragment, *frames: Callable[[], Coroutine[Any, Any, None]]
 ) -> ModelReply:
-    """Make one call by the turn's current route; `hear` receives each fragment, `frames` show them."""
+    """Make one call over the turn's current route; `hear` receives each fragment, and the tasks `frames` show them."""
     reply: ModelReply | None = None
     provider = await _connect(turn)
     quiet, pace, timer = SilenceNotice(turn), ReadThrottle(turn), RequestTimer(turn.deps.clock)

@@ -31,7 +31,7 @@ async def run_to_ending(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = r
         return make_ending("model_trouble", error.sentence(), error.code)
     except HermesError as error:
         return make_ending("gave_up", error.sentence(), error.code)
-    return make_ending("out_of_time", f"Stopped after {timeout_s:g} s, the limit of a turn.")
+    return make_ending("out_of_time", f"Stopped after {timeout_s:g} s, the time limit of a turn.")
 
 
 async def finalize(turn: Turn, ending: Ending) -> Ending:

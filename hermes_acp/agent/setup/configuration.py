@@ -69,6 +69,8 @@ class Configuration:
         self._mcp_manager = mcp_manager
         self._clock = clock
         self._connect = connect
+        self.has_own_connection = connect is not None
+        """Whether the models of this process cannot be reached by another one with the same settings."""
         self._building = anyio.Lock()
         self._waiting: set[anyio.CancelScope] = set()
         self._changes = 0
@@ -154,7 +156,7 @@ class Configuration:
             finally:
                 enable_garbage_collection()
             if scope.cancel_called:
-                return  # these belong to a configuration that was replaced meanwhile
+                return  # these belong to a configuration that has since been replaced
             self._deps = deps
         self._on_models()
 

@@ -30,7 +30,7 @@ class OfferedToolsRecorder:
     async def note(self, turn: "Turn") -> "Ending | None":
         """Record the tools of the next request if they differ from those of the last one.
 
-        A copy that cannot be stored ends no turn: an export then lacks the schemas and reports it.
+        If a copy cannot be stored, the turn continues; an export then lacks the schemas and reports it.
         """
         toolbox = turn.deps.toolbox
         offered = OfferedTools(toolbox.schemas, toolbox.deferred_schemas)

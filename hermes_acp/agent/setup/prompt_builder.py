@@ -15,6 +15,7 @@ from hermes_acp.context.context_files import ContextFiles, collect_context
 from hermes_acp.context.context_notices import context_notices
 from hermes_acp.context.context_search import SearchScope
 from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.event_types import Surface
 from hermes_acp.core.flow_labels import NOTES, Source
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.memory.memory_notes import notes_layer
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
     from hermes_acp.context.context_consent import Consent
 
 
-REMOTE_CONTEXT: Final = """The project is on another machine, so that its instructions for agents, such as AGENTS.md, \
-are not shown here: before you change anything, look whether there are any in the working directory, and read them."""
+REMOTE_CONTEXT: Final = """The project is on another machine, so its instructions for agents, such as AGENTS.md, are \
+not shown here. Before you change anything, check whether the working directory has any, and read them."""
 REMOTE_NOTICE: Final = (
-    "The files of this session are on the backend {backend}: context files and skills that lie in its folder on this "
-    "machine are left out of the prompt, and those there are read by the agent when it needs them."
+    "The files of this session are on the backend {backend}. Context files and skills in its folder on this machine "
+    "are left out of the prompt; the agent reads those on the backend when it needs them."
 )
 
 
@@ -41,27 +42,38 @@ SOUL_FILE: Final = "SOUL.md"
 class PromptSources(Struct, frozen=True):
     """The sources of all prompts of one configuration.
 
-    `clean` masks secrets, `skills` describes a folder's skills, `unread` returns the paths that rules forbid to
-    read there. `home` is the user's own folder, which contains the notes and lists the texts they allowed. `news`
-    are notices for the user. `can_ask` tells whether there may be a user who answers. `note_imports` receives a
-    folder's context file imports.
+    `clean` masks secrets, `skills` describes a folder's skills for a surface, `unread` returns the paths that rules
+    forbid reading there. `home` is the user's own folder, which contains the notes and lists the texts they allowed.
+    `news` are notices for the user. `can_ask` tells whether there may be a user who answers. `note_imports` receives
+    a folder's context file imports.
     """
 
     tools: tuple[ToolSchema, ...]
     clean: Callable[[str], str]
     home: Path
     memory: "MemorySettings"
-    skills: Callable[[str], str]
+    skills: Callable[[str, Surface], str]
     unread: Callable[[str], tuple[DeniedPath, ...]]
     note_imports: Callable[[str, Mapping[str, str]], None]
     news: tuple[str, ...] = ()
     can_ask: Callable[[], bool] = lambda: True
 
 
-def build_remote_prompt(sources: PromptSources, cwd: str, backend: str, now: float) -> SystemPrompt:
+class PromptPlace(Struct, frozen=True):
+    """The place where a session works, and the surface where it started."""
+
+    cwd: str
+    more_roots: tuple[str, ...] = ()
+    surface: Surface = ""
+
+
+def build_remote_prompt(sources: PromptSources, place: PromptPlace, backend: str, now: float) -> SystemPrompt:
     """Build the prompt for a folder on another machine; a local folder with the same path is ignored."""
-    notes = notes_layer(sources.memory, sources.home, cwd)
-    known = tuple(map(sources.clean, (notes.text, sources.skills(str(sources.home)), REMOTE_CONTEXT)))
+    cwd = place.cwd
+    notes = notes_layer(sources.memory, sources.home, cwd, now)
+    known = tuple(
+        map(sources.clean, (notes.text, sources.skills(str(sources.home), place.surface), REMOTE_CONTEXT))
+    )
     layers = prompt_layers(
         sources.tools,
         known,
@@ -69,6 +81,7 @@ def build_remote_prompt(sources: PromptSources, cwd: str, backend: str, now: flo
         platform=f"where {backend} runs commands",
         date=_date(now),
         identity=identity_layer(can_ask=sources.can_ask()),
+        surface=place.surface,
     )
     return SystemPrompt(
         layers, (*sources.news, *notes.notices, REMOTE_NOTICE.format(backend=backend)), _sources(notes)
@@ -76,21 +89,30 @@ def build_remote_prompt(sources: PromptSources, cwd: str, backend: str, now: flo
 
 
 def build_session_prompt(
-    sources: PromptSources, cwd: str, more_roots: tuple[str, ...], now: float, consent: "Consent"
+    sources: PromptSources, place: PromptPlace, now: float, consent: "Consent"
 ) -> SystemPrompt:
     """Build the prompt for a working directory and additional folders; `now` is in seconds since the epoch.
 
     Context files that need approval first are left out: the turn asks about them before its first step.
     """
-    place = SearchScope(cwd, more_roots, str(sources.home), sources.unread(cwd))
-    context = collect_context(place, allowed=read_allowed(sources.home), admits=consent.admits)
+    cwd = place.cwd
+    scope = SearchScope(cwd, place.more_roots, str(sources.home), sources.unread(cwd))
+    context = collect_context(scope, allowed=read_allowed(sources.home), admits=consent.admits)
     sources.note_imports(cwd, context.imports)
-    notes = notes_layer(sources.memory, sources.home, cwd)
+    notes = notes_layer(sources.memory, sources.home, cwd, now)
     soul = os.path.join(os.path.realpath(sources.home), SOUL_FILE)
-    known = tuple(map(sources.clean, (notes.text, sources.skills(cwd), context.render(without=soul))))
+    known = tuple(
+        map(sources.clean, (notes.text, sources.skills(cwd, place.surface), context.render(without=soul)))
+    )
     identity = identity_layer(sources.clean(context.text_of(soul)), can_ask=sources.can_ask())
     layers = prompt_layers(
-        sources.tools, known, cwd=cwd, platform=platform.system(), date=_date(now), identity=identity
+        sources.tools,
+        known,
+        cwd=cwd,
+        platform=platform.system(),
+        date=_date(now),
+        identity=identity,
+        surface=place.surface,
     )
     notices = (*sources.news, *notes.notices, *context_notices(context))
     return SystemPrompt(layers, notices, _sources(notes, context))

@@ -11,7 +11,7 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.context.context_approvals import ContextApprovals
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.ports.child_ports import ChildRecords
+from hermes_acp.core.ports.child_ports import ChildServices
 from hermes_acp.core.ports.quota_ports import UserQuota
 from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
 from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.messages import ToolSchema
     from hermes_acp.core.ports.boards.agent_boards import AgentBoards
+    from hermes_acp.core.ports.child_ports import ChildProcesses
     from hermes_acp.core.ports.schedule_ports import AgentSchedules
     from hermes_acp.core.record.session_record import Record
     from hermes_acp.models.model_connections import ModelConnections
@@ -60,7 +61,7 @@ class TurnServices(Struct, frozen=True):
     """The services that a turn's tools and prompt use: servers, skills, learning, recall, policy and context.
 
     `elsewhere` names the backend of a workspace whose files are not on this machine. `start` starts a background task.
-    `child_records` stores the records of child agents; `quota` is that of the user whom this process works for.
+    `children` is what child agents need; `quota` is that of the user whom this process works for.
     """
 
     mcp_manager: McpServerManager
@@ -72,7 +73,7 @@ class TurnServices(Struct, frozen=True):
     context: ContextApprovals
     elsewhere: Callable[[Workspace], str]
     start: StartTask
-    child_records: ChildRecords
+    children: ChildServices
     quota: UserQuota
     unattended: "Callable[[], UnattendedWork]" = lambda: UnattendedWork()
 
@@ -118,7 +119,7 @@ class TurnDependenciesFactory:
     def _reflection(self) -> "Reflection":
         from hermes_acp.agent.children.reflection import Reflection
 
-        return Reflection(self._services.child_records, self._services.start, self._is_attended)
+        return Reflection(self._services.children.records, self._services.start, self._is_attended)
 
     def _is_attended(self) -> bool:
         return self._services.mcp_manager.is_attended
@@ -216,8 +217,9 @@ class TurnDependenciesFactory:
             "scanner": InjectionScanner(),
             "recall": services.recall_service,
             "delegates": Delegation(
-                services.child_records,
+                services.children.records,
                 ChildLimits(limits.max_parallel, limits.max_children, limits.max_steps),
+                _child_processes(services.children, limits.isolation),
             ),
             "inner_calls": NestedCalls(),
             "tool_workshop": services.custom_tools.workshop,
@@ -260,6 +262,7 @@ class TurnDependenciesFactory:
         news: str,
     ) -> "Brief":
         from hermes_acp.agent.setup.prompt_builder import (
+            PromptPlace,
             PromptSources,
             build_remote_prompt,
             build_session_prompt,
@@ -292,15 +295,19 @@ class TurnDependenciesFactory:
         async def build_prompt(record: "Record", workspace: Workspace, above: "Record") -> "SystemPrompt":
             now = self._clock.now()
             if backend := self._elsewhere(workspace):
-                return await anyio.to_thread.run_sync(
-                    build_remote_prompt, sources, workspace.cwd, backend, now
-                )
+                place = PromptPlace(workspace.cwd, surface=record.surface)
+                return await anyio.to_thread.run_sync(build_remote_prompt, sources, place, backend, now)
             # A child agent starts later than its session, which determines which files the user knows.
             consent = consent_for(above, self._context)
-            place = (record.cwd, record.roots[1:])
-            return await anyio.to_thread.run_sync(build_session_prompt, sources, *place, now, consent)
+            place = PromptPlace(record.cwd, record.roots[1:], record.surface)
+            return await anyio.to_thread.run_sync(build_session_prompt, sources, place, now, consent)
 
         return build_prompt
+
+
+def _child_processes(children: ChildServices, isolation: str) -> "ChildProcesses | None":
+    """Return what runs child agents in processes, if the settings ask for it and this process can."""
+    return None if isolation == "none" else children.processes(isolation == "worktree")
 
 
 def skill_similarity(recall_service: RecallService) -> "SkillSimilarity":
@@ -315,7 +322,7 @@ def _builtin_tools(ports: Mapping[str, object], chosen: Sequence[str] | None) ->
     plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
     if unknown := [name for name in chosen or () if name not in plugin_folder]:
         raise ConfigError(
-            f"builtin_tools names {unknown[0]!r}, which is no built-in tool.",
+            f"builtin_tools names {unknown[0]!r}, which is not a built-in tool.",
             hint=f"The built-in tools are: {', '.join(plugin_folder)}.",
         )
     wanted = plugin_folder.names() if chosen is None else chosen

@@ -6,6 +6,8 @@ This module imports all stages, so it is imported only for the first turn.
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import structs
+
 from hermes_acp.agent.compaction.history_compaction import make_room
 from hermes_acp.agent.stages.auto_compaction import keep_within_window
 from hermes_acp.agent.stages.closing_checkpoint import close_checkpoint
@@ -23,7 +25,7 @@ from hermes_acp.agent.stages.rejected_edits import note_rejected_edits
 from hermes_acp.agent.stages.steering import steer_from_inbox
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
 from hermes_acp.agent.stages.turn_budget import keep_within_budget, report_unknown_price
-from hermes_acp.agent.turn.turn import AfterStepStage, PostflightStage, Turn, TurnStages
+from hermes_acp.agent.turn.turn import AfterStepStage, PostflightStage, Stage, Turn, TurnStages
 from hermes_acp.agent.turn.turn_endings import Ending
 
 if TYPE_CHECKING:
@@ -80,30 +82,35 @@ def turn_stages(
 def memory_stages(
     memory: "ExternalMemory | None", settings: "MemorySettings", is_attended: Callable[[], bool]
 ) -> TurnStages:
-    """Return the stages of the memory service that the user chose, if any."""
+    """Return the stages of the memory service that the user chose, if any, and the reminder of notes."""
     section = settings.service
-    if memory is None or section is None:
-        return TurnStages()
-    from hermes_acp.agent.stages.external_memory_stages import outside_memory_stages
+    reminders: tuple[Stage, ...] = ()
+    if settings.enabled and settings.remind_after_turns:
+        from hermes_acp.agent.stages.memory.memory_reminder import memory_reminder_stage
 
-    return outside_memory_stages(memory, lambda: section.in_headless or is_attended(), is_attended)
+        reminders = (memory_reminder_stage(settings.remind_after_turns),)
+    if memory is None or section is None:
+        return TurnStages(before_step=reminders)
+    from hermes_acp.agent.stages.memory.external_memory_stages import outside_memory_stages
+
+    outside = outside_memory_stages(memory, lambda: section.in_headless or is_attended(), is_attended)
+    return structs.replace(outside, before_step=(*outside.before_step, *reminders))
 
 
 def recall_stages(settings: "Settings", recall: "RecallService", skills: "SkillService") -> TurnStages:
     """Return the stages that suggest skills for a prompt before its steps and update the vectors after a turn."""
-    if recall.semantic_index is None:
-        return TurnStages()
 
     async def follow(turn: Turn, ending: Ending) -> None:
         recall.follow_soon()
 
+    postflight = (follow,) if recall.semantic_index else ()
     if not (settings.recall.names_skills and settings.skills.enabled):
-        return TurnStages(postflight=(follow,))
+        return TurnStages(postflight=postflight)
     from hermes_acp.agent.stages.suggested_skills import skill_suggestion_stages
 
     suggester = skills.suggester(lambda: recall.semantic_index, recall.report)
     look, name = skill_suggestion_stages(suggester)
-    return TurnStages(preflight=(look,), before_step=(name,), postflight=(follow,))
+    return TurnStages(preflight=(look,), before_step=(name,), postflight=postflight)
 
 
 def learning_stages(
@@ -136,7 +143,7 @@ def outcome_scan_stages() -> TurnStages:
 
 
 def recording_stages(home: "Path") -> TurnStages:
-    """Return the stages that record what the requests of a session contain, for exports."""
+    """Return the stages that record the content of a session's requests, for exports."""
     from hermes_acp.agent.setup.offered_tools import OfferedToolsRecorder
     from hermes_acp.storage.tool_schema_store import ToolSchemaStore
 

@@ -51,7 +51,7 @@ class QuotaStages:
         self._running.discard(turn.id)
 
     def _report(self, turn: Turn) -> None:
-        """Report what a turn has used since the last report; a delegated turn's usage counts in its delegator's."""
+        """Report a turn's usage since the last report. A delegated turn's usage counts towards its delegator's."""
         if turn.origin.delegator:
             return
         tokens, cost_usd = self._counted.get(turn.id, (0, 0.0))

@@ -53,7 +53,7 @@ class HookStages:
     async def begin(self, turn: Turn) -> Ending | None:
         """Run the session's start hooks, and the workspace's prompt hooks; add their notes."""
         hooks = self._hooks
-        if turn.origin.parent:
+        if turn.origin.parent or turn.depth:
             return None
         if not hooks.has_started:
             hooks.has_started = True
@@ -93,7 +93,7 @@ class HookStages:
 
     async def end(self, turn: Turn, ending: Ending) -> None:
         """Run the hooks for the end of the turn."""
-        if turn.origin.parent or not self._hooks.listens("turn_end"):
+        if turn.origin.parent or turn.depth or not self._hooks.listens("turn_end"):
             return
         facts = {**_common_facts(turn), "reason": ending.reason, "message": ending.sentence}
         occasion = HookTrigger("turn_end", {**facts, "answer": _answer_of(turn)})

@@ -15,8 +15,8 @@ FIRST_WAIT_S: Final = 0.4
 MIN_PROMPT_CHARACTERS: Final = 12
 LOADS: Final = "skill"
 NAMED: Final = (
-    "[The user's request is similar to the description of {which}. If it applies, load it with the tool skill before "
-    "you start; otherwise ignore this:\n{lines}]"
+    "[The user's request resembles {which}. If it applies, load it with the tool skill before you start; otherwise "
+    "ignore this:\n{lines}]"
 )
 
 
@@ -25,21 +25,26 @@ def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
 
     async def start_skill_search(turn: Turn) -> Ending | None:
         """Start a search for skills that fit the prompt."""
-        words = "" if turn.origin.delegator or LOADS not in turn.deps.toolbox.names else _asked(turn)
+        words = "" if turn.depth or LOADS not in turn.deps.toolbox.names else _asked(turn)
         if len(words) >= MIN_PROMPT_CHARACTERS and not words.startswith("/"):
-            suggester.look(turn.record.session_id, turn.workspace, turn.deps.redactor.clean(words))
+            record = turn.record
+            suggester.look(record.session_id, turn.workspace, turn.deps.redactor.clean(words), record.surface)
         return None
 
     async def name_fitting_skills(turn: Turn) -> Ending | None:
         """Add a note with the skills that were found."""
-        if turn.origin.delegator:
+        if turn.depth:
             return None
         found = await suggester.fitting(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
         if found:
             lines = "\n".join(f"- {each.name}: {each.about}" for each in found)
-            which = "one of these skills" if len(found) > 1 else "this skill"
-            turn.emit(NoteAdded(NAMED.format(which=which, lines=turn.deps.redactor.clean(lines))))
-            turn.emit(Noticed("info", f"It may fit: {', '.join(each.name for each in found)}."))
+            resembled = (
+                "what these skills are for, most likely first" if len(found) > 1 else "what this skill is for"
+            )
+            turn.emit(NoteAdded(NAMED.format(which=resembled, lines=turn.deps.redactor.clean(lines))))
+        if likely := [each.name for each in found if each.is_likely]:
+            which = "This skill" if len(likely) == 1 else "These skills"
+            turn.emit(Noticed("info", f"{which} may fit: {', '.join(likely)}."))
         return None
 
     return start_skill_search, name_fitting_skills

@@ -39,23 +39,23 @@ def used_up(limits: TurnLimits, spent: TurnUsage, now_s: float) -> Ending | None
     counted = spent.steps - spent.refunds
     if limits.max_steps is not None and counted >= limits.max_steps:
         return make_ending(
-            "out_of_steps", f"Stopped after {_steps(counted)}; the limit of a turn is {limits.max_steps}."
+            "out_of_steps", f"Stopped after {_steps(counted)}; the limit per turn is {limits.max_steps}."
         )
     tokens = spent.usage.total_tokens
     if limits.max_tokens is not None and tokens >= limits.max_tokens:
         return make_ending(
-            "out_of_tokens", f"Stopped after {tokens:,} tokens; the limit of a turn is {limits.max_tokens:,}."
+            "out_of_tokens", f"Stopped after {tokens:,} tokens; the limit per turn is {limits.max_tokens:,}."
         )
     cost_usd = spent.cost_usd or 0.0
     if limits.max_cost_usd is not None and cost_usd >= limits.max_cost_usd:
         return make_ending(
             "out_of_money",
-            f"Stopped after ${_money(cost_usd)}; the limit of a turn is ${_money(limits.max_cost_usd)}.",
+            f"Stopped after ${_money(cost_usd)}; the limit per turn is ${_money(limits.max_cost_usd)}.",
         )
     passed_s = now_s - spent.started_at_s
     if limits.working_s is not None and passed_s >= limits.working_s:
         return make_ending(
-            "out_of_time", f"Stopped after {passed_s:.0f} s; the limit of a turn is {limits.timeout_s:g} s."
+            "out_of_time", f"Stopped after {passed_s:.0f} s; the limit per turn is {limits.timeout_s:g} s."
         )
     return None
 

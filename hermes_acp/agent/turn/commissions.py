@@ -5,25 +5,39 @@ from typing import Final
 from msgspec import Struct, structs
 
 from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.turn import TurnOrigin
 from hermes_acp.agent.turn.turn_limits import TurnLimits
 from hermes_acp.core.events import CallEnded
 from hermes_acp.core.ports.run_ports import RunBudget
 from hermes_acp.telemetry.trace_context import TurnTrace
+from hermes_acp.tools.toolbox import Toolbox
 
 NOT_ANSWERED: Final = "Not run: the question about this call was not answered."
 NEW_MESSAGE: Final = "The user sent a new message instead. This is not a refusal."
 
 
 class Commission(Struct, frozen=True):
-    """What is wanted of a turn: a run's ID in the record, with what its turns may still use, and `traceparent`."""
+    """The commission of a turn: the run's ID in the record, the remaining budget of its turns, and `traceparent`.
+
+    A child agent in its own process may use only `tools`; `agents_above` counts the agents above it.
+    """
 
     run_id: str = ""
     budget: RunBudget = RunBudget()
     trace_parent: str = ""
+    tools: tuple[str, ...] | None = None
+    agents_above: int = 0
 
-    def trace(self, *, is_exported: bool) -> TurnTrace:
-        """Return the turn's place among traces."""
-        return TurnTrace(self.trace_parent, self.run_id, self.trace_parent, is_exported)
+    def origin(self, *, is_exported: bool) -> TurnOrigin:
+        """Return what the turn works for, and its trace context."""
+        trace = TurnTrace(self.trace_parent, self.run_id, self.trace_parent, is_exported)
+        return TurnOrigin(trace=trace, agents_above=self.agents_above)
+
+    def narrowed(self, toolbox: Toolbox) -> Toolbox:
+        """Return the tools that the turn may use."""
+        if self.tools is None:
+            return toolbox
+        return toolbox.only(name for name in self.tools if name in toolbox.names)
 
     def limited(self, limits: TurnLimits) -> TurnLimits:
         """Return the limits of a turn, restricted to those of the run."""

@@ -34,12 +34,12 @@ class Ledger:
         return recorded
 
     def show(self, event: Event) -> None:
-        """Show an event without recording it: the record cannot be written, or another record contains it."""
+        """Show an event without recording it, because the record cannot be written or another record contains it."""
         for audience in self._audiences:
             audience.show(event)
 
     def relay(self, event: Event) -> None:
-        """Show an event that the record contains already, because another process added it."""
+        """Show an event that the record already contains, because another process added it."""
         self.record.apply(event)
         self.show(event)
 

@@ -1,4 +1,4 @@
-"""Mask secrets in what a person or a file adds to a session's record.
+"""Mask secrets in content that a person or a file adds to a session's record.
 
 The record is the history that the model sees, before and after a restart, so the model sees the masks too.
 """

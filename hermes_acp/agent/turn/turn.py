@@ -85,7 +85,7 @@ class TurnStages(Struct, frozen=True):
 
 
 class TurnDependencies(Struct, frozen=True):
-    """What every turn of this process uses; chosen in `app`.
+    """The dependencies of every turn of this process, chosen in `app`.
 
     `expenses` logs the usage of calls that belong to no session. `build_prompt` builds a session's prompt; its third
     argument is the outermost session, whose user approves context files.
@@ -114,16 +114,18 @@ class TurnDependencies(Struct, frozen=True):
 
 
 class TurnOrigin(Struct, frozen=True):
-    """What a turn works for; empty for a turn that a person prompted.
+    """The purpose of a turn, empty for a turn that a person prompted.
 
     `delegator` is the turn that delegated a task to it and shares its budget, `reflects_on` the finished turn that it
-    reviews. `within` is the call whose nested calls run in it, such as a script; `trace` places it among traces.
+    reviews. `within` is the call whose nested calls run in it, such as a script; `trace` is its trace context.
+    `agents_above` counts the agents above a turn whose delegator is in another process.
     """
 
     delegator: "Turn | None" = None
     reflects_on: "Turn | None" = None
     within: str = ""
     trace: TurnTrace = TurnTrace()
+    agents_above: int = 0
 
     @property
     def parent(self) -> "Turn | None":
@@ -140,7 +142,7 @@ class TurnGuards(Struct):
 
 
 class TurnCalls(Struct):
-    """What all calls of a turn share.
+    """State shared by all calls of a turn.
 
     Code that asks a person holds `asking`, so there is one question at a time. `awaiting` are the calls whose
     questions stay open, which suspends the turn. `checkpoints` is None if nothing is stored for an undo.
@@ -199,7 +201,7 @@ class Turn(Struct):
     def depth(self) -> int:
         """The number of agents above this one."""
         delegator = self.origin.delegator
-        return delegator.depth + 1 if delegator else 0
+        return delegator.depth + 1 if delegator else self.origin.agents_above
 
     @property
     def mode(self) -> Mode:
@@ -214,11 +216,11 @@ class Turn(Struct):
         return (delegator.grants if delegator else ()) + self.record.grants
 
     def trace_parent_of(self, call_id: str) -> str:
-        """Return the `traceparent` that what a call does passes on; empty if it belongs to no trace."""
+        """Return the `traceparent` that a call passes on, or an empty string if it belongs to no trace."""
         return call_trace_parent(self.origin.trace, self.id, call_id)
 
     def trace_below(self, call_id: str) -> TurnTrace:
-        """Return the place among traces of a turn that works for a call of this one."""
+        """Return the trace context for a turn that works for a call of this one."""
         return trace_below(self.origin.trace, self.id, call_id)
 
     def emit(self, event: AnyEvent) -> AnyEvent:

@@ -26,7 +26,7 @@ class TurnCheckpoints:
         self._given_up = ""
         self._touched: dict[str, None] = {}
         self._scope: Literal["files", "folders", "files only"] = "files"
-        """What the open checkpoint holds; files only, if the whole folders could not be stored in this turn."""
+        """The content of the open checkpoint: only files if the whole folders could not be stored in this turn."""
         self._is_expected = False
         self._warnings: set[str] = set()
 
@@ -59,7 +59,7 @@ class TurnCheckpoints:
                 return
             fresh = [path for path in touched if path not in self._touched]
             files = _without_folders(fresh)
-            is_whole = is_whole or files != fresh  # a folder stands for anything in it
+            is_whole = is_whole or files != fresh  # a folder stands for everything in it
             stored = False
             if is_whole and self._scope == "files":
                 stored = await self._store(fresh, describe, is_whole=True)

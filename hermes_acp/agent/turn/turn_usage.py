@@ -32,6 +32,12 @@ class TurnUsage:
         if self._delegator:
             self._delegator.charge(usage, cost_usd)
 
+    def include(self, steps: int, usage: Usage, cost_usd: float | None) -> None:
+        """Count what a child agent in another process has used."""
+        self.charge(usage, cost_usd)
+        for _ in range(steps):
+            self._count()
+
     def count_refund(self) -> None:
         """Refund the last step."""
         self.refunds += 1

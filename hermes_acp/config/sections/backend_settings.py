@@ -18,7 +18,7 @@ NO_NETWORK: Final = "none"
 
 def _check_network(name: str) -> str:
     if name == "host":
-        raise ValueError("a container never gets the network of the host")
+        raise ValueError("containers never get the host's network")
     return name
 
 
@@ -84,7 +84,7 @@ class SingularitySettings(Section):
 
 
 class CloudSettings(Section):
-    """What all sandboxes rented from a service have in common."""
+    """Settings shared by all sandboxes rented from a service."""
 
     keep_days: Annotated[int, Field(ge=0, le=365)] = 7
     """Days that the files of the sandbox are kept after the session closes, for when you resume it. `0`: not at all."""

@@ -21,6 +21,12 @@ class FleetSettings(Section):
     tenant: str | None = Field(default=None, pattern=NAME)
     """Name of this profile in the fleet. Default: the profile's name."""
     pool: str | None = Field(default=None, pattern=NAME)
-    """Workers that drive the runs. Profiles with the same pool share its workers fairly. Default: the tenant's own."""
+    """Workers for the runs. Profiles with the same pool share its workers fairly. Default: the tenant's own."""
+    workspaces: str = ""
+    """Address of a bare git repository that all machines reach: a shared folder, `ssh://HOST/PATH` or `HOST:PATH`.
+    Workers store the states of their runs' folders there, so that another machine can continue. Empty: folders stay.
+    """
+    move_after_seconds: Annotated[float, Field(ge=0)] = 60.0
+    """How long a run waits for a free worker on the machine that has its folder, before another one continues it."""
     max_running: Annotated[int, Field(ge=0)] = 0
-    """Maximum number of this profile's runs that are driven at once in the whole fleet. 0: no limit."""
+    """Maximum number of this profile's runs that are in progress at once in the whole fleet. 0: no limit."""

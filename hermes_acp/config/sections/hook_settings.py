@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 from hermes_acp.config.settings_section import Section
 
 HookEvent = Literal["session_start", "prompt", "before_tool", "after_tool", "turn_end", "question"]
+HookFormat = Literal["hermes", "claude"]
 EVENTS: Final[tuple[HookEvent, ...]] = (
     "session_start",
     "prompt",
@@ -24,7 +25,7 @@ HookName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*$", max
 
 
 class HookSettings(Section):
-    """A command that runs at a point of every session."""
+    """A command that runs at a certain point of every session."""
 
     event: HookEvent
     """When it runs."""
@@ -42,6 +43,8 @@ class HookSettings(Section):
     """Whether the prompt or call is refused if the hook fails or times out. For `prompt` and `before_tool`."""
     enabled: bool = True
     """Whether it runs."""
+    format: HookFormat = "hermes"
+    """The JSON that the command reads and answers: ours, or `claude` for hooks written for Claude Code or Codex."""
 
     @model_validator(mode="after")
     def _check_fits_event(self) -> Self:

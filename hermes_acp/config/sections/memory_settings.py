@@ -44,6 +44,8 @@ class MemorySettings(Section):
     """Whether the agent writes notes for later sessions and sees them."""
     ask: bool = False
     """Whether each change to a note needs your approval."""
+    remind_after_turns: Annotated[int, Field(ge=0)] = 12
+    """Turns without a new note or skill after which the model is reminded of them once. `0` turns reminders off."""
     service: MemoryServiceSettings | None = None
     """Memory service: its name, or its settings."""
 

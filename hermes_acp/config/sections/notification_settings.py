@@ -1,13 +1,15 @@
 """`notifications:` in a settings file. Addresses are secrets and are in `.env`."""
 
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, Final, Literal, Self, cast
 
-from pydantic import AfterValidator, Field, StringConstraints, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from hermes_acp.config.settings_section import Section
 from hermes_acp.core.plugins import PluginFolder
 
 NotificationEvent = Literal["input_required", "failed", "done"]
+GATEWAY: Final = "gateway"
+GATEWAY_PLACE: Final = r"[A-Za-z0-9_-]{1,32}|[a-z]+:\S+"
 SERVICES: Final = "hermes_acp.notifications.services"
 ADDRESS_PREFIX: Final = "HERMES_NOTIFY_"
 TargetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
@@ -24,9 +26,17 @@ class NotificationTargetSettings(Section):
     """A place to notify. `apprise` sends to the URL in the variable `HERMES_NOTIFY_NAME`, with the target's name."""
 
     service: Annotated[str, AfterValidator(_known)]
-    """How it is delivered: `apprise` (mail, chats, phones) or `desktop`."""
+    """How it is delivered: `apprise` (mail, chats, phones), `desktop` or `gateway`."""
+    to: Annotated[str, Field(pattern=rf"^(?:{GATEWAY_PLACE})$")] | None = None
+    """For `gateway`: the name of a person whom it admitted, or a room of its settings, such as `matrix:!id:server`."""
     events: tuple[NotificationEvent, ...] | None = None
     """What is reported there. Default: `notifications.events`."""
+
+    @model_validator(mode="after")
+    def _check_to(self) -> Self:
+        if (self.service == GATEWAY) is not bool(self.to):
+            raise ValueError("to is needed for the service gateway, and only there")
+        return self
 
 
 class NotificationSettings(Section):

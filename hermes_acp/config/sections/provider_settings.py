@@ -21,7 +21,7 @@ class ProviderKeySettings(Section):
     """Several such variables. If a key is refused, rate-limited or out of credit, the next one is used."""
     keys_by: Literal["order", "least_used", "cheapest"] = "order"
     """Which of several keys a turn uses: the first, the one with the fewest turns since the start, or the one with the
-    lowest price in `key_prices`. A key that was refused rests.
+    lowest price in `key_prices`. A refused key is skipped for a while.
     """
     key_prices: dict[str, KeyPrice] = Field(default_factory=dict[str, KeyPrice])
     """Price of each key by its variable, in any unit. Only their order counts."""

@@ -15,7 +15,7 @@ class WebhookSettings(Section):
     secret_env: str = Field(min_length=1)
     """The variable with the secret that requests are signed with, in the environment or in `.env`."""
     prompt: str = Field(min_length=1)
-    """What the agent is to do. What the request sent follows it, marked as data."""
+    """What the agent should do. The content of the request follows it, marked as data."""
     folder: str = Field(min_length=1)
     """The folder to work in, as an absolute path."""
     fields: tuple[str, ...] = ()
@@ -48,4 +48,4 @@ class ServerSettings(Section):
     webhooks: dict[HookName, WebhookSettings] = Field(default_factory=dict[HookName, WebhookSettings])
     """What other programs can start with a signed request, by name."""
     open_metrics: bool = False
-    """Whether programs on this machine can read `/metrics` without the token. It tells how much is done, not what."""
+    """Whether programs on this machine can read `/metrics` without the token. It shows how much is done, not what."""

@@ -12,6 +12,8 @@ class SkillSettings(Section):
 
     enabled: bool = True
     """Whether the agent uses skills."""
+    disabled: tuple[str, ...] = ()
+    """Names of skills that are not used, wherever they are: `[write-a-skill]`."""
     learning: bool = True
     """Whether the agent can write its own skills."""
     look_back_after_calls: Annotated[int, Field(ge=0)] = 10

@@ -26,7 +26,7 @@ class PermissionResponse(Struct, frozen=True):
 
 
 class PermissionScope(Struct, frozen=True):
-    """What a lasting answer would be remembered for, as text; empty if it cannot be remembered.
+    """The scope of a lasting answer as text, or empty if it cannot be remembered.
 
     `session` lasts until the session ends, `workspace` applies to every later session in its folder. `manner` says how
     an allowed call then runs.

@@ -7,12 +7,17 @@ from msgspec import Struct
 from hermes_acp.core.event_types import Diff, EventContext
 
 MemoryStoreName = Literal["memory", "user", "workspace"]
+NoteSource = Literal["", "written", "said", "approved", "found"]
+"""Where a note came from: the user wrote it, said it in the session, or approved it while it waited; or the agent found
+it elsewhere. Empty if that is not known.
+"""
 
 
 class MemoryChange(Struct, frozen=True):
     """A change of the agent's notes; `old_text` is a part of the one note it replaces or removes.
 
-    `meant` is the whole text of that note as it was shown; if empty, the note may have changed since.
+    `meant` is the whole text of that note as it was shown; if empty, the note may have changed since. `source` is where
+    the new text came from.
     """
 
     store: MemoryStoreName
@@ -20,13 +25,18 @@ class MemoryChange(Struct, frozen=True):
     text: str = ""
     old_text: str = ""
     meant: str = ""
+    source: NoteSource = ""
 
 
 class MemoryPreview(Struct, frozen=True):
-    """A preview of the notes after a change, and that change, bound to the note that was shown."""
+    """A preview of the notes after a change, and that change, bound to the note that was shown.
+
+    `related` are other notes of the store about the same subject, which the new note may contradict.
+    """
 
     change: MemoryChange
     diff: Diff
+    related: tuple[str, ...] = ()
 
 
 class MemoryState(Struct, frozen=True):

@@ -38,3 +38,34 @@ class ModelInfo(Struct, frozen=True):
     output_usd: float | None = None
     cached_usd: float | None = None
     sees: bool = False
+
+
+class Recording(Struct, frozen=True):
+    """Recorded speech: the bytes of a file, and its MIME type, such as `audio/ogg`."""
+
+    content: bytes
+    mime_type: str
+
+
+class Transcriber(Protocol):
+    """Turns speech into text."""
+
+    @property
+    def name(self) -> str:
+        """The model's name, for people."""
+        ...
+
+    async def check(self) -> None:
+        """Make sure that it can be used, as far as that is known without contacting other machines.
+
+        Raises ConfigError, ModelError.
+        """
+        ...
+
+    async def transcribe(self, recording: Recording) -> str:
+        """Return the recording's text, or an empty string if nothing was said. Raises ModelError, ConfigError."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release resources; a later call acquires them again."""
+        ...

@@ -1,5 +1,6 @@
 """Notifications to people who are not at a client, and the services that deliver them."""
 
+from pathlib import Path
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -12,7 +13,7 @@ class Notification(Struct, frozen=True, omit_defaults=True):
     """Something to report. A second one with the same `id` is not delivered again.
 
     `subject` is the task. `sentence` says how it ended, or what is asked. `answer_with` says how to answer, such as
-    a command line.
+    a command line. `result` is what the agent said at the end, for those who want it there.
     """
 
     id: str
@@ -22,13 +23,25 @@ class Notification(Struct, frozen=True, omit_defaults=True):
     session_id: str = ""
     run_id: str = ""
     answer_with: str = ""
+    result: str = ""
 
 
 class OutgoingMessage(Struct, frozen=True):
-    """A notification as plain text, as a service delivers it."""
+    """A notification as plain text, as a service delivers it, and what it is about."""
 
     title: str
     body: str
+    id: str = ""
+    kind: NotificationKind = "test"
+    session_id: str = ""
+
+
+class Destination(Struct, frozen=True):
+    """The destination of a message: a secret address or a configured place, and the home folder that sends it."""
+
+    home: Path
+    address: str = ""
+    to: str = ""
 
 
 class NotificationSender(Protocol):
@@ -41,7 +54,7 @@ class NotificationSender(Protocol):
         """Return why the service cannot be used here, or an empty string. Sends nothing."""
         ...
 
-    def send(self, address: str, message: OutgoingMessage, timeout_s: float) -> None:
+    def send(self, destination: Destination, message: OutgoingMessage, timeout_s: float) -> None:
         """Deliver a message. Raises NotificationError, `retryable` if a later attempt can succeed, and TimeoutError
         without an answer, when the message may have arrived.
 

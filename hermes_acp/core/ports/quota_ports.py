@@ -1,4 +1,4 @@
-"""Ports to the quota of the user that a process works for: what may still be used, and what was used."""
+"""Ports to the quota of the user whom a process serves: the remaining budget, and the usage."""
 
 from datetime import UTC, datetime
 from typing import Literal, Protocol
@@ -19,11 +19,11 @@ class Allowance(Struct, frozen=True):
     resets_at: float
 
     def sentence(self) -> str:
-        """Say what is used up, and when it resets."""
+        """Say which limit is used up, and when it resets."""
         amount = f"${self.limit:,.2f}" if self.measure == "usd" else f"{self.limit:,.0f} {self.measure}"
         when = datetime.fromtimestamp(self.resets_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
         return (
-            f"Your quota of {amount} per {self.period} is used up. It starts anew at {when}. "
+            f"Your quota of {amount} per {self.period} is used up. It resets at {when}. "
             "The administrator of this server can raise it."
         )
 

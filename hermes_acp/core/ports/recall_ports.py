@@ -14,7 +14,8 @@ class RecallQuery(Struct, frozen=True):
     them, `text` can be empty, which finds what the user asked for then, newest first.
     `cwd` limits the search to the sessions of one working directory; `excluded` leaves out one session. Text written
     since the last search is indexed first, for at most `max_wait_s` seconds, or completely if None. `by_meaning` also
-    finds similar texts, if there is an embedding model.
+    finds similar texts, if there is an embedding model. With `fills_up`, passages with some of the words follow if
+    fewer than `limit` were found.
     """
 
     text: str
@@ -23,6 +24,7 @@ class RecallQuery(Struct, frozen=True):
     limit: int = 20
     max_wait_s: float | None = None
     by_meaning: bool = False
+    fills_up: bool = False
     since: float | None = None
     until: float | None = None
 
@@ -52,12 +54,15 @@ class SearchHit(Struct, frozen=True):
 class SearchResults(Struct, frozen=True):
     """The hits, best first, and the number of sessions that are not indexed yet.
 
-    `note` says what was left out, if anything.
+    `note` says what was left out, if anything. `total` is how many hits there are without a limit, 0 if not counted;
+    there may be more unless `is_total_exact`.
     """
 
     found: tuple[SearchHit, ...]
     unread_sessions: int = 0
     note: str = ""
+    total: int = 0
+    is_total_exact: bool = False
 
 
 class Recall(Protocol):

@@ -14,7 +14,7 @@ class Journal(Protocol):
     """The durable record of one session."""
 
     def append(self, event: AnyEvent) -> AnyEvent:
-        """Write an event and return it as written; it then survives this process. Raises StorageError."""
+        """Write an event, which then survives this process, and return it as written. Raises StorageError."""
         ...
 
     async def settle(self) -> None:
@@ -43,7 +43,7 @@ class RecordHold(Protocol):
         ...
 
     def note_appended(self) -> None:
-        """Note that the local copy has grown; it is sent soon."""
+        """Record that the local copy has grown, so that the addition is sent soon."""
         ...
 
     async def sent(self) -> None:
@@ -54,7 +54,7 @@ class RecordHold(Protocol):
         ...
 
     def close(self) -> None:
-        """Send what is left, and let others hold the record; the work is done in the background."""
+        """Send the unsent part, then release the record, in the background."""
         ...
 
 
@@ -73,9 +73,9 @@ class SharedRecords(Protocol):
         ...
 
     def hold(self, session_id: str, path: Path) -> RecordHold:
-        """Hold a record whose local copy is locked, after bringing that copy up to date. Blocks, in a worker thread.
+        """Claim a record whose local copy is locked, and update that copy. Blocks: call it in a worker thread.
 
-        Raises `HeldElsewhere` while a process of another machine holds it, StorageError.
+        Raises `HeldElsewhere` while a process on another machine holds it, StorageError.
         """
         ...
 
@@ -87,7 +87,7 @@ class SharedRecords(Protocol):
         ...
 
     async def fetch_changed(self) -> ChangedRecords:
-        """Bring all local copies up to date, and return what has changed. Raises StorageError."""
+        """Update all local copies, and return what has changed. Raises StorageError."""
         ...
 
     async def delete(self, session_id: str) -> None:
@@ -95,16 +95,17 @@ class SharedRecords(Protocol):
         ...
 
     def follow(self, session_id: str, path: Path) -> AsyncGenerator[tuple[Event, ...]]:
-        """Add to a locked local copy what the record's holder adds, and yield it, until the record is no longer held.
+        """Append to a locked local copy whatever the record's holder appends, and yield it, until the record is no
+        longer held.
 
         Raises StorageError.
         """
         ...
 
     async def run(self) -> None:
-        """Send what is appended, and renew what is held, until it is cancelled."""
+        """Send additions and renew claims until cancelled."""
         ...
 
     async def aclose(self) -> None:
-        """Send what is left, let go of everything and close the connections."""
+        """Send unsent additions, release all records and close the connections."""
         ...

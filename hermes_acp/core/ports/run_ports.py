@@ -13,7 +13,9 @@ from hermes_acp.core.event_types import PermissionAnswer
 RunState = Literal["queued", "running", "input_required", "done", "failed", "stopped", "parked"]
 """`parked` runs wait for a person to look at them: their process was killed too often while it worked on them."""
 FailureKind = Literal["model", "storage", "budget", "usage", "agent", "stalled", "busy"]
-"""Why a drive failed. An engine repeats one that was `busy` (the session is open elsewhere); all others end the run."""
+"""Why a drive failed. An engine repeats one that was `busy` (the session is open elsewhere), and one that failed at
+`storage` for about a minute; all others end the run.
+"""
 ENDED: Final[tuple[RunState, ...]] = ("done", "failed", "stopped")
 MIN_PRIORITY: Final = 5
 DEFAULT_PRIORITY: Final = 3
@@ -21,7 +23,7 @@ MAX_PRIORITY: Final = 1
 
 
 class RunBudget(Struct, frozen=True):
-    """What a run may use in all its turns; None means the limit in the settings."""
+    """The budget of a run over all its turns. None means the limit in the settings."""
 
     max_steps: int | None = None
     max_tokens: int | None = None
@@ -35,7 +37,8 @@ class RunOrder(Struct, frozen=True, omit_defaults=True):
     Priorities are 1 (first) to 5. `not_before` is in seconds since the epoch. Runs with the same `chain` run one after
     the other in the order of their start; by default, it is the session. `origin` says what started the run, such as
     `schedule:ID`. Only a worker that serves `place` drives the run; "" is the place of every ordinary worker.
-    `trace_parent` is the W3C `traceparent` of what started it.
+    `trace_parent` is the W3C `traceparent` of what started it. `news` is what the model is told before it continues,
+    such as that the run has moved to another machine; it is set by the worker and not stored.
     """
 
     id: str
@@ -52,6 +55,7 @@ class RunOrder(Struct, frozen=True, omit_defaults=True):
     origin: str = ""
     place: str = ""
     trace_parent: str = ""
+    news: str = ""
 
 
 class RunMessage(Struct, frozen=True, omit_defaults=True):
@@ -214,7 +218,7 @@ class Runs(Protocol):
         ...
 
     async def stop(self, run_id: str) -> RunView:
-        """Stop a run; if it is being driven, it ends as soon as its worker is notified. Raises BadRequest."""
+        """Stop a run; a run that is being driven ends as soon as its worker is notified. Raises BadRequest."""
         ...
 
     async def retry(self, run_id: str) -> RunView:

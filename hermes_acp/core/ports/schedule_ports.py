@@ -8,11 +8,11 @@ from msgspec import Struct
 from hermes_acp.core.ports.run_ports import DEFAULT_PRIORITY, RunBudget, Runs, RunView
 
 LatePolicy = Literal["once", "skip", "within"]
-"""What is done about a time that passed while nothing was running: one run, none, or one within a span."""
+"""The policy for due times that passed while nothing was running: start one run, none, or one within a limit."""
 Overlap = Literal["skip", "queue", "cancel"]
-"""What is done while the previous run has not ended: no run, one after it, or one in its place."""
+"""The policy while the previous run has not ended: start no run, one after it, or one in its place."""
 Fate = Literal["started", "missed", "skipped", "paused"]
-"""What became of a due time: `missed`: it was too late; `skipped`: the previous run had not ended."""
+"""The outcome of a due time. `missed` means that it was too late; `skipped`, that the previous run had not ended."""
 
 
 class Timing(Struct, frozen=True, omit_defaults=True):
@@ -143,7 +143,7 @@ class Engine(Runs, Protocol):
 
 
 class ListedSchedule(Struct, frozen=True):
-    """A schedule with its prompt, and when it is due in words."""
+    """A schedule with its prompt, and a description in words of when it is due."""
 
     view: ScheduleView
     prompt: str

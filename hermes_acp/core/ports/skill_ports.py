@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.event_types import Diff
+from hermes_acp.core.event_types import Diff, Surface
 from hermes_acp.core.ports.workspace_ports import Workspace
 
 
@@ -105,17 +105,18 @@ class SkillWriter(Protocol):
 
 
 class SkillSuggestion(Struct, frozen=True):
-    """A skill that seems to fit the user's prompt."""
+    """A skill that seems to fit the user's prompt. If it is likely the right one, the user is told too."""
 
     name: str
     about: str
+    is_likely: bool = True
 
 
 class SkillSuggester(Protocol):
     """Finds skills that fit a prompt."""
 
-    def look(self, session_id: str, workspace: Workspace, prompt: str) -> None:
-        """Start a search in the background."""
+    def look(self, session_id: str, workspace: Workspace, prompt: str, surface: Surface) -> None:
+        """Start a search in the background, for a session that began on a surface."""
         ...
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:

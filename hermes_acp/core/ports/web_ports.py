@@ -1,9 +1,12 @@
 """The web: pages, search engines, the browser and the injection scanner."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
+
+MAX_BROWSER_FILE_BYTES: Final = 20_000_000
+"""The largest file that can be uploaded to a page or downloaded from it."""
 
 
 class Page(Struct, frozen=True):
@@ -29,25 +32,44 @@ class WebSearchHit(Struct, frozen=True):
     date: str = ""
 
 
-class BrowserAction(Struct, frozen=True):
-    """An action in a browser: `ref` names an element of the last snapshot; `text` is typed into it.
+class BrowserFile(Struct, frozen=True):
+    """A file to upload, or one that a page offered; the name of the latter is the page's choice."""
 
-    `key` is pressed after typing. With `sees_private`, the address may be in this machine's private network.
+    name: str
+    content: bytes
+
+
+BrowserActionKind = Literal[
+    "navigate", "snapshot", "click", "type", "press", "hover", "select", "scroll", "wait_for", "wait_gone", "tabs",
+    "close_tab", "upload", "download", "screenshot", "back", "close",
+]  # fmt: skip
+
+
+class BrowserAction(Struct, frozen=True):
+    """An action in a browser: `ref` names an element of the last snapshot, `text` is typed, chosen or waited for.
+
+    For `scroll`, `text` is the direction. `key` is pressed, after typing for `type`. With `sees_private`, the address
+    may be in this machine's private network. `tab` counts from 1. `wait_for` and
+    `wait_gone` wait for at most `seconds`. A `file` is uploaded only to an element of a page of `host`.
     """
 
-    kind: Literal["navigate", "snapshot", "click", "type", "screenshot", "back", "close"]
+    kind: BrowserActionKind
     url: str = ""
     ref: str = ""
     text: str = ""
     key: str = ""
     sees_private: bool = False
+    tab: int = 0
+    seconds: float = 0
+    host: str = ""
+    file: BrowserFile | None = None
 
 
 class BrowserSnapshot(Struct, frozen=True):
     """The page in a browser as a tree of elements with refs; `image` is a PNG if one was requested.
 
     `notes` are sentences about events in between, such as a refused navigation; pages influence their wording.
-    `trouble` says why nothing is shown.
+    `trouble` says why nothing is shown. `download` is the file that the action downloaded.
     """
 
     url: str = ""
@@ -56,6 +78,7 @@ class BrowserSnapshot(Struct, frozen=True):
     image: bytes = b""
     notes: tuple[str, ...] = ()
     trouble: str = ""
+    download: BrowserFile | None = None
 
 
 class WebFetcher(Protocol):

@@ -67,7 +67,7 @@ class FileQuery(Struct, frozen=True):
 
 
 class FoundFiles(Struct, frozen=True):
-    """Files found by name: as many as were asked for, and how many matched as far as that is known.
+    """Files found by name: up to the requested number, and how many matched, as far as known.
 
     Newest first. If too many matched to compare their times, `is_by_time` is false, and they are those nearest to
     the top folder, by path.
@@ -100,7 +100,7 @@ class Command(Struct, frozen=True):
 
     @property
     def must_be_confined(self) -> bool:
-        """Whether it must not run outside a sandbox."""
+        """Whether the command must not run outside a sandbox."""
         return self.confinement in ("must", "read_only")
 
 
@@ -166,7 +166,7 @@ class Files(Protocol):
         ...
 
     async def differs_from_disk(self, path: str, first: int, lines: Sequence[str]) -> bool:
-        """Return whether `read` may return something else than the stored file, given its `lines` from `first` on.
+        """Return whether `read` may return something other than the stored file, given its `lines` from `first` on.
 
         This is cheap for a file of any size: an editor is asked only for these lines.
         """
@@ -259,7 +259,7 @@ class Editor(Protocol):
 
     @property
     def runs_commands(self) -> bool:
-        """Whether it has terminals."""
+        """Whether the editor has terminals."""
         ...
 
     async def read_text(self, path: str, first: int = 1, count: int = 0) -> str | None:
@@ -275,7 +275,7 @@ class Editor(Protocol):
         ...
 
     async def run(self, command: Command, progress: Progress) -> CommandResult | None:
-        """Run a command in one of the editor's terminals; return None if it has none after all.
+        """Run a command in one of the editor's terminals; return None if the editor turns out to have none.
 
         Raises WorkspaceError if the command may have started but was lost.
         """

@@ -12,10 +12,10 @@ CUT_SHORT: Final = (
 )
 UNLISTED: Final = "A task that is not listed here was not started."
 IN_DOUBT: Final = (
-    "[The child agent did not finish: the process ended. What it was doing may have had its effect, all or a part of "
-    "it: look at the present state before doing it again.]"
+    "[The child agent did not finish: the process ended. What it was doing may have taken effect, fully or in part: "
+    "check the current state before doing it again.]"
 )
-UNREADABLE: Final = "[The child agent ended, and its answer cannot be read any more.]"
+UNREADABLE: Final = "[The child agent ended, but its answer can no longer be read.]"
 
 
 class ChildOutcome(Struct, frozen=True):

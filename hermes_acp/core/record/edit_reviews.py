@@ -154,7 +154,8 @@ class Reviews:
         else:
             review = known.followed(old)
         if not call_id:
-            self._keep(review.followed(new))
+            if review.before != review.after:
+                self._keep(review.followed(new))
             return
         is_known = review.call_ids[-1:] == (call_id,)
         call_ids = review.call_ids if is_known else (*review.call_ids, call_id)

@@ -17,8 +17,8 @@ REPEATABLE = (
     "The process ended while this call was running, so its outcome is lost. It is safe to make it again."
 )
 IN_DOUBT = (
-    "The process ended while this call was running. It was started and may have had its effect, all or a part of it: "
-    "look at the present state before doing it again."
+    "The process ended while this call was running. It may have taken effect, fully or in part: check the current "
+    "state before making it again."
 )
 
 

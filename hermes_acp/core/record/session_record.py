@@ -9,7 +9,15 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
-from hermes_acp.core.event_types import Grant, GrantsRevoked, Mode, Options, SessionImported, ToolsOffered
+from hermes_acp.core.event_types import (
+    Grant,
+    GrantsRevoked,
+    Mode,
+    Options,
+    SessionImported,
+    Surface,
+    ToolsOffered,
+)
 from hermes_acp.core.events import (
     ArchiveChanged,
     CallEnded,
@@ -62,7 +70,7 @@ CUT_OFF = "interrupted"
 """The error code of a turn whose process ended."""
 ASKED_AGAIN = "The agent's process ended while a question was open. It is asked again."
 LOST = "The agent's process ended during this turn; everything up to that point is kept."
-UNFINISHED = "The agent's process ended while the conversation was being shortened; it is as it was."
+UNFINISHED = "The agent's process ended while the conversation was being shortened; it is unchanged."
 
 
 class Record:
@@ -72,6 +80,7 @@ class Record:
         self.session_id = ""
         self.cwd = ""
         self.parent_id = ""
+        self.surface: Surface = ""
         self.created_at = 0.0
         self.roots: tuple[str, ...] = ()
         self.mode: Mode = "ask"
@@ -82,7 +91,7 @@ class Record:
         self.instructions: InstructionsGiven | None = None
         self.layers: tuple[str, ...] = ()
         self.frozen_at = 0.0
-        """When the building of the prompt started, or 0.0 if that was not recorded."""
+        """When building the prompt started, or 0.0 if that was not recorded."""
         self.tools_digest = ""
         """The digest of the tools in the last request, or empty if it was not recorded."""
         self.context_answers: dict[str, bool] = {}
@@ -151,6 +160,7 @@ class Record:
             case SessionOpened():
                 self.session_id, self.cwd, self.roots = event.session_id, event.cwd, event.roots
                 self.created_at, self.parent_id = event.created_at, event.parent_id
+                self.surface = event.surface
             case ModeChanged():
                 self.mode = event.mode
             case OptionsChanged():
@@ -302,7 +312,9 @@ class Record:
 
     def opening(self) -> SessionOpened:
         """Return the session's first event."""
-        return SessionOpened(self.session_id, self.cwd, self.roots, self.created_at, self.parent_id)
+        return SessionOpened(
+            self.session_id, self.cwd, self.roots, self.created_at, self.parent_id, self.surface
+        )
 
     @property
     def can_resume(self) -> bool:

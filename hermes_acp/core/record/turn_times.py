@@ -1,4 +1,4 @@
-"""How the time of a turn was spent, derived from the times of its events.
+"""Derive how a turn spent its time from the times of its events.
 
 Each moment counts once. A running tool takes precedence, then an open question, then the model. The model's time is
 the time between the previous event and its text, its reasoning or the end of a step. Other time (hooks, policy, the

@@ -13,7 +13,7 @@ from hermes_acp.core.messages import Message, Part, TextPart, UserMessage
 STOPPED: Final = "[Nothing was answered to this: the user stopped it.]"
 FAILED: Final = "[Nothing was answered to this: that turn failed.]"
 REFUSED: Final = "[Nothing was answered to this: the endpoint refused it. What was attached was left out.]"
-TOO_LONG: Final = "[A message of the user's stood here. It did not fit the window and was left out.]"
+TOO_LONG: Final = "[The user's message here did not fit into the context window and was left out.]"
 MAX_KEPT_CHARACTERS: Final = 4_000
 """A prompt up to this length cannot have filled a context window."""
 

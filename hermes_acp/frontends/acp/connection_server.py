@@ -1,7 +1,4 @@
-"""Serve one connection from its first frame to its last.
-
-Knows: the order of starting and ending. Does not know: what is said on the wire.
-"""
+"""Serve one connection from its first frame to its last."""
 
 import anyio
 
@@ -21,7 +18,7 @@ NO_HANDSHAKE = Handshake(b"")
 async def serve(
     transport: Transport, app: App, client: ClientConnection, greeting: Handshake = NO_HANDSHAKE
 ) -> None:
-    """Serve the only client of this process until it disconnects; then stop and close the app."""
+    """Serve this process's only client until it disconnects; then stop and close the app."""
     connection = Connection(transport, Dispatcher(client), on_bug=app.report_bug, pending=greeting.unread)
     try:
         async with background_tasks(app.run):
@@ -35,7 +32,7 @@ async def serve(
 async def attend(
     connection: Connection, app: App, client: ClientConnection, greeting: Handshake = NO_HANDSHAKE
 ) -> None:
-    """Serve one of an app's clients until it disconnects; what it started continues without it."""
+    """Serve one of the app's clients until it disconnects; the work that it started continues without it."""
     async with anyio.create_task_group() as tasks:
         client.open(app, connection, tasks)
         if greeting.begun:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
+from hermes_acp.config.speech_offer import offers_speech
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.v1.methods.initialize import METHOD, VERSION
 from hermes_protocol import salvage, v1
@@ -50,6 +51,7 @@ def greet(client: ClientConnection, environment: Environment, in_fd: int, out_fd
     if not isinstance(call, Request) or call.method != "initialize":
         return Handshake(read)
     client.offers_unstable = environment.offers_unstable
+    client.offers_speech = offers_speech(environment)
     try:
         params = salvage.decode(METHOD.params, call.params, is_stable=not client.offers_unstable)
     except msgspec.MsgspecError:
@@ -75,6 +77,7 @@ def _begin(client: ClientConnection, environment: Environment, read: bytes, out_
     from hermes_acp.config.named_model import named_models
     from hermes_acp.core.available_options import AvailableOptions
     from hermes_acp.core.errors import HermesError
+    from hermes_acp.frontends.acp.extensions.client_surface import surface_of
     from hermes_acp.frontends.acp.extensions.editor_trust import is_distrusted
     from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
     from hermes_acp.frontends.acp.v1.options import config_options
@@ -91,7 +94,8 @@ def _begin(client: ClientConnection, environment: Environment, read: bytes, out_
         if (params.system_prompt and client.offers_unstable) or is_distrusted(client, params.meta):
             return Handshake(read)
         servers = specs_of(client, params.mcp_servers)
-        begun = creator.begin(params.cwd, params.additional_directories or ())
+        roots = params.additional_directories or ()
+        begun = creator.begin(params.cwd, roots, surface=surface_of(client))
     except (msgspec.MsgspecError, HermesError):
         return Handshake(read)
     client.is_under_way = True

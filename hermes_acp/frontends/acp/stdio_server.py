@@ -1,4 +1,4 @@
-"""The server started by an editor: one client over standard input and output.
+"""The server that an editor starts: one client over standard input and output.
 
 The handshake is answered before the event loop is imported.
 """
@@ -19,7 +19,7 @@ from hermes_acp.storage.descriptor_limit import raise_limit
 def serve_stdio(in_fd: int, out_fd: int, guard: ShutdownGuard, *, allows_bypass: bool = False) -> int:
     """Serve until the client closes its end or a signal asks to stop; return the exit code.
 
-    `guard` watches already that this process ends; `allows_bypass`: the mode that never asks may be chosen.
+    `guard` already makes sure that this process ends. If `allows_bypass`, the mode that never asks may be chosen.
     """
     client = ClientConnection()
     raise_limit()

@@ -19,10 +19,19 @@ from hermes_acp.frontends.chat.questions.questions_screen import QuestionsScreen
 from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.screen import Screen, ScreenWidgets
+from hermes_acp.frontends.chat.spoken_prompt import SpokenPrompt
 
 CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
     {
-        "_meta": {"hermes": {"edits": True, "turnMarks": True, "turnStates": True, "diffHunks": True}},
+        "_meta": {
+            "hermes": {
+                "edits": True,
+                "turnMarks": True,
+                "turnStates": True,
+                "diffHunks": True,
+                "surface": "terminal",
+            }
+        },
         "session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}},
     }
 )
@@ -37,6 +46,7 @@ class ChatAssembly:
     ) -> None:
         self.cwd = cwd
         self._is_foreign = launch.environment.is_foreign
+        self._variables = launch.environment.variables
         self.layout = layout
         self.events = EventQueue()
         self.session_status = SessionStatus()
@@ -81,7 +91,10 @@ class ChatAssembly:
             self.cwd,
             self._is_foreign,
         )
-        self._chat = Chat(context, self.events, self.presenter, self._prompts, initial, questions_screen)
+        spoken_prompt = SpokenPrompt(context, self.presenter, self._variables)
+        self._chat = Chat(
+            context, self.events, self.presenter, self._prompts, initial, questions_screen, spoken_prompt
+        )
         return context
 
     async def hold(self, request: SessionRequest) -> int:

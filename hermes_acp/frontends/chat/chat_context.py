@@ -31,7 +31,7 @@ class CommandContext:
         cwd: str,
         is_foreign: Callable[[str], bool],
     ) -> None:
-        """Take the parts; `is_foreign` returns whether a path belongs to another profile."""
+        """Store the parts; `is_foreign` returns whether a path belongs to another profile."""
         self.is_foreign = is_foreign
         self.screen = screen
         self.layout = layout

@@ -30,6 +30,7 @@ from hermes_acp.frontends.chat.prompt_queue import PromptQueue
 from hermes_acp.frontends.chat.questions.questions_screen import QuestionsScreen
 from hermes_acp.frontends.chat.screens.screen import Gesture
 from hermes_acp.frontends.chat.session_picker import pick_at_start
+from hermes_acp.frontends.chat.spoken_prompt import SpokenPrompt
 from hermes_protocol import v1
 
 
@@ -62,6 +63,7 @@ class Chat:
         prompts: PromptQueue,
         initial_options: InitialOptions,
         questions_screen: QuestionsScreen,
+        spoken_prompt: SpokenPrompt,
     ) -> None:
         self._context = context
         self._events = events
@@ -69,10 +71,11 @@ class Chat:
         self._prompts = prompts
         self._initial_options = initial_options
         self._questions_screen = questions_screen
+        self._spoken_prompt = spoken_prompt
         self._questions: deque[_Question] = deque()
         self._asking: _Question | None = None
         self._is_at_prompt = False
-        self.key_actions = KeyActions(context, presenter, prompts, self.take)
+        self.key_actions = KeyActions(context, presenter, prompts, spoken_prompt, self.take)
         self._was_refused = False
         self._is_misused = False
         self._is_configured = anyio.Event()
@@ -88,6 +91,7 @@ class Chat:
             group.start_soon(self._cancel_read_at_end)
             if self._context.screen.can_ask:
                 group.start_soon(self._set_initial_options)
+                group.start_soon(self._spoken_prompt.run)
             try:
                 await self._read()
                 await self._events.all_shown()
@@ -101,7 +105,7 @@ class Chat:
         return not self._context.is_leaving
 
     async def permit(self, request: v1.RequestPermissionRequest) -> Permission | None:
-        """Ask for a permission; if nobody is there, tell the agent so."""
+        """Ask for a permission. If nobody is present, tell the agent so."""
         context = self._context
         await self._events.all_shown()
         if not context.screen.can_ask:
@@ -122,7 +126,7 @@ class Chat:
         return answer.permission
 
     async def inquire(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
-        """Show a form or a link; dismiss it if nobody is there."""
+        """Show a form or a link, or dismiss it if nobody is present."""
         await self._events.all_shown()
         if not self._context.screen.can_ask:
             return v1.CreateElicitationResponseCancel()
@@ -158,7 +162,7 @@ class Chat:
             self._context.screen.cancel_read()
 
     async def _set_initial_options(self) -> None:
-        """Set the options of the command line before any prompt is sent; end the chat if one cannot be set."""
+        """Set the options from the command line before any prompt is sent; end the chat if one cannot be set."""
         link, initial = self._context.link, self._initial_options
         try:
             session = await link.session()
@@ -177,7 +181,7 @@ class Chat:
     async def _read(self) -> None:
         """Read the terminal until the chat ends; no other task reads it."""
         context = self._context
-        if not context.screen.can_ask:  # a pipe may reach its end before
+        if not context.screen.can_ask:  # a pipe may end first
             await self._set_initial_options()
         first = self._initial_options.prompt
         while True:
@@ -234,7 +238,7 @@ class Chat:
         if command.needs_idle and self._presenter.is_busy:
             await self._context.tell(messages.not_during_turn(name), "yellow")
             return
-        await self._events.all_shown()  # of a session that was just resumed, too
+        await self._events.all_shown()  # includes those of a session that was just resumed
         try:
             await command.run(self._context, words)
         except AgentLost:

@@ -52,6 +52,8 @@ class EventPresenter:
         """Prompts that were sent to steer the turn, and that it has not read yet."""
         self._change = anyio.Event()
         self.hint = ""
+        self.recording_state = ""
+        """What is said about the microphone, as long as it is in use; nothing hides that."""
         self.has_failed = False
 
     @property
@@ -118,8 +120,8 @@ class EventPresenter:
 
     def status(self, columns: int) -> str:
         """Return the status line."""
-        if self.hint:
-            return clip(self.hint, max(1, columns - 1))
+        if shown := self.recording_state or self.hint:
+            return clip(shown, max(1, columns - 1))
         if self._link.current is None:
             return messages.RESTARTING if self._link.openings else messages.STARTING
         return self._session_status.line(columns)

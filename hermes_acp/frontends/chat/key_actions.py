@@ -9,6 +9,7 @@ from hermes_acp.frontends.chat.input.missing_mentions import missing_mention
 from hermes_acp.frontends.chat.prompt_queue import PromptQueue
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 from hermes_acp.frontends.chat.screens.screen import Reaction
+from hermes_acp.frontends.chat.spoken_prompt import SpokenPrompt
 
 
 class KeyActions:
@@ -19,11 +20,13 @@ class KeyActions:
         context: CommandContext,
         presenter: EventPresenter,
         prompts: PromptQueue,
+        spoken_prompt: SpokenPrompt,
         take: Callable[[str], Awaitable[bool]],
     ) -> None:
         self._context = context
         self._presenter = presenter
         self._prompts = prompts
+        self._spoken_prompt = spoken_prompt
         self._take = take
         self._was_interrupted = False
         self._was_warned = False
@@ -33,7 +36,9 @@ class KeyActions:
         self._presenter.hint, self._was_warned = "", False
 
     def interrupt(self, has_text: bool) -> Reaction:
-        """Handle Ctrl+C: stop the turn, clear the line, or quit the second time."""
+        """Handle Ctrl+C: drop a recording, stop the turn, clear the line, or quit the second time."""
+        if self._spoken_prompt.discard():
+            return "stay"
         if self._prompts.is_busy:
             is_second = self._prompts.is_stopping and self._was_interrupted
             if is_second or self._context.link.current is None:
@@ -62,7 +67,9 @@ class KeyActions:
         return messages.missing_file(sanitize_line(name)) if name else ""
 
     def stop_turn(self) -> None:
-        """Stop the turn, if one runs."""
+        """Drop a recording; else stop the turn, if one runs."""
+        if self._spoken_prompt.discard():
+            return
         if self._prompts.is_busy and not self._prompts.is_stopping:
             self._stop()
             self._was_interrupted = False
@@ -70,6 +77,10 @@ class KeyActions:
     def miss_editor(self) -> None:
         """Tell the user how to configure a text editor."""
         self._presenter.hint = messages.NO_EDITOR_HINT
+
+    def speak(self) -> None:
+        """Begin to record a prompt, or end the recording."""
+        self._spoken_prompt.toggle()
 
     async def submit(self, line: str) -> bool:
         """Send a line while a question waits; return False if the chat ends."""

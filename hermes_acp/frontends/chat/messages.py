@@ -1,5 +1,5 @@
-"""All texts of the chat for people, except names that a person types, such as `on` and `off`.
-Sentences carry no indentation and no markup of the terminal. `tests/golden/messages/chat.txt` lists them all.
+"""All texts of the chat, except names that a person types, such as `on` and `off`.
+Texts contain no indentation and no terminal markup. `tests/golden/messages/chat.txt` lists them all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ def not_a_folder(path: str) -> str:
 
 
 def missing_packages(names: Sequence[str]) -> str:
-    """Report packages the chat cannot run without."""
+    """Report missing packages that the chat needs."""
     return f"The chat needs packages that are not installed: {', '.join(names)}."
 
 
@@ -90,13 +90,21 @@ STEERING_PLACEHOLDER: Final = "Your message steers this turn · Esc to stop"
 QUEUEING_PLACEHOLDER: Final = "Your message waits for this turn · Esc to stop"
 QUESTION_WAITS: Final = "Press Tab to answer the question above. Your text is kept."
 NO_EDITOR_HINT: Final = "Set VISUAL or EDITOR to the command of your text editor."
+RECORDING: Final = "● Recording. Press Ctrl+T when you are done, or Esc to discard it."
+TRANSCRIBING: Final = "Transcribing… Press Esc to discard the recording."
+NO_TRANSCRIPTION: Final = "Speech cannot be transcribed here. `hermes-acp voice` explains why."
+NO_RECORDER: Final = (
+    "No program to record with was found. Install pw-record, parecord, arecord, SoX or ffmpeg."
+)
+RECORDER_FAILED: Final = "{program} cannot record: {complaint}"
+NOTHING_RECORDED: Final = "Nothing was recorded."
 STEERING: Final = "steering"
 QUEUED: Final = "queued"
 WORKING: Final = "working"
 
 
 def more_queued(count: int) -> str:
-    """Count the messages in the queue that have no row of their own."""
+    """Count the queued messages that are not shown."""
     return f"… {count} more"
 
 
@@ -153,7 +161,7 @@ NEW_FILE: Final = "(new)"
 
 
 def compaction_failed(reason: str = "") -> str:
-    """Report that the conversation is still as long as before."""
+    """Report that the conversation could not be summarised."""
     return f"Could not summarise the conversation. {reason}".rstrip()
 
 
@@ -206,7 +214,7 @@ REVIEW_BY_HUNK: Final = "review hunk by hunk"
 FULL_DIFF: Final = "full diff"
 WHY_NOT: Final = "Why not? (Enter to send, Ctrl+C to go back)"
 REJECTED: Final = "Rejected"
-EDITOR_FAILED: Final = "Your editor failed, so this hunk is left out."
+EDITOR_FAILED: Final = "Your editor failed, so this hunk was left out."
 
 
 def rejected_because(comment: str) -> str:
@@ -237,12 +245,12 @@ WANT_TEXT: Final = "This field is required."
 
 
 def want_choice(count: int) -> str:
-    """Say which numbers a field takes."""
+    """Say which numbers a field accepts."""
     return f"Enter a number from 1 to {count}."
 
 
 def want_choices(count: int) -> str:
-    """Say which lists of numbers a field takes."""
+    """Say which lists of numbers a field accepts."""
     return f"Enter numbers from 1 to {count}, separated by commas."
 
 
@@ -284,7 +292,7 @@ HELP_KEYS: Final = """**Keys**
 - Enter sends; Ctrl+J or Alt+Enter starts a new line
 - Tab completes; `/` lists commands, `@` names a file, `!` runs a command
 - Esc stops the turn; so does Ctrl+C, which quits when pressed twice; Ctrl+D quits
-- Shift+Tab switches the mode; Ctrl+G opens your editor; Ctrl+O shows full output
+- Shift+Tab switches the mode; Ctrl+G opens your editor; Ctrl+T records what you say; Ctrl+O shows full output
 - Ctrl+R searches your earlier prompts; Ctrl+Z suspends the chat until `fg`
 - `?` alone shows this help
 - A message sent during a turn waits for it or steers it (`/options during_turn`)"""
@@ -296,7 +304,7 @@ NO_SESSIONS: Final = "There are no sessions yet."
 NOTHING_TO_REWIND: Final = "There is no prompt to go back to."
 PICK_PROMPT: Final = "Go back to which prompt? (number · Enter to stay)"
 REWOUND: Final = (
-    "This is a copy of the session that ends before that prompt. Files are as they are now; "
+    "This is a copy of the session up to that prompt. Files were not changed; "
     "/undo in the earlier session reverts them."
 )
 NEW_SESSION: Final = "New session."
@@ -309,7 +317,7 @@ PICK_SESSION: Final = "Which session? (number to resume · f number to copy · E
 PICK_TO_RESUME: Final = "Which session? (number · Enter to stay)"
 PICK_AT_START: Final = "Which session? (number · Enter for a new one)"
 NO_SESSIONS_HERE: Final = "There are no sessions in this folder yet."
-WHICH_TITLE: Final = "Enter /rename and the new title."
+WHICH_TITLE: Final = "Enter /rename followed by the new title."
 NOTHING_CHANGED: Final = "This session has changed no files."
 BINARY_FILE: Final = "binary"
 DELETED_FILE: Final = "(deleted)"
@@ -330,7 +338,7 @@ def not_during_turn(command: str) -> str:
 
 
 def session_not_opened(reason: str) -> str:
-    """Report that the open session stays open."""
+    """Report that another session could not be opened."""
     return f"Could not open that session. {reason}"
 
 
@@ -370,7 +378,7 @@ def not_stored(count: int) -> str:
 
 
 def keep_hunk(number: int, count: int) -> str:
-    """Ask about one hunk of an edit that is applied already."""
+    """Ask about one hunk of an edit that is already applied."""
     return (
         f"Keep hunk {number} of {count}? "
         "y yes · n revert it · s later · a keep the rest · d revert the rest · q quit"
@@ -378,7 +386,7 @@ def keep_hunk(number: int, count: int) -> str:
 
 
 def hunks_kept(kept: int, count: int) -> str:
-    """Confirm which part of a file's edits stays."""
+    """Confirm which part of a file's edits was kept."""
     return f"Kept {kept} of {_counted(count, 'hunk')}"
 
 

@@ -60,7 +60,7 @@ class PromptQueue:
         return self._waiting.popleft()
 
     def ended(self, unread: str = "") -> list[str]:
-        """Note that a prompt that was sent has its answer, or that it was stopped `unread` by the agent.
+        """Record that a sent prompt was answered, or was stopped `unread` by the agent.
 
         Once all have ended, return those that the agent has not read.
         """
@@ -79,7 +79,7 @@ class PromptQueue:
         self._turn_of_others = turn_id
 
     def others_ended(self, turn_id: str) -> bool:
-        """Record that such a turn has ended; return False if it was not the running one."""
+        """Record that a turn started by others has ended; return False if it was not the running one."""
         if not turn_id or turn_id != self._turn_of_others:
             return False
         self._turn_of_others = ""

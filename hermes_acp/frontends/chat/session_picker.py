@@ -14,7 +14,7 @@ MAX_PROMPT_LENGTH: Final = 40
 
 
 async def show_sessions(context: CommandContext, listed: list[v1.SessionInfo]) -> None:
-    """Show the latest of some sessions; commands take their numbers from now on."""
+    """Show a numbered list of the latest sessions; commands accept these numbers from now on."""
     context.listed = listed[:MAX_SHOWN]
     open_now = context.link.current
     rows = [

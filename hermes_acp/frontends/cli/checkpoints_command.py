@@ -105,7 +105,7 @@ async def _run(options: argparse.Namespace) -> int:
     clock = SystemClock()
     keeper = CheckpointManager(lambda: setup, lambda: checkpoint_retention(section), clock, RandomIds())
     folder = os.path.realpath(options.cwd)
-    session_id = options.session or CheckpointIndex(setup.shelf / "turns").newest_session(folder)
+    session_id = options.session or CheckpointIndex(setup.shadows_folder / "turns").newest_session(folder)
     if not session_id:
         raise BadRequest(checkpoint_messages.no_changes_in(folder), hint=checkpoint_messages.SESSION_HINT)
     store = build_session_store(environment)
@@ -197,7 +197,7 @@ async def _diff(keeper: "CheckpointManager", session_id: str, options: argparse.
 
 
 def _write_patch(patch: bytes) -> None:
-    """Write a patch byte for byte, but with control characters made harmless to a terminal."""
+    """Write a patch byte for byte, except for control characters, which are made harmless to a terminal."""
     if sys.stdout.isatty():
         print(plain_lines(patch.decode("utf-8", "replace")))
         return
@@ -232,5 +232,5 @@ async def _restore(begin: "Begin", record: "tuple[SessionStore, str]", options: 
 
 
 def plain_lines(text: str) -> str:
-    """Return a multi-line text without anything a terminal would interpret."""
+    """Return a multi-line text without any character that a terminal would interpret."""
     return "\n".join(escaped(line) for line in text.splitlines())

@@ -1,8 +1,6 @@
-"""Format stored text and times for a terminal or as JSON.
+"""Format stored text and times for a terminal or as JSON."""
 
-Knows: terminal control characters and styles. Does not know: what is written.
-"""
-
+import os
 import re
 import sys
 from datetime import UTC, datetime
@@ -55,10 +53,11 @@ def folder_named(named: str | None) -> str | None:
 
 
 def write_new(file: str, text: str, *, may_replace: bool) -> None:
-    """Write a text to a new file, or to a device such as /dev/stdout.
+    """Write a text to a new file that only its owner can read, or to a device such as /dev/stdout.
 
     Raises BadRequest if it would replace a file without permission to do so, OSError if the file cannot be written.
     """
+    import stat
     from pathlib import Path
 
     from hermes_acp.core.errors import BadRequest
@@ -66,8 +65,11 @@ def write_new(file: str, text: str, *, may_replace: bool) -> None:
 
     target = Path(file)
     replaces = may_replace or (target.exists() and not target.is_file())
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if replaces else os.O_EXCL)
     try:
-        with target.open("w" if replaces else "x", encoding="utf-8") as written:
+        with os.fdopen(os.open(target, flags, 0o600), "w", encoding="utf-8") as written:
+            if stat.S_ISREG(os.fstat(written.fileno()).st_mode):
+                os.fchmod(written.fileno(), 0o600)
             written.write(text)
     except FileExistsError as error:
         raise BadRequest(

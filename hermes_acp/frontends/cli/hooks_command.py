@@ -1,6 +1,6 @@
 """The `hermes-acp hooks` command: the hooks that apply in a folder, and trials of them.
 
-A trial in which a hook fails is exit code 1.
+The exit code is 1 if a hook fails in a trial.
 """
 
 import argparse

@@ -1,7 +1,4 @@
-"""The `hermes-acp mcp` command: the user's own MCP servers, their status, and signing in.
-
-Knows: how they are shown, that a page is opened for its user. Does not know: how a server is spoken to.
-"""
+"""The `hermes-acp mcp` command: the user's own MCP servers, their status, and signing in."""
 
 import argparse
 from typing import TYPE_CHECKING, Final

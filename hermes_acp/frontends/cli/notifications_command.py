@@ -1,4 +1,4 @@
-"""The `hermes-acp notifications` command: the targets and what was sent to them, a test, and another attempt."""
+"""The `hermes-acp notifications` command: list targets and deliveries, send a test, and retry."""
 
 import argparse
 from typing import TYPE_CHECKING

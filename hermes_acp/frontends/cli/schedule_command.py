@@ -18,7 +18,7 @@ from hermes_acp.core.ports.schedule_ports import LatePolicy, Occurrence, Schedul
 from hermes_acp.frontends.cli.cli_output import escaped, exact_time, local_time, note, print_json
 from hermes_acp.frontends.cli.flag_values import positive_number
 from hermes_acp.frontends.cli.messages import command_messages, schedule_messages
-from hermes_acp.frontends.cli.runs.run_wishes import add_wishes, prompt_of, wish_of
+from hermes_acp.frontends.cli.runs.run_requests import add_wishes, deliver_to, prompt_of, request_of
 from hermes_acp.frontends.cli.runs.stored_runs import stored_runs
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
     try:
         match options.action:
             case "add":
-                await _add(service, options)
+                await _add(service, environment, options)
             case "list":
                 await _print_list(service, as_json=options.json)
             case "history":
@@ -101,7 +101,7 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
         await service.aclose()
 
 
-async def _add(service: "RunService", options: argparse.Namespace) -> None:
+async def _add(service: "RunService", environment: Environment, options: argparse.Namespace) -> None:
     if bool(options.cron) == bool(options.at):
         wrong = schedule_messages.TWO_TIMES if options.cron else schedule_messages.NO_TIME
         raise BadRequest(wrong, hint=schedule_messages.TIME_HINT)
@@ -111,12 +111,16 @@ async def _add(service: "RunService", options: argparse.Namespace) -> None:
     timing = Timing(options.cron, _moment_of(options.at, tz) if options.at else 0.0, tz)
     late, within_s = late_policy(options.late)
     view = await service.add_schedule(
-        wish_of(options, prompt_of(options, [])),
+        request_of(options, prompt_of(options, [])),
         timing,
         name=options.name,
         late=(late, within_s),
         overlap=options.overlap,
     )
+    if options.deliver:
+        from hermes_acp.runs.tables.schedule_tables import origin_of
+
+        await deliver_to(options, environment, service, origin_of(view.schedule.id))
     if options.json:
         print_json(_document(view))
     else:
@@ -166,12 +170,12 @@ def _zone(tz: str) -> ZoneInfo:
 
 def when_of(view: ScheduleView) -> str:
     """Describe in words when a schedule is due."""
-    from hermes_acp.runs.schedule_times import described
+    from hermes_acp.runs.schedule_times import describe_cron
 
     timing = view.schedule.timing
     if not timing.cron:
         return schedule_messages.once_at(local_time(timing.at))
-    return schedule_messages.in_zone(described(timing), timing.tz)
+    return schedule_messages.in_zone(describe_cron(timing), timing.tz)
 
 
 def _state_of(view: ScheduleView) -> str:

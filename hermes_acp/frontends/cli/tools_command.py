@@ -1,7 +1,4 @@
-"""The `hermes-acp tools` command: custom tools, their permissions, status and versions.
-
-Knows: how these are shown. Does not know: what makes a file a tool, where versions are kept.
-"""
+"""The `hermes-acp tools` command: custom tools, their permissions, status and versions."""
 
 import argparse
 from pathlib import Path

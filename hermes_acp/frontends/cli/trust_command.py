@@ -1,7 +1,4 @@
-"""The `hermes-acp trust` command: what a folder contains, trusted or not.
-
-Knows: how it is shown. Does not know: what trust does, or what there is to trust.
-"""
+"""The `hermes-acp trust` command: what a folder contains, trusted or not."""
 
 import argparse
 from collections.abc import Sequence
@@ -37,10 +34,10 @@ def run_trust(options: argparse.Namespace) -> int:
     if not place.is_dir():
         raise BadRequest(trust_messages.not_a_folder(options.path), hint=trust_messages.FOLDER_HINT)
     environment = read_environment()
-    skills = SkillService(environment, lambda _: None)  # looked up here, and not followed
+    skills = SkillService(environment, lambda _: None)  # looked up once, without following changes
     tools = custom_tools_of(environment)
     workspace_trust = WorkspaceTrust(
-        environment, RandomIds(), lambda folder: (*skills.brings(folder), *tools.brings(folder))
+        environment, RandomIds(), lambda folder: (*skills.trust_items(folder), *tools.trust_items(folder))
     )
     if options.revoke:
         workspace_trust.revoke(str(place))

@@ -8,12 +8,12 @@ from hermes_acp.core.exit_codes import ExitCode
 
 EXIT_CODES: Final[Mapping[ExitCode, str]] = MappingProxyType(
     {
-        ExitCode.DONE: "done; also if a command that runs until it is stopped, such as `serve`, was asked to stop",
+        ExitCode.DONE: "done; also when a command that runs until stopped, such as `serve`, was asked to stop",
         ExitCode.FAILED: "the agent failed or gave up, or nothing was found",
         ExitCode.USAGE: "wrong usage or configuration",
         ExitCode.MODEL: "model or network error",
         ExitCode.STORAGE: "storage error",
-        ExitCode.REFUSED: "an approval was required, and was refused or not possible",
+        ExitCode.REFUSED: "approval was required, but was refused or not possible",
         ExitCode.BUSY: "something is in use by another process, such as the session; try again later",
         ExitCode.TIMED_OUT: "timed out",
         ExitCode.INTERRUPTED: "interrupted",
@@ -42,8 +42,13 @@ def several_profiles(names: Sequence[str]) -> str:
 
 
 def usage(message: str) -> str:
-    """Return an explanation of `argparse` as a sentence."""
+    """Turn a message from `argparse` into a sentence."""
     return f"{message[:1].upper()}{message[1:]}".rstrip(".") + "."
+
+
+def argument_missing(program: str, name: str, choices: Sequence[str]) -> str:
+    """Return the error for a missing argument, with its choices if it has any."""
+    return f"`{program}` needs {'a ' if choices else ''}{name}{': ' if choices else ''}{', '.join(choices)}."
 
 
 def help_hint(program: str) -> str:
@@ -108,8 +113,8 @@ def flag_of(flag: str, programs: Sequence[str]) -> str:
 
 
 def commands_hint(commands: Sequence[str], program: str) -> str:
-    """Say which commands there are."""
-    return f"There are: {', '.join(commands)}. See `{program} --help`."
+    """List the commands."""
+    return f"Commands: {', '.join(commands)}. See `{program} --help`."
 
 
 def after_command(flag: str, command: str) -> str:

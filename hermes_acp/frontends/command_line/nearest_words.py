@@ -1,4 +1,4 @@
-"""Find the word that a mistyped one was meant to be."""
+"""Find the intended word for a mistyped one."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -33,7 +33,7 @@ def nearest(word: str, known: Iterable[str], most: int = MAX_SUGGESTIONS) -> lis
 
 
 def nearest_commands(word: str, known: Iterable[str]) -> list[str]:
-    """Return the commands that a word may stand for: those with that alias, else the most similar ones."""
+    """Return the commands that a word may mean: those with that alias, else the most similar ones."""
     words = list(known)
     same = [each for each in words if any(word in names and each in names for names in SYNONYMS)]
     return same[:MAX_SUGGESTIONS] or nearest(word, words)

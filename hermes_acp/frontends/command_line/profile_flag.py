@@ -1,11 +1,11 @@
-"""Remove `--profile NAME` from a command line, wherever it is before `--`."""
+"""Remove `--profile NAME` from a command line, wherever it is before `--`, and add it to those shown in hints."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 from typing import Final
 
-from hermes_acp.config.home_folders import use_profile
+from hermes_acp.config.home_folders import DEFAULT_PROFILE, use_profile
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.command_line import messages
 
@@ -42,3 +42,8 @@ def add_profile_flag(parser: argparse.ArgumentParser) -> None:
 def _refuse(reason: str) -> None:
     sys.stderr.write(f"hermes-acp: {reason}\n")
     sys.exit(ExitCode.USAGE)
+
+
+def command_for(profile: str, words: str) -> str:
+    """Return the command line for a profile; the default one needs no flag."""
+    return f"hermes-acp {'' if profile == DEFAULT_PROFILE else f'{FLAG} {profile} '}{words}"

@@ -15,6 +15,7 @@ from hermes_acp.frontends.command_line.nearest_words import nearest, nearest_com
 
 BYPASS: Final = ("--yolo", "--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox")
 """What other agents call `--mode bypass`."""
+MISSING: Final = re.compile(r"the following arguments are required: (.*)")
 NUMBER: Final = re.compile(r"-\d")
 
 
@@ -31,6 +32,10 @@ def explain_usage(
         return BadRequest(messages.action_missing(at.prog, at.format_help().rstrip()))
     if commands and rest[0] not in commands:
         return _unknown_command(rest, at, commands)
+    if missing := MISSING.fullmatch(said):
+        name = missing[1].partition(", ")[0]
+        told = messages.argument_missing(at.prog, name, _choices(at, name))
+        return BadRequest(told, hint=messages.help_hint(program))
     message, hint = plain_error(said)
     return BadRequest(message, hint=hint or messages.help_hint(program))
 
@@ -94,3 +99,11 @@ def _subcommands(parser: argparse.ArgumentParser) -> Mapping[str, argparse.Argum
         if isinstance(action.choices, dict):
             return cast("Mapping[str, argparse.ArgumentParser]", vars(action)["choices"])
     return {}
+
+
+def _choices(parser: argparse.ArgumentParser, name: str) -> Sequence[str]:
+    """Return what an argument may be, if only some words are possible."""
+    for action in cast("Sequence[argparse.Action]", vars(parser)["_actions"]):
+        if name in (action.metavar, action.dest):
+            return [str(choice) for choice in action.choices or ()]
+    return ()

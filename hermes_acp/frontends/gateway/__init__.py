@@ -1,1 +1,3 @@
-"""Chat platforms as clients of the agent: it speaks ACP to an agent, and each platform's own protocol to people."""
+"""The gateway connects chat platforms to the agent. It speaks ACP to the agent and each platform's protocol to
+people.
+"""

@@ -1,6 +1,7 @@
 """The gateway of a home: its platforms, its conversations, and the agents behind them."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import anyio
@@ -12,9 +13,10 @@ from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.sections.gateway_settings import GatewaySettings
+from hermes_acp.core.errors import StorageError
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.frontends.gateway.conversations.agent_link import AgentCallbacks, AgentLink
-from hermes_acp.frontends.gateway.conversations.asking import Asking
+from hermes_acp.frontends.gateway.conversations.asking import Asking, QuestionOwner
 from hermes_acp.frontends.gateway.conversations.conversation import Conversation
 from hermes_acp.frontends.gateway.conversations.gateway_parts import (
     ConversationPlace,
@@ -25,7 +27,8 @@ from hermes_acp.frontends.gateway.conversations.gateway_parts import (
 from hermes_acp.frontends.gateway.conversations.question_book import QuestionBook
 from hermes_acp.frontends.gateway.conversations.reception import Reception
 from hermes_acp.frontends.gateway.conversations.room_rules import RoomRules
-from hermes_acp.frontends.gateway.delivery.message_sender import MessageSender, SenderHooks
+from hermes_acp.frontends.gateway.conversations.run_notices import Recipients, RunNotices, RunQuestion
+from hermes_acp.frontends.gateway.delivery.message_sender import MessageSender, SenderHooks, SenderQueue
 from hermes_acp.frontends.gateway.platform_runner import FactCursor, PlatformRunner, RunnerReports
 from hermes_acp.frontends.gateway.port.platform_port import (
     Incoming,
@@ -38,16 +41,17 @@ from hermes_acp.frontends.gateway.port.platform_port import (
 from hermes_acp.storage.gateway.gateway_database import GatewayDatabase
 from hermes_acp.storage.gateway.inbox import Inbox, InboxEntry
 from hermes_acp.storage.gateway.outbox import Outbox
+from hermes_acp.storage.gateway.outgoing_files import OutgoingFiles
 from hermes_acp.storage.gateway.people import People, Person
 from hermes_acp.telemetry.redaction import Redactor
 from hermes_protocol import v1
 
 ASKED: Final = "ask:"
-"""How the ids of messages begin that show questions. After a restart, the agent asks again."""
+"""The prefix of the IDs of messages that show questions. After a restart, the agent asks again."""
 
 
 class ConfiguredPlatform(Struct, frozen=True):
-    """A platform of the settings, with its secrets by their names."""
+    """A configured platform, with its secrets by name."""
 
     name: str
     plugin: PlatformPlugin
@@ -67,9 +71,10 @@ class Gateway:
         clock: Clock,
         reports: RunnerReports,
     ) -> None:
-        """Prepare without connecting to anything."""
+        """Prepare without connecting."""
         database = GatewayDatabase(environment.home)
-        self.stores = GatewayStores(database, People(database), Inbox(database), Outbox(database))
+        files = OutgoingFiles(environment.home, database)
+        self.stores = GatewayStores(database, People(database), Inbox(database), Outbox(database), files)
         self._environment = environment
         self._clock = clock
         self._limits: dict[str, Limits] = {each.name: each.plugin.limits for each in platforms}
@@ -88,17 +93,21 @@ class Gateway:
             self._limits,
             self._connected,
             self._wake,
+            reports.report,
         )
         self._parts = parts
         self._asking = Asking(
             parts, self._owner, self._approvers, self._rules.direct_places, self._rules.key_of
         )
-        self._reception = Reception(parts, self._rules, self._conversation)
+        recipients = Recipients(parts, environment.profile, self._rules.direct_places, self._rules.key_of)
+        self._notices = RunNotices(parts, environment.profile, recipients)
+        self._reception = Reception(parts, self._rules, self._conversation, environment.profile)
         self.runners = {each.name: self._runner(each, database, reports) for each in platforms}
 
     async def run(self) -> None:
-        """Work until cancelled. Raises StorageError."""
+        """Run until cancelled. Raises StorageError."""
         try:
+            await to_thread.run_sync(self.stores.outbox.erase, self._clock.now())
             await to_thread.run_sync(self.stores.outbox.withdraw, ASKED, self._clock.now())
             waiting = await to_thread.run_sync(self.stores.inbox.waiting)
             async with anyio.create_task_group() as tasks:
@@ -107,12 +116,15 @@ class Gateway:
                     await self._resume(entry)
                 for runner in self.runners.values():
                     tasks.start_soon(runner.run)
+                tasks.start_soon(self._notices.run)
         finally:
             self._tasks = None
+            with suppress(StorageError):  # the next start tries it again
+                self.stores.outbox.erase(self._clock.now())
             self.stores.database.close()
 
     async def receive(self, platform: str, incoming: Incoming) -> None:
-        """Take something that a platform received. Raises StorageError."""
+        """Handle an event received by a platform. Raises StorageError."""
         await self._reception.receive(platform, incoming)
 
     def _runner(
@@ -136,7 +148,8 @@ class Gateway:
         hooks = SenderHooks(
             self._asking.choices, self.questions.delivered, lambda error: reports.report(error, name)
         )
-        runner.sender = MessageSender(name, plugin.limits, self.stores.outbox, self._clock, hooks)
+        queue = SenderQueue(self.stores.outbox, self.stores.files)
+        runner.sender = MessageSender(name, plugin.limits, queue, self._clock, hooks)
         return runner
 
     def _receiver(self, platform: str) -> Receive:
@@ -146,7 +159,7 @@ class Gateway:
         return receive
 
     async def _resume(self, entry: InboxEntry) -> None:
-        """Go on with a message that an earlier process did not answer; one of somebody who left is dropped."""
+        """Continue with a message that an earlier process did not answer, unless its sender is no longer admitted."""
         message = msgspec.json.decode(entry.message, type=StoredMessage)
         everybody = await to_thread.run_sync(self.stores.people.all)
         person = next((each for each, _ in everybody if each.name == message.person), None)
@@ -159,7 +172,7 @@ class Gateway:
             self._conversation(where).put(entry)
 
     def _conversation(self, where: ConversationPlace) -> Conversation:
-        """Return the conversation of a place; begin it if need be."""
+        """Return the conversation of a place, creating it if necessary."""
         conversation = self._conversations.get(where.key)
         if conversation is None or conversation.where.profile != where.profile:
             conversation = self._conversations[where.key] = Conversation(where, self._parts)
@@ -168,21 +181,31 @@ class Gateway:
         return conversation
 
     def _link(self, profile: str) -> AgentLink:
-        """Return the agent of a profile, which starts when it is first needed."""
+        """Return the agent of a profile, which starts on first use."""
         link = self._links.get(profile)
         if link is None:
-            callbacks = AgentCallbacks(self._permission, self._asking.elicitation)
+            callbacks = AgentCallbacks(self._permission, self._elicitation)
             link = self._links[profile] = AgentLink(self._environment, profile, callbacks)
             assert self._tasks is not None, "the gateway runs"
             self._tasks.start_soon(link.run)
         return link
 
     async def _permission(self, request: v1.RequestPermissionRequest) -> Permission:
-        return await self._asking.permission(request)
+        try:
+            return await self._asking.permission(request)
+        finally:
+            self._notices.ended(request.session_id)
 
-    def _owner(self, session_id: str) -> Conversation | None:
+    async def _elicitation(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
+        try:
+            return await self._asking.elicitation(request)
+        finally:
+            if isinstance(request, v1.CreateElicitationRequestForm) and isinstance(request.session_id, str):
+                self._notices.ended(request.session_id)
+
+    def _owner(self, session_id: str) -> QuestionOwner | None:
         owners = (link.owner(session_id) for link in self._links.values())
-        return next((each for each in owners if isinstance(each, Conversation)), None)
+        return next((each for each in owners if isinstance(each, Conversation | RunQuestion)), None)
 
     async def _approvers(self) -> Sequence[Person]:
         everybody = await to_thread.run_sync(self.stores.people.all)

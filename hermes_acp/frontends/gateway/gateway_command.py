@@ -1,24 +1,23 @@
-"""The command `hermes-acp gateway`: set up platforms, admit people, show what is going on, run."""
+"""The command `hermes-acp gateway`: set up platforms, admit people, show the status, run."""
 
 import argparse
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.config.home_folders import DEFAULT_PROFILE, profile_names
-from hermes_acp.config.settings import load_settings
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 from hermes_acp.frontends.gateway import messages
+from hermes_acp.frontends.gateway.messages import command_messages
 from hermes_acp.storage.gateway.gateway_database import GatewayDatabase
-from hermes_acp.storage.gateway.outbox import Outbox
 from hermes_acp.storage.gateway.people import People, Person
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -54,97 +53,72 @@ def gateway_command(arguments: Sequence[str]) -> int:
 def _parser() -> CommandParser:
     from hermes_acp.config.sections.gateway_settings import PlatformsSettings
 
-    parser = CommandParser(prog="hermes-acp gateway", description=messages.DESCRIPTION)
+    parser = CommandParser(prog="hermes-acp gateway", description=command_messages.DESCRIPTION)
     add_profile_flag(parser)
     parser.set_defaults(action="status", json=False)
     actions = parser.add_subparsers(dest="action", metavar="COMMAND", parser_class=CommandParser)
-    help_of = messages.ACTION_HELP
+    help_of = command_messages.ACTION_HELP
     setup = actions.add_parser("setup", help=help_of["setup"])
-    setup.add_argument("platform", choices=tuple(PlatformsSettings.model_fields), help=messages.PLATFORM_HELP)
+    platforms = tuple(PlatformsSettings.model_fields)
+    setup.add_argument(
+        "platform", metavar="PLATFORM", choices=platforms, help=command_messages.platform_help(platforms)
+    )
     status = actions.add_parser("status", help=help_of["status"])
-    status.add_argument("--json", action="store_true", help=messages.JSON_HELP)
+    status.add_argument("--json", action="store_true", help=command_messages.JSON_HELP)
     run = actions.add_parser("run", help=help_of["run"])
     run.add_argument("--ends-with-input", action="store_true", help=argparse.SUPPRESS)
     pair = actions.add_parser("pair", help=help_of["pair"])
-    pair.add_argument("code", metavar="CODE", help=messages.CODE_HELP)
-    pair.add_argument("--name", required=True, help=messages.NAME_HELP)
-    pair.add_argument("--approver", action="store_true", help=messages.APPROVER_HELP)
-    pair.add_argument("--as-profile", metavar="PROFILE", default="", help=messages.PROFILE_HELP)
-    pair.add_argument("--shared", action="store_true", help=messages.SHARED_HELP)
+    pair.add_argument("code", metavar="CODE", help=command_messages.CODE_HELP)
+    pair.add_argument("--name", required=True, help=command_messages.NAME_HELP)
+    pair.add_argument("--approver", action="store_true", help=command_messages.APPROVER_HELP)
+    pair.add_argument("--as-profile", metavar="PROFILE", default="", help=command_messages.PROFILE_HELP)
+    pair.add_argument("--shared", action="store_true", help=command_messages.SHARED_HELP)
     remove = actions.add_parser("remove", help=help_of["remove"])
-    remove.add_argument("name", metavar="NAME", help=messages.PERSON_HELP)
+    remove.add_argument("name", metavar="NAME", help=command_messages.PERSON_HELP)
     return parser
 
 
 def _pair(options: argparse.Namespace, environment: Environment) -> int:
     """Admit the person with a code. Raises BadRequest, StorageError."""
     if not _NAME.fullmatch(options.name):
-        raise BadRequest(messages.BAD_NAME)
+        raise BadRequest(command_messages.BAD_NAME)
     profile = options.as_profile or environment.profile
     known = (DEFAULT_PROFILE, *profile_names(environment.base_path or environment.home_path))
     if profile not in known:
-        raise BadRequest(messages.no_profile(profile))
+        raise BadRequest(command_messages.no_profile(profile))
     person = Person(options.name, "approver" if options.approver else "user", profile)
     people = People(GatewayDatabase(environment.home))
     done = people.pair(options.code, person, time.time(), shares=options.shared)
     other = done.person or person
     match done.outcome:
         case "admitted":
-            sys.stdout.write(f"{messages.paired(person.name, done.platform, person.role, profile)}\n")
+            sys.stdout.write(f"{command_messages.paired(person.name, done.platform, person.role, profile)}\n")
             return ExitCode.DONE
         case "wrong":
-            raise BadRequest(messages.WRONG_CODE)
+            raise BadRequest(command_messages.WRONG_CODE)
         case "locked":
-            raise BadRequest(messages.LOCKED)
+            raise BadRequest(command_messages.LOCKED)
         case "name_taken":
-            raise BadRequest(messages.name_taken(other.name, other.role, other.profile))
+            raise BadRequest(command_messages.name_taken(other.name, other.role, other.profile))
         case "profile_taken":
-            raise BadRequest(messages.profile_taken(profile, other.name))
+            raise BadRequest(command_messages.profile_taken(profile, other.name))
 
 
 def _remove(name: str, environment: Environment) -> int:
-    """Forget a person. Raises BadRequest, StorageError."""
+    """Remove a person. Raises BadRequest, StorageError."""
     if not People(GatewayDatabase(environment.home)).remove(name):
         raise BadRequest(messages.unknown_person(name))
-    sys.stdout.write(f"{messages.removed(name)}\n")
+    sys.stdout.write(f"{command_messages.removed(name)}\n")
     return ExitCode.DONE
 
 
 def _status(environment: Environment, *, as_json: bool) -> int:
-    """Show platforms, people and waiting messages. Raises ConfigError, StorageError."""
-    from hermes_acp.frontends.gateway.gateway_process import is_running
+    """Show the platforms, the people and the messages that are waiting. Raises ConfigError, StorageError."""
+    from hermes_acp.frontends.gateway.gateway_status import gateway_status, status_lines, status_report
 
-    settings = load_settings(environment).gateway
-    names = [name for name in type(settings.platforms).model_fields if getattr(settings.platforms, name)]
-    database = GatewayDatabase(environment.home)
-    runs = is_running(environment.home)
-    people = People(database).all() if database.exists else []
-    counts = Outbox(database).counts() if database.exists else {}
-    states = {name: database.fact(f"state:{name}") if database.exists else "" for name in names}
-    pending = People(database).pending(time.time()) if database.exists else 0
+    status = gateway_status(environment)
     if as_json:
-        report: Mapping[str, Any] = {
-            "isRunning": runs,
-            "platforms": [
-                {"name": name, "fault": states[name], "messages": counts.get(name, {})} for name in names
-            ],
-            "people": [
-                {"name": each.name, "role": each.role, "profile": each.profile, "platforms": platforms}
-                for each, platforms in people
-            ],
-            "pendingCodes": pending,
-        }
-        sys.stdout.write(f"{msgspec.json.encode(report).decode()}\n")
-        return ExitCode.DONE
-    lines = [messages.RUNNING if runs else messages.NOT_RUNNING] if names else [messages.NO_PLATFORMS]
-    for name in names:
-        state = (states[name] or messages.CONNECTED) if runs else messages.SET_UP
-        shown = ", ".join(f"{number} {what}" for what, number in sorted(counts.get(name, {}).items()))
-        lines.append(messages.platform_line(name, state, shown))
-    lines += [messages.person_line(each.name, each.role, each.profile, on) for each, on in people]
-    if names and not people:
-        lines.append(messages.NO_PEOPLE)
-    if pending:
-        lines.append(messages.waiting_codes(pending))
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.write(f"{msgspec.json.encode(status_report(status)).decode()}\n")
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in status_lines(status)))
     return ExitCode.DONE

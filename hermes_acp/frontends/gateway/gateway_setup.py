@@ -1,25 +1,30 @@
 """Set up a platform: ask for its settings, check them, and add them to `config.yaml`; secrets go into `.env`."""
 
 import getpass
+import inspect
 import sys
+from collections.abc import Mapping
 from types import UnionType
-from typing import Any, Final, get_args
+from typing import Any, Final, cast, get_args
 
-import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.config.sections.gateway_settings import PlatformsSettings, secret_variable
+from hermes_acp.config.sections.gateway_settings import GatewaySettings, PlatformsSettings, secret_variable
 from hermes_acp.config.settings import Settings, load_settings, load_variables, parse_settings
-from hermes_acp.config.settings_errors import describe_settings_errors
+from hermes_acp.config.settings_errors import describe_mistake, describe_settings_errors
+from hermes_acp.config.settings_section import field_meanings
 from hermes_acp.config.settings_text import read_text
+from hermes_acp.config.yaml_text import YamlScalar, YamlValue, with_value
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.exit_codes import ExitCode
-from hermes_acp.frontends.gateway import messages
-from hermes_acp.frontends.gateway.gateway_process import platform_plugins
+from hermes_acp.frontends.gateway.gateway_process import needed_variables, platform_plugins
+from hermes_acp.frontends.gateway.messages import command_messages
 from hermes_acp.storage.private_files import write_private_text
 
 SECTION: Final = "gateway"
+WORKSPACE: Final = "workspace"
 
 
 def set_up(environment: Environment, platform: str) -> int:
@@ -27,33 +32,25 @@ def set_up(environment: Environment, platform: str) -> int:
     file = environment.config_file
     settings = load_settings(environment)
     if getattr(settings.gateway.platforms, platform) is not None:
-        raise BadRequest(messages.already_set_up(platform, str(file)))
+        raise BadRequest(command_messages.already_set_up(platform, str(file)))
     section = _section(platform)
-    written: dict[str, Any] = {}
-    for name, field in section.model_fields.items():
-        answer = _ask(name, "" if field.is_required() else messages.OPTIONAL, is_required=field.is_required())
-        if answer:
-            written[name] = answer
-    if settings.gateway.workspace is None and (
-        folder := _ask("workspace", messages.FOLDER, is_required=False)
-    ):
-        workspace: dict[str, Any] = {"workspace": folder}
-    else:
-        workspace = {}
-    text = _with_platform(read_text(file), str(file), platform, written, workspace)
-    secrets = {
-        secret_variable(platform, name): _ask_secret(secret_variable(platform, name))
-        for name in platform_plugins().open(platform).secrets
-        if not load_variables(environment).get(secret_variable(platform, name))
-    }
+    _say(inspect.cleandoc(section.__doc__ or ""))
+    text = read_text(file)
+    for name, value in (_answers(section) or _first_default(section)).items():
+        text = with_value(text, (SECTION, "platforms", platform, name), value)
+    if settings.gateway.workspace is None and (folder := _ask_for(GatewaySettings, WORKSPACE)) is not None:
+        text = with_value(text, (SECTION, WORKSPACE), folder)
+    checked = _check(text, str(file))
+    secrets = _secrets(environment, platform)
     write_private_text(file, text)
     if kept := {name: value for name, value in secrets.items() if value}:
         before = read_text(environment.secrets_file)
         lines = "".join(f"{name}='{value}'\n" for name, value in kept.items())
         separator = "" if not before or before.endswith("\n") else "\n"
         write_private_text(environment.secrets_file, f"{before}{separator}{lines}")
-    missing = [name for name, value in secrets.items() if not value]
-    sys.stdout.write(f"{messages.settings_written(str(file), missing)}\n")
+    needed = needed_variables(platform, getattr(checked.gateway.platforms, platform))
+    missing = [name for name in needed if secrets.get(name) == ""]
+    _say(command_messages.settings_written(str(file), missing, environment.profile))
     return ExitCode.DONE
 
 
@@ -63,43 +60,94 @@ def _section(platform: str) -> type[BaseModel]:
     return next(each for each in get_args(annotation) if each is not type(None))
 
 
-def _with_platform(
-    content: str, file: str, platform: str, written: dict[str, Any], workspace: dict[str, Any]
-) -> str:
-    """Return the settings' text with a platform more. Raises BadRequest if they would not be valid."""
-    plain = parse_settings(content, file)
-    section: dict[str, Any] = plain.get(SECTION) or {}
-    present: dict[str, Any] = section.get("platforms") or {}
-    platforms: dict[str, Any] = {**present, platform: written}
-    whole: dict[str, Any] = {**plain, SECTION: {**section, **workspace, "platforms": platforms}}
-    try:
-        Settings.model_validate(whole)
-    except ValidationError as error:
-        raise BadRequest(
-            f"{describe_settings_errors(error, Settings, None)} {messages.FILE_NOT_WRITTEN}"
-        ) from error
-    added = yaml.safe_dump({SECTION: whole[SECTION]}, sort_keys=False, allow_unicode=True)
-    if not section:  # what people wrote, with their comments, stays as it is
-        return f"{content}{'' if not content or content.endswith(chr(10)) else chr(10)}{added}"
-    raise BadRequest(messages.add_by_hand(file, added))
+def _answers(section: type[BaseModel]) -> dict[str, YamlValue]:
+    """Ask for each setting, except addresses of services with a usual one."""
+    asked = {
+        name: _ask_for(section, name)
+        for name, field in section.model_fields.items()
+        if "://" not in str(field.default)
+    }
+    return {name: value for name, value in asked.items() if value is not None}
 
 
-def _ask(name: str, meaning: str, *, is_required: bool) -> str:
+def _first_default(section: type[BaseModel]) -> dict[str, YamlValue]:
+    """Return the first setting with its default, because a section needs at least one entry."""
+    name, field = next(iter(section.model_fields.items()))
+    return {name: field.default}
+
+
+def _ask_for(section: type[BaseModel], name: str) -> YamlValue | None:
+    """Ask for a setting until its value is valid; return None if the default is to be used."""
+    field = section.model_fields[name]
+    is_required, is_list = field.is_required(), isinstance(field.default, tuple)
+    default = None if is_required or is_list else field.default
+    meaning = field_meanings(section).get(name, "")
+    if is_list:
+        prompt = command_messages.list_prompt(name, meaning)
+    else:
+        prompt = command_messages.setting_prompt(name, meaning, default, is_required=is_required)
     while True:
-        sys.stdout.write(messages.setting_prompt(name, meaning))
-        sys.stdout.flush()
-        line = sys.stdin.readline()
-        if line.strip() or not is_required:
-            return line.strip()
-        if not line:
-            raise BadRequest(messages.value_missing(name))
+        line = _read(prompt)
+        answer = line.strip()
+        if not answer and not is_required:
+            return None
+        wrong = _mistake_in(field, name, answer) if answer else command_messages.value_missing(name)
+        if not wrong:
+            value = TypeAdapter[Any](field.rebuild_annotation()).validate_python(_parsed(field, answer))
+            return [*cast("tuple[str, ...]", value)] if is_list else cast("YamlScalar", value)
+        if not line or not sys.stdin.isatty():
+            raise BadRequest(f"{wrong} {command_messages.FILE_NOT_WRITTEN}")
+        _say(wrong)
+
+
+def _parsed(field: FieldInfo, answer: str) -> YamlValue:
+    """Split an answer at its commas if the setting is a list."""
+    if not isinstance(field.default, tuple):
+        return answer
+    return [word for each in answer.split(",") if (word := each.strip())]
+
+
+def _mistake_in(field: FieldInfo, name: str, answer: str) -> str:
+    """Say what is wrong with a value; return an empty string if it is valid."""
+    try:
+        TypeAdapter[Any](field.rebuild_annotation()).validate_python(_parsed(field, answer))
+    except ValidationError as error:
+        mistake = {**cast("Mapping[str, Any]", error.errors(include_url=False)[0]), "loc": (name,)}
+        return f"{describe_mistake(mistake, Settings)}."
+    return ""
+
+
+def _check(text: str, file: str) -> Settings:
+    """Return the settings, checked as a whole. Raises BadRequest."""
+    try:
+        return Settings.model_validate(parse_settings(text, file))
+    except ValidationError as error:
+        told = describe_settings_errors(error, Settings, None)
+        raise BadRequest(f"{told} {command_messages.FILE_NOT_WRITTEN}") from error
+
+
+def _secrets(environment: Environment, platform: str) -> dict[str, str]:
+    """Ask for the platform's secrets that are not set yet; those not given are empty. Raises BadRequest."""
+    present = load_variables(environment)
+    names = [secret_variable(platform, name) for name in platform_plugins().open(platform).secrets]
+    return {name: _ask_secret(name) for name in names if not present.get(name)}
 
 
 def _ask_secret(name: str) -> str:
-    """Ask for a secret without showing it; where nobody can be asked, it stays empty."""
+    """Ask for a secret without showing it; return an empty string if there is no terminal."""
     if not sys.stdin.isatty():
         return ""
-    value = getpass.getpass(messages.setting_prompt(name, messages.SECRET))
+    value = getpass.getpass(command_messages.secret_prompt(name))
     if any(character in value for character in "'\n\\"):
-        raise BadRequest(messages.BAD_SECRET)
+        raise BadRequest(command_messages.BAD_SECRET)
     return value.strip()
+
+
+def _read(prompt: str) -> str:
+    sys.stdout.write(prompt)
+    sys.stdout.flush()
+    return sys.stdin.readline()
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")

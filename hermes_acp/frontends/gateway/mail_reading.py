@@ -1,4 +1,4 @@
-"""Read a mail: who says to have sent it, what is new in it, and what its server says about the sender.
+"""Parse a mail: its stated sender, its new text, and the mail server's verdict about the sender.
 
 Source: RFC 5322, RFC 8601 (Authentication-Results), RFC 3834 (automatic responses).
 """
@@ -25,7 +25,7 @@ _MESSAGE_ID: Final = re.compile(r"<[^<>\s]{1,250}>")
 
 
 class ReceivedMail(Struct, frozen=True):
-    """A mail, as far as the gateway needs it. `results` is the topmost Authentication-Results header."""
+    """The parts of a mail that the gateway needs. `results` is the topmost Authentication-Results header."""
 
     message_id: str
     sender: str
@@ -38,7 +38,7 @@ class ReceivedMail(Struct, frozen=True):
     files: tuple[tuple[str, str, bytes], ...]
 
     def is_confirmed_by(self, authority: str) -> bool:
-        """Return whether the mail server with this name has found that the sender's domain sent the mail."""
+        """Return whether the mail server with this name has verified that the sender's domain sent the mail."""
         plain = _without_comments(self.results)
         server, _, findings = plain.partition(";")
         if server.split()[:1] != [authority] or any(sign in plain for sign in '()"\\'):
@@ -54,7 +54,7 @@ class ReceivedMail(Struct, frozen=True):
 
 
 def _without_comments(text: str) -> str:
-    """Return a header without quoted strings and comments, in which others can write what they like."""
+    """Remove quoted strings and comments from a header, because senders can write anything there."""
     before = ""
     text = _QUOTED.sub(" ", text)
     while text != before:
@@ -63,7 +63,7 @@ def _without_comments(text: str) -> str:
 
 
 def read_mail(content: bytes) -> ReceivedMail:
-    """Parse a mail; what is broken is left out."""
+    """Parse a mail, leaving out broken parts."""
     mail = message_from_bytes(content, policy=policy.default)
     senders = [address.lower() for _, address in getaddresses(_texts(mail, "From")) if "@" in address]
     references = tuple(
@@ -80,7 +80,7 @@ def read_mail(content: bytes) -> ReceivedMail:
     subject = " ".join(" ".join(_texts(mail, "Subject")).split())
     return ReceivedMail(
         message_id,
-        senders[0] if len(senders) == 1 else "",  # several senders are nobody
+        senders[0] if len(senders) == 1 else "",  # a mail with several senders identifies nobody
         _REPLY_MARK.sub("", subject)[:MAX_SUBJECT],
         unquoted(_text(mail)),
         references[0] if references else message_id,
@@ -92,7 +92,7 @@ def read_mail(content: bytes) -> ReceivedMail:
 
 
 def unquoted(text: str) -> str:
-    """Return what is new in a mail: no quotations, no signature."""
+    """Return the new text of a mail, without quotations and signature."""
     kept: list[str] = []
     for line in text.replace("\r\n", "\n").split("\n"):
         if _QUOTE_BEGINS.match(line):
@@ -105,7 +105,7 @@ def unquoted(text: str) -> str:
 def _texts(mail: EmailMessage, name: str) -> list[str]:
     try:
         return [str(value) for value in mail.get_all(name, [])]
-    except (ValueError, TypeError, IndexError, AttributeError):  # the parser fails on some broken headers
+    except (ValueError, TypeError, IndexError, AttributeError):  # the parser fails on some malformed headers
         return []
 
 
@@ -119,7 +119,7 @@ def _text(mail: EmailMessage) -> str:
 
 
 def _is_automatic(mail: EmailMessage) -> bool:
-    """Return whether a program sent a mail: answering it could go on for ever."""
+    """Return whether a program sent a mail. Replying to it could start an endless loop."""
     submitted = " ".join(_texts(mail, "Auto-Submitted")).strip().lower()
     precedence = " ".join(_texts(mail, "Precedence")).strip().lower()
     path = " ".join(_texts(mail, "Return-Path")).strip()

@@ -1,4 +1,4 @@
-"""What the gateway adds to people's messages for the model: who speaks, and what others said before."""
+"""Texts that the gateway adds to people's messages for the model: the sender, and what others said before."""
 
 from collections.abc import Sequence
 from secrets import token_hex
@@ -9,12 +9,16 @@ from hermes_acp.core.untrusted_text import fence, neutralize_markup
 INTERRUPTED: Final = "The process was interrupted. Finish what the last message asked for; do nothing twice."
 MAX_QUOTED_BYTES: Final = 16 * 1024
 FILES: Final = "Files that came with the message"
+SENDS_FILES: Final = (
+    "[This chat can show files. To send a file of the workspace, such as a picture or a report, write ![name](path) on "
+    "a line of its own in your answer. Send only what was asked for.]"
+)
 
 
 def room_prompt(sender: str, text: str, others: Sequence[tuple[str, str]]) -> str:
-    """Return a message of a room: who sent it, and as a quotation what other members said before.
+    """Format a message from a room: the sender, and a quotation of what other members said before.
 
-    The mark is new for each message, so no text can speak in another's name.
+    The mark is new for each message, so no text can impersonate somebody else.
     """
     mark = token_hex(4)
     quoted = "\n".join(f"{name}: {said}" for name, said in others)
@@ -27,15 +31,15 @@ def room_prompt(sender: str, text: str, others: Sequence[tuple[str, str]]) -> st
 
 
 def direct_prompt(text: str) -> str:
-    """Return a direct message, which must not begin with a command of the agent."""
+    """Format a direct message, so that it does not start with a command of the agent."""
     return text if not text.lstrip().startswith("/") else f"\u200b{text}"
 
 
 def attached_text(name: str, content: str) -> str:
-    """Return a text file that came with a message, as a quotation."""
+    """Quote a text file that was attached to a message."""
     return fence(content, f"Content of the attached file {name!r}")
 
 
 def unreadable_files(names: Sequence[str]) -> str:
-    """Return which files could not be read."""
+    """Say which files could not be read."""
     return f"[{FILES} and cannot be read here: {', '.join(names)}]"

@@ -1,14 +1,14 @@
-"""Keep one platform connected: connect, receive and send, and again after each failure, ever more slowly.
+"""Keep one platform connected: connect, receive and send, and reconnect after failures with increasing delays.
 
-Whatever a platform raises ends here, so it harms no other platform and no conversation.
+All exceptions of a platform are handled here, so they affect no other platform and no conversation.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, cast
 
 import anyio
 from anyio import to_thread
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.ports.runtime_ports import Clock
@@ -24,7 +24,7 @@ from hermes_acp.storage.gateway.gateway_database import GatewayDatabase
 
 BACKOFF_S: Final = (1.0, 2.0, 5.0, 15.0, 60.0, 300.0)
 STABLE_S: Final = 60.0
-"""A connection that lasted so long starts the waits again from the shortest."""
+"""A connection that lasted this long resets the reconnection delay."""
 
 
 class FactCursor:
@@ -44,14 +44,14 @@ class FactCursor:
 
 
 class RunnerReports(Struct, frozen=True):
-    """Where a platform's state and its unexpected exceptions go."""
+    """Receives a platform's state and its unexpected exceptions."""
 
     announce: Callable[[str], None]
     report: Callable[[BaseException, str], None]
 
 
 class PlatformRunner:
-    """One platform of the settings."""
+    """Runs a configured platform."""
 
     def __init__(
         self,
@@ -70,10 +70,11 @@ class PlatformRunner:
         self._reports = reports
         self._clock = clock
         self._version = -1
-        self._context = context
+        self._rooms = ""
+        self._context = structs.replace(context, report_rooms=self._report_rooms)
 
     async def run(self) -> None:
-        """Keep it connected until cancelled."""
+        """Keep the platform connected until cancelled."""
         failures = 0
         while True:
             began = self._clock.monotonic()
@@ -87,12 +88,13 @@ class PlatformRunner:
             await anyio.sleep(wait_s)
 
     async def _connection(self) -> str:
-        """Connect and work until that ends; return why."""
+        """Connect, run until the connection ends, and return the reason."""
+        self._rooms = ""
         try:
             async with self._plugin.connect(self._context) as platform:
                 self.platform = platform
                 self._reports.announce(messages.connected(self.name))
-                await self._note("")
+                await self._note(self._rooms)
                 await self._work(platform)
             return messages.CONNECTION_ENDED
         except BaseExceptionGroup as group:
@@ -112,8 +114,19 @@ class PlatformRunner:
             await platform.run()
             tasks.cancel_scope.cancel()
 
+    async def _report_rooms(self, rooms: Mapping[str, str]) -> None:
+        """Log which rooms cannot be joined, and show it in the status."""
+        refused = [messages.room_not_joined(room, reason) for room, reason in sorted(rooms.items())]
+        shown = messages.rooms_not_joined(refused) if refused else ""
+        if shown == self._rooms:
+            return
+        self._rooms = shown
+        self._reports.announce(messages.in_rooms(self.name, shown))
+        if self.platform is not None:
+            await self._note(shown)
+
     async def _has_changed(self) -> bool:
-        """Return whether another process has changed the outbox since this was last asked."""
+        """Return whether another process has changed the outbox since the last call."""
         version = await to_thread.run_sync(self._database.version)
         has_changed, self._version = version != self._version, version
         return has_changed
@@ -123,13 +136,13 @@ class PlatformRunner:
             return error.reason
         if isinstance(error, HermesError):
             return error.sentence()
-        if isinstance(error, OSError):  # a server that cannot be reached is no bug
+        if isinstance(error, OSError):  # an unreachable server is not a bug
             return messages.unreachable(str(error) or type(error).__name__)
         self._reports.report(error, self.name)
         return messages.bug(self.name, type(error).__name__)
 
     async def _note(self, state: str) -> None:
-        """Store the state for `hermes-acp gateway status`; a disk that refuses it stops nothing."""
+        """Store the state for `hermes-acp gateway status`, ignoring write errors."""
         try:
             await to_thread.run_sync(self._database.set_fact, f"state:{self.name}", state)
         except HermesError as error:
@@ -137,7 +150,7 @@ class PlatformRunner:
 
 
 def _first(error: BaseException) -> BaseException:
-    """Return the first exception in a group that ends no more than a platform, or else the first of all."""
+    """Return the first exception in a group that ends more than the platform, or else the first of all."""
     within = cast("tuple[BaseException, ...]", getattr(error, "exceptions", ()))
     if not within:
         return error

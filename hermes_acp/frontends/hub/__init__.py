@@ -1,1 +1,1 @@
-"""The hub: one address for several users, each served by a process of their own profile."""
+"""The hub: one address for several users, each served by a separate process for their profile."""

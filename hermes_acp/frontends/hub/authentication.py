@@ -1,4 +1,4 @@
-"""Find out who sends a request: by a personal token, a web session, or a token of the identity provider."""
+"""Authenticate requests by a personal token, a web session, or a token of the identity provider."""
 
 import time
 from typing import Final
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import StorageError
 from hermes_acp.frontends.hub import messages
-from hermes_acp.frontends.hub.web_sessions import PREFIX, WebSessions
+from hermes_acp.frontends.hub.web_sessions import PREFIX, WebSession, WebSessions
 from hermes_acp.users.accounts import Account, Accounts, AccountsFile, account_of
 from hermes_acp.users.identity_provider import IdentityProvider, ProviderUnavailable
 from hermes_acp.users.identity_tokens import TokenRefused
@@ -20,7 +20,7 @@ UNAVAILABLE: Final = 503
 
 
 class Refusal(Exception):
-    """A request that is refused; `reason` is for its sender, `detail` for the audit log."""
+    """A refused request; `reason` is for the sender, `detail` for the audit log."""
 
     def __init__(self, status: int, reason: str, detail: str = "", wait_s: float = 0.0) -> None:
         super().__init__(reason)
@@ -31,7 +31,9 @@ class Refusal(Exception):
 
 
 class Caller(Struct, frozen=True):
-    """Who sends a request, by which credential, for what, and until when (seconds since the epoch; 0: no end)."""
+    """The sender of a request, the credential, its scopes, and when it expires (seconds since the epoch; 0 means
+    never).
+    """
 
     account: Account
     via: str
@@ -39,13 +41,14 @@ class Caller(Struct, frozen=True):
     expires_at: float = 0.0
     created_at: float = 0.0
     token_id: str = ""
+    web_session: WebSession | None = None
 
 
 class AccountsCache:
-    """The accounts as their file has them now; it is read again only if it was replaced."""
+    """The current accounts. The file is reread only if it was replaced."""
 
     def __init__(self, file: AccountsFile) -> None:
-        """Read nothing until first use."""
+        """Prepare without reading anything."""
         self._file = file
         self._stamp: tuple[int, int, int] | None = None
         self._accounts: Accounts = {}
@@ -73,18 +76,18 @@ class AccountsCache:
 
 
 class Authenticator:
-    """Recognises callers."""
+    """Authenticates callers."""
 
     def __init__(
         self, accounts: AccountsCache, provider: IdentityProvider | None, sessions: WebSessions
     ) -> None:
-        """Take what callers are looked up in."""
+        """Store the sources in which callers are looked up."""
         self._accounts = accounts
         self._provider = provider
         self._sessions = sessions
 
     async def caller_of(self, secret: str) -> Caller:
-        """Return whom a secret belongs to. Raises Refusal."""
+        """Return the caller to whom a secret belongs. Raises Refusal."""
         accounts, now = await self._accounts.read(), time.time()
         if looks_personal(secret):
             if found := find_token(accounts, secret, now):
@@ -100,18 +103,24 @@ class Authenticator:
         elif secret.startswith(PREFIX):
             session = self._sessions.find(secret, now)
             account = accounts.get(session.user) if session else None
-            if session and account and session.created_at >= account.valid_from:
+            since = max(account.valid_from, account.created_at) if account else 0.0
+            if session and account and session.created_at >= since:
                 times = session.expires_at, session.created_at
-                return Caller(account, messages.by_web_session(session.id), ("acp",), *times)
+                via = messages.by_web_session(session.id)
+                return Caller(account, via, ("acp",), *times, web_session=session)
         elif self._provider:
             return await self._with_identity(self._provider, secret, accounts)
         raise Refusal(UNAUTHORIZED, messages.REFUSED, messages.UNKNOWN_TOKEN)
 
     async def is_valid(self, caller: Caller) -> bool:
-        """Return whether a caller, once recognised, may still go on."""
+        """Return whether an authenticated caller is still valid."""
         account = (await self._accounts.read()).get(caller.account.name)
-        if account is None or 0 < caller.expires_at <= time.time() or caller.created_at < account.valid_from:
+        if account is None or account.created_at != caller.account.created_at:
+            return False  # removed, or another person with the same name
+        if 0 < caller.expires_at <= time.time() or caller.created_at < account.valid_from:
             return False
+        if caller.web_session:
+            return self._sessions.has(caller.web_session)
         return not caller.token_id or account.token(caller.token_id) is not None
 
     async def _with_identity(self, provider: IdentityProvider, secret: str, accounts: Accounts) -> Caller:

@@ -1,7 +1,8 @@
-"""From where a request comes, and by which name: a proxy may say so only if the settings trust it."""
+"""Determine a client's address and the host name it used. Only proxies that the settings trust may state them."""
 
 import ipaddress
 from collections.abc import Sequence
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -11,23 +12,24 @@ from hermes_acp.core.errors import ConfigError
 from hermes_acp.frontends.acp.http.request_admission import LOCAL_NAMES, host_name
 from hermes_acp.frontends.hub import messages
 
+CLIENT_PREFIX: Final = 64
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class PublicAddress(Struct, frozen=True):
-    """The names and origins by which people reach the hub, and the proxies in front of it."""
+    """The host names and origins of the hub, and the proxies in front of it."""
 
     origin: str
-    """The scheme, host and port that people use; empty if none is set."""
+    """The scheme, host and port that people use, or empty if not set."""
     hosts: frozenset[str]
     proxies: tuple[Network, ...] = ()
 
     def knows_host(self, headers: Headers) -> bool:
-        """Return whether a request names this server, which a page that rebinds its name does not."""
+        """Return whether a request names this server. The request of a DNS rebinding attack does not."""
         return host_name(headers.get("host", "")) in self.hosts
 
     def is_own_page(self, headers: Headers) -> bool:
-        """Return whether a request comes from no page at all, or from one of this server."""
+        """Return whether a request comes from a page of this server, or from no page at all."""
         origin = headers.get("origin")
         if origin is None or origin.lower() == self.origin:
             return True
@@ -35,20 +37,21 @@ class PublicAddress(Struct, frozen=True):
         return not self.origin and scheme in ("http", "https") and rest == headers.get("host", "").lower()
 
     def client_address(self, peer: str, headers: Headers) -> str:
-        """Return the address of the client: that of the connection, or what a trusted proxy says."""
+        """Return the client's address: that of the connection, or the one stated by a trusted proxy."""
         forwarded = [each.strip() for line in headers.getlist("x-forwarded-for") for each in line.split(",")]
         address = peer
-        while forwarded and self._is_proxy(address):
+        while forwarded and self.is_proxy(address):
             address = forwarded.pop()
         return address if _parsed(address) else peer
 
-    def _is_proxy(self, address: str) -> bool:
+    def is_proxy(self, address: str) -> bool:
+        """Return whether an address is that of a trusted proxy."""
         parsed = _parsed(address)
         return parsed is not None and any(parsed in network for network in self.proxies)
 
 
 def public_address(public_url: str, listen_host: str, proxies: Sequence[str]) -> PublicAddress:
-    """Return how a hub is reached, as its settings have it. Raises ConfigError."""
+    """Return the hub's public address according to its settings. Raises ConfigError."""
     networks: list[Network] = []
     for value in proxies:
         try:
@@ -66,6 +69,18 @@ def public_address(public_url: str, listen_host: str, proxies: Sequence[str]) ->
         raise ConfigError(messages.bad_public_url(public_url))
     origin = f"{parts.scheme}://{parts.netloc.lower()}"
     return PublicAddress(origin, hosts | {parts.hostname.lower()}, tuple(networks))
+
+
+def network_of(address: str) -> str:
+    """Return the key by which requests are counted: an IPv4 address, or the /64 network of an IPv6 address, since one
+    client has all of its addresses.
+    """
+    parsed = _parsed(address)
+    if not isinstance(parsed, ipaddress.IPv6Address):
+        return address
+    if parsed.ipv4_mapped:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(parsed), CLIENT_PREFIX), strict=False))
 
 
 def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -1,6 +1,6 @@
 """Forward requests and WebSockets to the process of a user's profile.
 
-What identifies the user to the hub never reaches that process; it gets a token of its own.
+The user's credentials never reach that process, which gets its own token.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -33,20 +33,20 @@ FORWARDED: Final = frozenset(
     {"accept", "accept-encoding", "acp-connection-id", "acp-session-id", "content-type", "content-length"}
     | {"last-event-id", "user-agent"}
 )
-"""The headers of a request that the process needs; all others stay here."""
+"""The request headers that the process needs. All others are dropped."""
 KEPT_HERE: Final = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade", "date", "server"})
 NO_LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=64)
 
 
 def local_client() -> httpx2.AsyncClient:
-    """Return a client for processes on this machine; close it at the end."""
+    """Return a client for processes on this machine. The caller closes it."""
     return httpx2.AsyncClient(timeout=None, limits=NO_LIMITS, trust_env=False, follow_redirects=False)
 
 
 async def forward_request(http: httpx2.AsyncClient, request: Request, target: Target, send: Send) -> None:
-    """Forward one request, and its answer as it arrives. Raises Refusal if the process does not answer."""
+    """Forward a request, and stream its response. Raises Refusal if the process does not respond."""
     url = f"http://127.0.0.1:{target.port}{request.scope['path']}"
-    # Over HTTP/2, no header need say that there is a body.
+    # Over HTTP/2, a request can have a body without a header that says so.
     has_body = request.method == "POST" or not {"content-length", "transfer-encoding"}.isdisjoint(
         request.headers
     )
@@ -97,7 +97,7 @@ async def _body(request: Request, sent: anyio.Event) -> AsyncGenerator[bytes]:
 
 
 async def forward_socket(http: httpx2.AsyncClient, socket: WebSocket, target: Target) -> None:
-    """Forward a WebSocket until either side closes it. Raises Refusal if the process does not answer."""
+    """Forward a WebSocket until either side closes it. Raises Refusal if the process does not respond."""
     offered: Sequence[str] = socket.scope["subprotocols"]
     passed_on = [each for each in offered if not each.startswith(TOKEN_PROTOCOL)]
     try:
@@ -122,7 +122,7 @@ async def forward_socket(http: httpx2.AsyncClient, socket: WebSocket, target: Ta
 
 
 async def _pass_messages(socket: WebSocket, upstream: AsyncWebSocketSession) -> None:
-    """Pass on what the client sends, until it closes its side."""
+    """Forward the client's messages until it closes its side."""
     while True:
         message: Message = await socket.receive()
         if message["type"] == "websocket.disconnect":
@@ -138,7 +138,7 @@ async def _pass_messages(socket: WebSocket, upstream: AsyncWebSocketSession) -> 
 async def _pass_answers(
     upstream: AsyncWebSocketSession, socket: WebSocket, tasks: anyio.abc.TaskGroup
 ) -> None:
-    """Pass on what the process sends, until it closes its side."""
+    """Forward the process's messages until it closes its side."""
     try:
         while True:
             event = await upstream.receive()

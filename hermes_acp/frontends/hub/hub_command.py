@@ -7,11 +7,10 @@ from typing import Final
 import anyio
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import Busy, ConfigError, HermesError
+from hermes_acp.core.errors import Busy, HermesError
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.acp.daemon.process_log import say
-from hermes_acp.frontends.acp.daemon.serve_command import EXTRA
-from hermes_acp.frontends.acp.messages import serving
+from hermes_acp.frontends.acp.http.serve_settings import check_extra
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.hub import messages
 from hermes_acp.storage.private_files import private_folder, take_lock, unlock_and_close
@@ -39,14 +38,9 @@ def _run(listen: str) -> int:
     environment = read_environment()
     folder = private_folder(Path(environment.base_path or environment.home_path) / HUB_FOLDER)
     settings = load_hub_settings(folder)
-    try:
-        from hermes_acp.frontends.hub.hub_process import Hub
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in EXTRA:
-            raise
-        from hermes_acp.config.installation import extra_hint
+    check_extra()
+    from hermes_acp.frontends.hub.hub_process import Hub
 
-        raise ConfigError(serving.missing_extra(error.name or ""), hint=extra_hint("serve")) from error
     try:
         lock = take_lock(folder / LOCK)
     except Busy:

@@ -1,4 +1,4 @@
-"""The ASGI application of the hub: recognise the user, then forward to the process of their profile."""
+"""The ASGI application of the hub: authenticate the user, then forward to the process of their profile."""
 
 import math
 import time
@@ -10,7 +10,6 @@ import anyio
 import anyio.to_thread
 import httpx2
 from msgspec import Struct
-from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -30,7 +29,7 @@ from hermes_acp.frontends.hub.authentication import (
     Caller,
     Refusal,
 )
-from hermes_acp.frontends.hub.client_address import PublicAddress
+from hermes_acp.frontends.hub.client_address import PublicAddress, network_of
 from hermes_acp.frontends.hub.forwarding import forward_request, forward_socket
 from hermes_acp.frontends.hub.open_connections import OpenConnections
 from hermes_acp.frontends.hub.profile_processes import ProfileProcesses
@@ -45,42 +44,42 @@ METRICS: Final = "/metrics"
 TOO_MANY: Final = 429
 NOT_FOUND: Final = 404
 MISDIRECTED: Final = 421
+VERSION_NOT_SUPPORTED: Final = 505
 END_OF_HEAD: Final = b"</head>"
-LINK: Final = f'<link rel="sign-in" href="{SignInPath.BEGIN}" />'.encode()
-"""Tells the page that people can sign in with an identity provider."""
+SIGN_OUT_LINK: Final = f'<link rel="sign-out" href="{SignInPath.OUT}" />'.encode()
+SIGN_IN_LINK: Final = f'<link rel="sign-in" href="{SignInPath.BEGIN}" />'.encode()
+"""Links that tell the page that it serves several people, who can sign in with an identity provider."""
 TRY_AGAIN_LATER: Final = 1013
 MAX_CLOSE_REASON: Final = 100
 DRAIN_S: Final = 5.0
 BURST: Final = 20
-"""How many requests may always come at once."""
+"""The minimum burst of requests that is always allowed."""
 
 
 class HubRates:
     """The limits on requests, for users and for addresses."""
 
     def __init__(self, settings: RateSettings, monotonic: Callable[[], float] = time.monotonic) -> None:
-        """Start with nothing used; a tenth of a minute's requests may come at once."""
+        """Start with all counts at zero. Bursts of up to a tenth of a minute's requests are allowed."""
         self._users = _limit(settings.requests_per_minute, monotonic)
         self._addresses = _limit(settings.addresses_per_minute, monotonic)
         self._sign_ins = RateLimit(settings.sign_ins_per_minute, settings.sign_ins_per_minute, monotonic)
 
     def admit_address(self, address: str) -> None:
-        """Count a request of an address. Raises Refusal."""
-        _refuse_if_waiting(self._addresses.take(address))
+        """Count a request from an address. Raises Refusal."""
+        _refuse_if_waiting(self._addresses.take(network_of(address)))
 
     def admit_user(self, name: str) -> None:
-        """Count a request of a user. Raises Refusal."""
+        """Count a request by a user. Raises Refusal."""
         _refuse_if_waiting(self._users.take(name))
 
     def count_sign_in(self, address: str) -> None:
-        """Count an attempt to sign in that failed or is under way; one that succeeded is never refused. Raises
-        Refusal.
-        """
-        _refuse_if_waiting(self._sign_ins.take(address))
+        """Count a sign-in attempt that failed or is in progress. Successful ones are never refused. Raises Refusal."""
+        _refuse_if_waiting(self._sign_ins.take(network_of(address)))
 
 
 class HubParts(Struct, frozen=True):
-    """What the endpoint is made of; `sign_in` only with an identity provider."""
+    """The parts of the endpoint. `sign_in` is set only with an identity provider."""
 
     address: PublicAddress
     authenticator: Authenticator
@@ -98,7 +97,7 @@ class HubEndpoint:
     """The ASGI application."""
 
     def __init__(self, parts: HubParts) -> None:
-        """Take the parts."""
+        """Keep the parts for later use."""
         self._parts = parts
         self._page = PageFiles()
 
@@ -118,7 +117,7 @@ class HubEndpoint:
     async def _serve_socket(self, socket: WebSocket) -> None:
         source = self._source(socket)
         try:
-            self._check_names(socket.headers)
+            self._check_way(socket)
             self._parts.rates.admit_address(source)
             if socket.scope["path"] != PATH:
                 raise Refusal(NOT_FOUND, messages.NOT_FOUND)
@@ -144,7 +143,7 @@ class HubEndpoint:
             await send(message)
 
         try:
-            self._check_names(request.headers)
+            self._check_way(request)
             self._parts.rates.admit_address(source)
             answer = await self._answer_itself(request, source)
             if answer is None:
@@ -156,7 +155,7 @@ class HubEndpoint:
             await self._respond(request, answer, send)
 
     async def _answer_itself(self, request: Request, source: str) -> Response | None:
-        """Answer what needs no process: health, signing in and out, and the files of the page."""
+        """Answer requests that need no process: health, sign-in and sign-out, and the files of the page."""
         path, sign_in = request.url.path, self._parts.sign_in
         match request.method, path:
             case "GET" | "HEAD", "/healthz" | "/readyz":
@@ -180,8 +179,9 @@ class HubEndpoint:
                 takes_gzip = "gzip" in request.headers.get("accept-encoding", "")
                 if file := await self._page.find(path, takes_gzip=takes_gzip):
                     body = file.body
-                    if sign_in and path == "/":
-                        body = body.replace(END_OF_HEAD, LINK + END_OF_HEAD, 1)
+                    if path == "/":
+                        links = SIGN_OUT_LINK + (SIGN_IN_LINK if sign_in else b"")
+                        body = body.replace(END_OF_HEAD, links + END_OF_HEAD, 1)
                     return Response(body, headers=dict(file.headers))
                 raise Refusal(NOT_FOUND, messages.NOT_FOUND)
             case _:
@@ -202,15 +202,26 @@ class HubEndpoint:
         peer = connection.client.host if connection.client else ""
         return self._parts.address.client_address(peer, connection.headers)
 
-    def _check_names(self, headers: Headers) -> None:
-        """Raise Refusal for a name that is not this server's, and for pages from elsewhere."""
-        if not self._parts.address.knows_host(headers):
+    def _check_way(self, connection: HTTPConnection) -> None:
+        """Raise Refusal for HTTP/2 that may come through a proxy, for a wrong host name, and for pages of other
+        sites.
+        """
+        if connection.scope.get("http_version") == "2" and not self._may_be_http2(connection):
+            raise Refusal(VERSION_NOT_SUPPORTED, messages.NO_HTTP2)
+        if not self._parts.address.knows_host(connection.headers):
             raise Refusal(MISDIRECTED, messages.WRONG_HOST)
-        if not self._parts.address.is_own_page(headers):
+        if not self._parts.address.is_own_page(connection.headers):
             raise Refusal(FORBIDDEN, messages.WRONG_ORIGIN)
 
+    def _may_be_http2(self, connection: HTTPConnection) -> bool:
+        """Return whether HTTP/2 was negotiated with TLS. Otherwise, a client may have upgraded a connection through a
+        proxy that does not check what goes over it afterwards, such as what it is forwarded for.
+        """
+        peer = connection.client.host if connection.client else ""
+        return connection.scope["scheme"] in ("https", "wss") and not self._parts.address.is_proxy(peer)
+
     async def _recognise(self, connection: HTTPConnection, source: str, scope: str = "") -> Caller:
-        """Return who sends a request that needs a token with some scope. Raises Refusal."""
+        """Return the caller of a request that needs a token with some scope. Raises Refusal."""
         secret = token_of(connection.headers)
         if secret is None:
             raise Refusal(UNAUTHORIZED, messages.NO_SECRET)
@@ -226,7 +237,7 @@ class HubEndpoint:
         return caller
 
     async def _note_refusal(self, refusal: Refusal, source: str, about: str) -> None:
-        """Log a refusal that says something about its sender; an unreadable log has said so already."""
+        """Log a refusal caused by its sender. A log failure was already reported."""
         if not refusal.detail:
             return
         refused = entry("refused", str(refusal.status), source=source, about=f"{about}: {refusal.detail}")
@@ -234,7 +245,7 @@ class HubEndpoint:
             await anyio.to_thread.run_sync(self._parts.audit.append, refused)
 
     async def _log(self, what: str, outcome: str, caller: Caller, source: str, about: str) -> None:
-        """Log what a user does, before it is done. Raises Refusal if that is not possible."""
+        """Log a user's action before it is taken. Raises Refusal if that fails."""
         new = entry(what, outcome, who=caller.account.name, source=source, via=caller.via, about=about)
         try:
             await anyio.to_thread.run_sync(self._parts.audit.append, new)
@@ -242,7 +253,7 @@ class HubEndpoint:
             raise Refusal(UNAVAILABLE, messages.AUDIT_FAILED) from error
 
     async def _respond(self, request: Request, response: Response, send: Send) -> None:
-        """Answer while the rest of the body is drained: a client that is still sending does not read."""
+        """Respond while draining the rest of the body, because a client that is still sending does not read."""
         with anyio.move_on_after(DRAIN_S):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(drain, request)
@@ -263,6 +274,6 @@ def _limit(per_minute: int, monotonic: Callable[[], float]) -> RateLimit:
 
 
 def _refuse_if_waiting(wait_s: float) -> None:
-    """Raise Refusal if there is a time to wait; these are not logged, since they are meant to cost nothing."""
+    """Raise Refusal if the caller must wait. These refusals are not logged, so that they cost nothing."""
     if wait_s:
         raise Refusal(TOO_MANY, messages.TOO_MANY_REQUESTS, wait_s=wait_s)

@@ -1,4 +1,4 @@
-"""Run the hub: its socket, its limits, its signals and its end."""
+"""Run the hub: its socket, limits, signals and shutdown."""
 
 import signal
 import ssl
@@ -14,7 +14,12 @@ from hypercorn.config import Config
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import ConfigError, StorageError
-from hermes_acp.frontends.acp.http.http_server import http_config, listen, run_http_server
+from hermes_acp.frontends.acp.http.http_server import (
+    CONNECTIONS_ENDING_S,
+    http_config,
+    listen,
+    run_http_server,
+)
 from hermes_acp.frontends.acp.http.listener import Connections, Listener, default_bounds
 from hermes_acp.frontends.acp.http.serve_settings import read_address
 from hermes_acp.frontends.hub import messages
@@ -28,6 +33,7 @@ from hermes_acp.frontends.hub.sign_in import SignIn
 from hermes_acp.frontends.hub.web_sessions import WebSessions
 from hermes_acp.shutdown import code_after, stop_signals
 from hermes_acp.storage.descriptor_limit import raise_limit
+from hermes_acp.storage.private_files import close_to_others, private_folder
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.users.accounts import HUB_FOLDER, Account, AccountsFile
 from hermes_acp.users.audit_log import AuditLog, entry
@@ -42,9 +48,10 @@ class Hub:
     """The hub of one home folder."""
 
     def __init__(self, environment: Environment, settings: HubSettings, listen_at: str = "") -> None:
-        """Bind the address; `listen_at` replaces the one of the settings. Raises ConfigError, StorageError."""
+        """Bind the address; `listen_at` overrides the settings. Raises ConfigError, StorageError."""
         self._base = Path(environment.base_path or environment.home_path)
         self._folder = self._base / HUB_FOLDER
+        close_to_others(private_folder(self._folder))
         self._settings = settings
         self._bugs = BugLog(self._base)
         self._provider = _provider(environment, settings)
@@ -60,7 +67,7 @@ class Hub:
         self.url = f"{self._address.origin or f'{scheme}://{shown}:{self._listener.getsockname()[1]}'}/"
 
     async def run(self, say: Callable[[str], None]) -> int:
-        """Serve until a signal, then let the processes of profiles end; return the exit code."""
+        """Serve until a signal, then let the processes of profiles end. Return the exit code."""
         raise_limit()
         cache = AccountsCache(AccountsFile(self._folder))
         audit, ledger = AuditLog(self._folder), UsageLedger(self._folder)
@@ -85,6 +92,7 @@ class Hub:
                 number = await _signal()
                 say(messages.ENDING)
                 await processes.end()
+                await sockets.end(CONNECTIONS_ENDING_S)
                 stopping.set()
                 with anyio.move_on_after(CLOSING_S):
                     await closed.wait()
@@ -143,14 +151,14 @@ async def _signal() -> int:
 
 
 async def _log_end(audit: AuditLog, account: Account, how: str) -> None:
-    """Log the end of a profile's process; if that fails, the next request says so."""
+    """Log the end of a profile's process. If that fails, the next request reports it."""
     new = entry("process_ended", how, who=account.name, about=account.profile)
     with suppress(StorageError):
         await anyio.to_thread.run_sync(audit.append, new)
 
 
 def _provider(environment: Environment, settings: HubSettings) -> IdentityProvider | None:
-    """Return the identity provider of the settings, if there is one. Raises ConfigError."""
+    """Return the identity provider in the settings, if any. Raises ConfigError."""
     oidc = settings.oidc
     if not oidc.issuer:
         return None

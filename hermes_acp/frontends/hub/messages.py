@@ -4,8 +4,8 @@ from typing import Final
 
 DESCRIPTION: Final = (
     "Serve several users at one address. Each signs in with a personal token or an identity provider, and is served "
-    "by a process of their own profile, which is started and stopped as needed. Users are managed with "
-    "`hermes-acp users`, the settings are in hub.yaml."
+    "by a separate process for their profile, which is started and stopped as needed. Users are managed with "
+    "`hermes-acp users`; the settings are in hub.yaml."
 )
 LISTEN_HELP: Final = "the address and port to listen on (default: `listen` in hub.yaml)"
 NO_SECRET: Final = "Sign in first: no token was sent."
@@ -18,13 +18,14 @@ TOO_MANY_REQUESTS: Final = "Too many requests. Try again later."
 WRONG_HOST: Final = (
     "This server is not known by that name. Set `public_url` in hub.yaml to the address that people use."
 )
-WRONG_ORIGIN: Final = "Pages from elsewhere may not use this server."
+NO_HTTP2: Final = "HTTP/2 is served over TLS only, and not through a proxy. Use HTTP/1.1."
+WRONG_ORIGIN: Final = "Pages from other sites may not use this server."
 NO_PROVIDER: Final = "This server has no identity provider. Use a personal token."
 PROVIDER_UNAVAILABLE: Final = "The identity provider does not answer. Try again later."
 SIGN_IN_EXPIRED: Final = "This sign-in has expired or belongs to another browser. Start again."
 SIGN_IN_REFUSED: Final = "The identity provider did not confirm the sign-in. Start again."
 AUDIT_FAILED: Final = (
-    "The audit log cannot be written, so nothing is served. The administrator must free its disk."
+    "The audit log cannot be written, so nothing is served. The administrator must free disk space."
 )
 ACCOUNTS_UNREADABLE: Final = "The list of users cannot be read. The administrator must restore it."
 PROCESS_ENDED: Final = "The process of your profile has ended. Try again; your sessions are kept."
@@ -36,15 +37,15 @@ ANY_ADDRESS_HINT: Final = (
 NO_PUBLIC_URL: Final = "Signing in with an identity provider needs `public_url` in hub.yaml."
 NO_PUBLIC_URL_HINT: Final = "Set it to the address that people use, such as https://agents.example."
 NO_CLIENT_ID: Final = "`oidc.client_id` in hub.yaml is missing."
-ALREADY_RUNNING: Final = "A hub is running already."
+ALREADY_RUNNING: Final = "A hub is already running."
 ALREADY_HINT: Final = "Only one can run for a home folder."
 NO_USERS: Final = "There are no users yet. Add one: hermes-acp users add NAME"
-ENDING: Final = "Ending: running turns get time to end."
+ENDING: Final = "Stopping; running turns get time to finish."
 
 # For the audit log
 UNKNOWN_TOKEN: Final = "unknown, expired or revoked"
 REVOKED: Final = "revoked"
-NO_SIGN_IN: Final = "no sign-in was begun"
+NO_SIGN_IN: Final = "no sign-in was started"
 PROCESS_GONE: Final = "process ended"
 IDENTITY_TOKEN: Final = "identity token"
 
@@ -60,7 +61,7 @@ def by_web_session(session_id: str) -> str:
 
 
 def not_linked(subject: str) -> str:
-    """Say whose sign-in belongs to no user."""
+    """Say that a sign-in belongs to no user."""
     return f"no user for the subject {subject}"
 
 
@@ -70,7 +71,7 @@ def no_longer_valid(name: str, via: str) -> str:
 
 
 def lacks_scope(name: str) -> str:
-    """Say whose token may not do what was asked."""
+    """Say that a token lacks the scope for a request."""
     return f"{name}: the token lacks the scope"
 
 
@@ -121,7 +122,7 @@ def not_started(profile: str, code: int, log: str) -> str:
     """Report that a profile's process ended at its start."""
     return (
         f"The process of the profile {profile!r} ended at once (exit code {code}). "
-        f"The administrator finds why in {log}."
+        f"The administrator can find the reason in {log}."
     )
 
 

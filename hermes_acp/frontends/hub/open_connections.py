@@ -1,4 +1,4 @@
-"""The connections that are open, each ended soon after its user may no longer use it."""
+"""Open connections, each ended soon after its user loses access."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -10,21 +10,21 @@ from hermes_acp.frontends.hub import messages
 from hermes_acp.frontends.hub.authentication import UNAUTHORIZED, Authenticator, Caller, Refusal
 
 RECHECK_S: Final = 2.0
-"""How soon a connection ends whose user was removed, or whose token was revoked or has expired."""
+"""How soon a connection ends after its user was removed, or its token was revoked or has expired."""
 
 
 class OpenConnections:
-    """The open requests and WebSockets, with who opened them."""
+    """The open requests and WebSockets, with their callers."""
 
     def __init__(self, authenticator: Authenticator) -> None:
-        """Start without any."""
+        """Start without connections."""
         self._authenticator = authenticator
         self._callers: dict[anyio.CancelScope, Caller] = {}
         self._has_some = anyio.Event()
 
     @contextmanager
     def held_by(self, caller: Caller) -> Generator[None]:
-        """Count a connection while it is open. Raises Refusal once its user may no longer use it."""
+        """Track a connection while it is open. Raises Refusal once its user loses access."""
         scope = anyio.CancelScope()
         self._callers[scope] = caller
         self._has_some.set()
@@ -39,7 +39,7 @@ class OpenConnections:
             )
 
     async def keep(self) -> None:
-        """Check the open connections again and again, as long as there are any; until cancelled."""
+        """Recheck the open connections periodically until cancelled."""
         while True:
             if not self._callers:
                 self._has_some = anyio.Event()
@@ -49,6 +49,6 @@ class OpenConnections:
                 try:
                     is_valid = await self._authenticator.is_valid(caller)
                 except Refusal:
-                    continue  # the users cannot be read now; nobody new is let in meanwhile
+                    continue  # the accounts cannot be read now, and until then nobody new is admitted
                 if not is_valid:
                     scope.cancel()

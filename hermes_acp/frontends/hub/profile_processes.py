@@ -1,7 +1,7 @@
-"""The processes of profiles: each started with its user's first request, and started again after it has ended.
+"""The processes of profiles, each started by its user's first request and restarted after it has ended.
 
-A process inherits a listening socket that the hub keeps, so connections wait while it starts. Its input tells it the
-terms it works under, and ends with the hub; on its output it reports what its user used.
+A process inherits a listening socket that the hub keeps open, so connections wait while it starts. It receives its
+limits on standard input, which ends with the hub, and reports its user's usage on standard output.
 """
 
 import secrets
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -35,13 +35,14 @@ STARTING_S: Final = 5.0
 """A process that fails within this time has not started."""
 RETRY_S: Final = 2.0
 ENDING_S: Final = 30.0
+TELLING_S: Final = 5.0
 RECHECK_S: Final = 2.0
 """How soon a change of a user's limits reaches their process."""
 OnEnd = Callable[[Account, str], None]
 
 
 class ProcessSettings(Struct, frozen=True):
-    """How processes are started: the hub's folder, the base of profiles, variables to pass on, the idle time."""
+    """Settings for starting processes: the hub's folder, the base of profiles, variables to pass on, the idle time."""
 
     folder: Path
     base: Path
@@ -50,7 +51,7 @@ class ProcessSettings(Struct, frozen=True):
 
 
 class Target(Struct, frozen=True):
-    """Where a process listens, and the token it accepts."""
+    """The address of a process, and the token it accepts."""
 
     port: int
     token: str
@@ -74,17 +75,17 @@ class ProfileProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process has not ended."""
+        """Whether the process is running."""
         return self._process is not None and self._process.returncode is None
 
     @asynccontextmanager
     async def use(
         self, account: Account, tasks: anyio.abc.TaskGroup, on_end: OnEnd
     ) -> AsyncGenerator[Target]:
-        """Start the process unless it runs, and yield where it listens; raise Refusal if it ends meanwhile."""
+        """Start the process unless it is running, and yield its address. Raise Refusal if it ends meanwhile."""
         async with self._lock:
-            self.account = account
             if not self.is_running:
+                self.account = account
                 await self._start(tasks, on_end)
         scope = anyio.CancelScope()
         self._scopes.add(scope)
@@ -99,13 +100,25 @@ class ProfileProcess:
             )
 
     async def tell(self, account: Account) -> None:
-        """Tell a running process its user's limits as they are now."""
-        self.account = account
-        if self.is_running:
-            await self._send_terms(0)
+        """Send a running process its user's current limits. If that fails, end it."""
+        self.account, process = account, self._process
+        if process is None or not self.is_running:
+            return
+        try:
+            with anyio.fail_after(TELLING_S):
+                await self._send_terms(0)
+        except (StorageError, TimeoutError) as error:
+            self._stop_uncounted(process, error)
+
+    def _stop_uncounted(self, process: anyio.abc.Process, error: Exception) -> None:
+        """End a process whose usage can no longer be counted or limited."""
+        reason = error.sentence() if isinstance(error, HermesError) else type(error).__name__
+        sys.stderr.write(messages.failure(f"{self.account.name}: {reason}") + "\n")
+        with suppress(ProcessLookupError):  # it has ended
+            process.terminate()
 
     async def end(self) -> None:
-        """Let the process end once its turns have, and kill it if that takes too long."""
+        """Let the process finish its turns and end, and kill it if that takes too long."""
         process = self._process
         if process and process.returncode is None:
             assert process.stdin
@@ -126,12 +139,20 @@ class ProfileProcess:
             )
             process = self._process = await self._open(place)
         except (HermesError, OSError) as error:
-            said = error.sentence() if isinstance(error, HermesError) else str(error)
-            raise Refusal(UNAVAILABLE, messages.unavailable(self.account.profile, said), said) from error
+            raise self._unavailable(error) from error
         self._started_at, self._failure = anyio.current_time(), ""
         tasks.start_soon(self._watch, process, on_end)
         tasks.start_soon(self._count_usage, process)
-        await self._send_terms(0)
+        try:
+            await self._send_terms(0)
+        except StorageError as error:
+            with suppress(ProcessLookupError):
+                process.terminate()
+            raise self._unavailable(error) from error
+
+    def _unavailable(self, error: Exception) -> Refusal:
+        said = error.sentence() if isinstance(error, HermesError) else str(error)
+        return Refusal(UNAVAILABLE, messages.unavailable(self.account.profile, said), said)
 
     async def _open(self, place: ProfilePlace) -> anyio.abc.Process:
         self._token = secrets.token_urlsafe(32)
@@ -164,7 +185,7 @@ class ProfileProcess:
         on_end(self.account, messages.ended_with(code))
 
     async def _count_usage(self, process: anyio.abc.Process) -> None:
-        """Add what the process reports to the ledger, and tell it what is left."""
+        """Add the usage that the process reports to the ledger, and tell it what is left."""
         assert process.stdout
         lines = BufferedByteReceiveStream(process.stdout)
         try:
@@ -181,8 +202,7 @@ class ProfileProcess:
         ):
             return
         except (ValueError, anyio.DelimiterNotFound, StorageError) as error:
-            sys.stderr.write(messages.failure(f"{self.account.name}: {error}") + "\n")
-            process.terminate()  # what it uses could no longer be counted
+            self._stop_uncounted(process, error)
 
     async def _send_terms(self, number: int) -> None:
         process, quota = self._process, self.account.quota
@@ -203,7 +223,7 @@ class ProfileProcesses:
     def __init__(
         self, settings: ProcessSettings, ledger: UsageLedger, tasks: anyio.abc.TaskGroup, on_end: OnEnd
     ) -> None:
-        """Start none; processes are watched in `tasks`."""
+        """Prepare without starting any process. Processes are watched in `tasks`."""
         self._settings = settings
         self._ledger = ledger
         self._tasks = tasks
@@ -214,19 +234,17 @@ class ProfileProcesses:
 
     @property
     def running(self) -> tuple[ProfileProcess, ...]:
-        """The processes that run."""
+        """The running processes."""
         return tuple(process for process in self._processes.values() if process.is_running)
 
     @asynccontextmanager
     async def use(self, account: Account) -> AsyncGenerator[Target]:
-        """Yield where a user's process listens; start it if it does not run. Raises Refusal."""
+        """Yield the address of a user's process, starting it if necessary. Raises Refusal."""
         if self._is_stopping:
             raise Refusal(UNAVAILABLE, messages.STOPPING)
-        process = self._processes.get(account.name)
-        if process and _home(process.account) != _home(account):
+        while (process := self._processes.get(account.name)) and _home(process.account) != _home(account):
             del self._processes[account.name]
             await process.end()
-            process = None
         if process is None:
             process = self._processes[account.name] = ProfileProcess(self._settings, self._ledger, account)
         async with process.use(account, self._tasks, self._on_end) as target:
@@ -234,7 +252,7 @@ class ProfileProcesses:
             yield target
 
     async def keep(self, accounts: AccountsCache) -> None:
-        """Tell running processes when their users' limits change, and end those of removed users; until cancelled."""
+        """Notify running processes when their users' limits change, and end those of removed users, until cancelled."""
         while True:
             if not self.running:
                 self._has_started = anyio.Event()
@@ -243,17 +261,17 @@ class ProfileProcesses:
             try:
                 known = await accounts.read()
             except Refusal:
-                continue  # nobody is let in meanwhile
+                continue  # until then, nobody is admitted
             for process in self.running:
                 account = known.get(process.account.name)
                 if account is None:
-                    del self._processes[process.account.name]
+                    self._processes.pop(process.account.name, None)
                     self._tasks.start_soon(process.end)
                 elif account.quota != process.account.quota:
-                    await process.tell(account)
+                    self._tasks.start_soon(process.tell, account)
 
     async def end(self) -> None:
-        """End all processes, each once its turns have ended."""
+        """End all processes, each after its running turns."""
         self._is_stopping = True
         async with anyio.create_task_group() as tasks:
             for process in self._processes.values():

@@ -1,12 +1,14 @@
-"""Sign in with an identity provider in a browser: to the provider and back, and a web session at the end.
+"""Sign in through an identity provider in a browser: redirect to the provider and back, then start a web session.
 
-The page receives its session's secret in the fragment of the address, which browsers do not send. A cookie ties the
-answer to the browser that began; nothing else is recognised by a cookie, so no other site can use a signed-in browser.
+The page receives its session's secret in the URL fragment, which browsers do not send. A cookie ties the response to
+the browser that started the sign-in. Nothing else is authenticated by a cookie, so no other site can use a signed-in
+browser.
 """
 
 import secrets
 import time
 from collections import OrderedDict
+from types import MappingProxyType
 from typing import Final
 
 from starlette.requests import Request
@@ -27,12 +29,15 @@ from hermes_acp.users.identity_provider import IdentityProvider, ProviderUnavail
 from hermes_acp.users.identity_tokens import TokenRefused
 
 COOKIE: Final = "hermes-sign-in"
+HOST_ONLY: Final = "__Host-"
+"""With this prefix, browsers accept the cookie only from this server, not from others in its domain."""
+NO_STORE: Final = MappingProxyType({"cache-control": "no-store", "referrer-policy": "no-referrer"})
 ATTEMPT_S: Final = 600.0
 MAX_ATTEMPTS: Final = 10_000
 
 
 class SignInPath:
-    """The paths of signing in and out."""
+    """The URL paths for signing in and out."""
 
     BEGIN: Final = "/hub/sign-in"
     CALLBACK: Final = "/hub/callback"
@@ -40,20 +45,22 @@ class SignInPath:
 
 
 class SignIn:
-    """The sign-ins that are under way."""
+    """The sign-ins in progress."""
 
     def __init__(
         self, provider: IdentityProvider, accounts: AccountsCache, sessions: WebSessions, origin: str
     ) -> None:
-        """Take where to look people up; `origin` is the address that people use."""
+        """Store the sources for looking people up. `origin` is the public address."""
         self._provider = provider
         self._accounts = accounts
         self._sessions = sessions
         self._origin = origin
+        self._is_secure = origin.startswith("https:")
+        self._cookie = f"{HOST_ONLY}{COOKIE}" if self._is_secure else COOKIE
         self._attempts: OrderedDict[str, tuple[float, SignInAttempt]] = OrderedDict()
 
     async def begin(self) -> Response:
-        """Send the browser to the provider. Raises Refusal."""
+        """Redirect the browser to the provider. Raises Refusal."""
         try:
             attempt = await self._provider.begin(self._origin + SignInPath.CALLBACK)
         except TokenRefused as error:
@@ -64,22 +71,15 @@ class SignIn:
         ):
             self._attempts.popitem(last=False)
         self._attempts[key] = now, attempt
-        answer = RedirectResponse(attempt.url, 303)
-        is_secure = self._origin.startswith("https:")
+        answer = RedirectResponse(attempt.url, 303, NO_STORE)
         answer.set_cookie(
-            COOKIE,
-            key,
-            int(ATTEMPT_S),
-            path=SignInPath.CALLBACK,
-            secure=is_secure,
-            httponly=True,
-            samesite="lax",
+            self._cookie, key, int(ATTEMPT_S), secure=self._is_secure, httponly=True, samesite="lax"
         )
         return answer
 
     async def finish(self, request: Request) -> tuple[Caller, Response]:
-        """Return who signed in, and the answer that opens the page. Raises Refusal."""
-        began, attempt = self._attempts.pop(request.cookies.get(COOKIE, ""), (-ATTEMPT_S, None))
+        """Return who signed in, and the response that opens the page. Raises Refusal."""
+        began, attempt = self._attempts.pop(request.cookies.get(self._cookie, ""), (-ATTEMPT_S, None))
         if attempt is None or began + ATTEMPT_S < time.monotonic():
             raise Refusal(UNAUTHORIZED, messages.SIGN_IN_EXPIRED, messages.NO_SIGN_IN)
         try:
@@ -92,6 +92,6 @@ class SignIn:
         if account is None:
             raise Refusal(FORBIDDEN, messages.NO_ACCOUNT, messages.not_linked(identity.subject.subject))
         session, secret = self._sessions.begin(account.name, time.time())
-        answer = RedirectResponse(f"/#token={secret}", 303)
-        answer.delete_cookie(COOKIE, path=SignInPath.CALLBACK)
+        answer = RedirectResponse(f"/#token={secret}", 303, NO_STORE)
+        answer.delete_cookie(self._cookie, secure=self._is_secure, httponly=True, samesite="lax")
         return Caller(account, messages.by_web_session(session.id)), answer

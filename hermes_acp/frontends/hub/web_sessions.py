@@ -1,4 +1,4 @@
-"""Browsers that are signed in: each holds a random secret, of which only the digest is kept, in memory."""
+"""Signed-in browsers. Each holds a random secret, of which only the digest is kept, in memory."""
 
 import secrets
 from hashlib import sha256
@@ -8,13 +8,14 @@ from msgspec import Struct
 
 PREFIX: Final = "hermes_web_"
 MAX_SESSIONS: Final = 10_000
-"""Beyond that, the oldest ends."""
+"""Beyond this number, the oldest session ends."""
 
 
 class WebSession(Struct, frozen=True):
-    """One browser that is signed in; times are seconds since the epoch."""
+    """A signed-in browser. Times are in seconds since the epoch; `digest` is that of its secret."""
 
     id: str
+    digest: str
     user: str
     created_at: float
     expires_at: float
@@ -24,17 +25,17 @@ class WebSessions:
     """The web sessions of a hub; they end with it."""
 
     def __init__(self, hours: float) -> None:
-        """Start without any; each lasts for some hours."""
+        """Start without sessions. Each lasts for `hours`."""
         self._seconds = hours * 3600
         self._sessions: dict[str, WebSession] = {}
 
     def begin(self, user: str, now: float) -> tuple[WebSession, str]:
-        """Start a session; return it and its secret."""
+        """Start a session, and return it with its secret."""
         secret = PREFIX + secrets.token_urlsafe(32)
-        session = WebSession(secrets.token_hex(6), user, now, now + self._seconds)
+        session = WebSession(secrets.token_hex(6), _digest(secret), user, now, now + self._seconds)
         if len(self._sessions) >= MAX_SESSIONS:
             del self._sessions[next(iter(self._sessions))]
-        self._sessions[_digest(secret)] = session
+        self._sessions[session.digest] = session
         return session, secret
 
     def find(self, secret: str, now: float) -> WebSession | None:
@@ -45,8 +46,12 @@ class WebSessions:
             return None
         return session
 
+    def has(self, session: WebSession) -> bool:
+        """Return whether a session is still open."""
+        return self._sessions.get(session.digest) is session
+
     def end(self, secret: str) -> WebSession | None:
-        """End a session; return it if there was one."""
+        """End a session, and return it if it existed."""
         return self._sessions.pop(_digest(secret), None)
 
 

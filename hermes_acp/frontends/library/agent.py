@@ -5,6 +5,7 @@ The thread of an agent starts with its first prompt, so an `Agent` can be made a
 
 import os
 import threading
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -50,14 +51,16 @@ class Agent:
 
     All methods can be called from any thread, and those that end in `_async` from any event loop of asyncio or trio.
     Prompts run one at a time, in order. Use it in a `with` block or call `close` to end it early; otherwise it ends
-    with the program.
+    when it is garbage-collected, or with the program.
     """
 
     def __init__(self, name: str, **options: Unpack[AgentOptions]) -> None:
-        """Start nothing yet. Raises BadRequest, ConfigError, and TypeError for an unknown option."""
+        """Prepare without starting anything. Raises BadRequest, ConfigError, and TypeError for an unknown option."""
         self._plan: AgentPlan = resolve_options(name, options)
         self._source = HostToolSource()
         self._runtime: AgentRuntime | None = None
+        self._keep_open: Callable[[], object] | None = None
+        """Makes the garbage collector leave the runtime alone."""
         self._is_closed = False
         self._starting = threading.Lock()
         self._waiting = anyio.CapacityLimiter(MAX_WAITING)
@@ -98,7 +101,7 @@ class Agent:
         return _done(await self._finish(self._start(prompt, _ignore)))
 
     def stream(self, prompt: str) -> Iterator[AgentEvent]:
-        """Run a prompt and yield what happens; the last event is the `RunResult`, whatever the turn's end.
+        """Run a prompt and yield its events. The last one is the `RunResult`, however the turn ends.
 
         Closing the iterator stops the turn. Raises HermesError if there was no turn.
         """
@@ -130,9 +133,11 @@ class Agent:
             self._runtime.call(self._runtime.cancel)
 
     def close(self) -> None:
-        """Stop what runs, and release the session; the agent's state stays on disk."""
+        """Stop running work and release the session. The agent's state stays on disk."""
         with self._starting:
             runtime, self._runtime, self._is_closed = self._runtime, None, True
+            if self._keep_open:
+                self._keep_open()
         if runtime:
             runtime.close()
 
@@ -176,6 +181,9 @@ class Agent:
                 from hermes_acp.frontends.library.agent_runtime import AgentRuntime
 
                 self._runtime = AgentRuntime(self._plan, self._source)
+                finalizer = weakref.finalize(self, self._runtime.close_soon)
+                finalizer.atexit = False
+                self._keep_open = finalizer.detach
             return self._runtime
 
     async def _finish(self, running: "Future[RunResult]") -> RunResult:

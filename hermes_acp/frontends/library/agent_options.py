@@ -35,11 +35,12 @@ Approve = Callable[[Approval], bool | Awaitable[bool]]
 class AgentOptions(TypedDict, total=False):
     """The options of an agent.
 
-    `cwd` is the folder it works in, by default the process's own. `home` has its state and settings, by default the
-    user's. `model` and `provider` replace those of the environment; `mode` is that of a new session. `builtin_tools`
-    are the names of the built-in tools that it has, by default all. `instructions` follow its system prompt.
-    `settings` replace those of `config.yaml`; a dotted name sets a field of a section. `variables` are added to the
-    environment, such as keys. `approve` answers calls that need approval; without it, they do not run.
+    `cwd` is the folder it works in, by default the process's own. `home` is the folder with its state and settings,
+    by default the user's. `model` and `provider` override those of the environment; `mode` is that of a new session.
+    `builtin_tools` are the names of the built-in tools that it may use, by default all. `instructions` follow its
+    system prompt. `settings` override those of `config.yaml`; a dotted name sets a field of a section. `variables`
+    are added to the environment, such as keys. `approve` answers calls that need approval; without it, they do not
+    run.
     """
 
     cwd: str | os.PathLike[str]
@@ -55,7 +56,7 @@ class AgentOptions(TypedDict, total=False):
 
 
 class AgentPlan(Struct, frozen=True):
-    """What an agent is made from, with all options resolved."""
+    """The parts that an agent is built from, with all options resolved."""
 
     name: str
     cwd: str
@@ -75,7 +76,7 @@ def resolve_options(name: str, options: AgentOptions) -> AgentPlan:
         if each not in OPTION_NAMES:
             raise TypeError(messages.unknown_option(each, OPTION_NAMES))
     if not SESSION_ID.fullmatch(name) or "." in name:
-        raise BadRequest(messages.bad_agent_name(name), hint=messages.AGENT_NAME_HINT)
+        raise BadRequest(messages.bad_agent_name(name))
     with explain_deleted_folder():
         cwd = os.path.normpath(Path(options.get("cwd", ".")).absolute())
     variables = {**process_variables(), **options.get("variables", {})}

@@ -1,7 +1,4 @@
-"""One app with one session, in an event loop and a thread of their own.
-
-Knows: how threads and event loops of the host reach the session. Does not know: what a turn does.
-"""
+"""One app with one session, in a separate thread with its own event loop."""
 
 import os
 import threading
@@ -9,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
+from queue import SimpleQueue
 from typing import Final, TypeVar
 from weakref import WeakSet
 
@@ -18,6 +16,7 @@ import anyio.to_thread
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
+from hermes_acp.core.errors import Busy, HermesError
 from hermes_acp.core.events import Event, InstructionsGiven
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports.workspace_ports import Workspace
@@ -65,13 +64,15 @@ class AgentRuntime:
         self._opening: anyio.Lock
         self._turns: anyio.Lock
         self._session: Session | None = None
+        self._is_closing = False
         self._state = AgentState(plan.name)
         self._on_call: Callable[[ToolRecord], None] = _ignore
         self._portal: Future[anyio.from_thread.BlockingPortal] = Future()
         self._thread = threading.Thread(target=self._run, name=f"hermes-acp-{plan.name}", daemon=False)
         self._thread.start()
         self.process_id = os.getpid()
-        _program_end(self.process_id).close_then(self)
+        self._program = _program_end(self.process_id)
+        self._program.close_then(self)
 
     @property
     def is_running_here(self) -> bool:
@@ -82,9 +83,30 @@ class AgentRuntime:
         """Start some work in the runtime's event loop; cancelling the future cancels the work."""
         return self._portal.result().start_task_soon(work)
 
+    @property
+    def has_session(self) -> bool:
+        """Whether its session is open."""
+        return self._session is not None and self._thread.is_alive()
+
+    def is_for(self, plan: AgentPlan) -> bool:
+        """Return whether the runtime's session is the one of a plan."""
+        return (self._plan.name, self._plan.environment.home) == (plan.name, plan.environment.home)
+
+    def close_soon(self) -> None:
+        """Close without waiting: the garbage collector calls this. Does nothing in a forked process."""
+        self._is_closing = True
+        if os.getpid() == self.process_id:
+            self._program.close_soon(self)
+
+    def wait_if_closing(self) -> None:
+        """Wait for the end of `close`, if it was called."""
+        if self._is_closing:
+            self._thread.join(CLOSING_S)
+
     def close(self) -> None:
         """Stop the running turn, close the session and end the thread."""
-        with suppress(RuntimeError):  # it has ended before
+        self._is_closing = True
+        with suppress(RuntimeError):  # it has already ended
             portal = self._portal.result()
             portal.start_task_soon(self._stop, portal)
         if not self.is_running_here:
@@ -97,16 +119,24 @@ class AgentRuntime:
         return self._state
 
     async def run(self, prompt: str, on_event: OnEvent) -> RunResult:
-        """Run one turn after those that are queued, and return how it ended. Raises HermesError."""
-        session = await self._open()
+        """Run one turn after those that are queued, and return how it ended.
+
+        Raises HermesError if there was no turn; a session that was opened for it is closed then.
+        """
         gate, audience = ApprovalGate(self._plan.approve), TurnAudience(on_event)
         # A prompt may come from anybody; only a person at a keyboard gives commands.
         text = messages.literal_prompt(prompt) if prompt.lstrip().startswith("/") else prompt
         async with self._turns:
+            was_open = self._session is not None
+            session = await self._open()
             session.ledger.admit(audience)
             self._on_call = lambda record: on_event(ToolEnded(record))
             try:
                 end = await session.prompt((TextPart(text),), gate)
+            except HermesError:
+                if not was_open:
+                    await self._close_session()
+                raise
             finally:
                 self._on_call = _ignore
                 session.ledger.dismiss(audience)
@@ -121,15 +151,36 @@ class AgentRuntime:
         """Open the session if it is not open."""
         async with self._opening:
             if self._session is None:
-                self._session = await self._opened()
+                self._session = await self._opened_alone()
             return self._session
+
+    async def _opened_alone(self) -> Session:
+        """Open the session, after other agents of this program that are closing it. Raises Busy if one is not."""
+        others = self._program.others(self, self._plan)
+        for other in others:
+            await anyio.to_thread.run_sync(other.wait_if_closing)
+        try:
+            return await self._opened()
+        except Busy as error:
+            if not any(other.has_session for other in others):
+                raise
+            raise Busy(messages.open_in_other_agent(self._plan.name)) from error
+        except BaseException:
+            await self._close_session()
+            raise
+
+    async def _close_session(self) -> None:
+        self._session = None
+        with anyio.CancelScope(shield=True):
+            await self._app.sessions.close(self._plan.name)
 
     async def _opened(self) -> Session:
         plan, sessions = self._plan, self._app.sessions
         if await sessions.is_stored(plan.name):
             session, _ = await sessions.load(plan.name, plan.cwd, self._open_workspace)
         else:
-            session = await sessions.create(plan.cwd, (), self._open_workspace, plan.name)
+            await self._app.configuration.deps()  # what is wrong with the settings leaves no session behind
+            session = await sessions.create(plan.cwd, (), self._open_workspace, plan.name, "headless")
             if plan.instructions:
                 session.instruct(InstructionsGiven(plan.instructions))
         state = AgentState(plan.name, lambda record: self._on_call(record))
@@ -167,21 +218,43 @@ class AgentRuntime:
 
 
 class ProgramEnd:
-    """Closes the open runtimes of a program that ends without doing so: one thread that sees the main thread end."""
+    """Closes the runtimes that the program itself does not close.
+
+    One thread sees the main thread end; another closes runtimes whose agents were garbage-collected.
+    """
 
     def __init__(self) -> None:
         self._open: WeakSet[AgentRuntime] = WeakSet()
+        self._changing = threading.Lock()
+        self._dropped: SimpleQueue[AgentRuntime] = SimpleQueue()
         threading.Thread(target=self._watch, name="hermes-acp-watch", daemon=True).start()
+        threading.Thread(target=self._close_dropped, name="hermes-acp-close", daemon=True).start()
 
     def close_then(self, runtime: AgentRuntime) -> None:
-        """Close a runtime at the end of the program, unless it has ended by then."""
-        self._open.add(runtime)
+        """Close a runtime at the end of the program, unless the runtime has ended by then."""
+        with self._changing:
+            self._open.add(runtime)
+
+    def close_soon(self, runtime: AgentRuntime) -> None:
+        """Close a runtime without waiting for it; may be called by the garbage collector."""
+        self._dropped.put(runtime)
+
+    def others(self, runtime: AgentRuntime, plan: AgentPlan) -> list[AgentRuntime]:
+        """Return the other runtimes of this program with the same session."""
+        with self._changing:
+            return [each for each in self._open if each is not runtime and each.is_for(plan)]
+
+    def _close_dropped(self) -> None:
+        while True:
+            self._dropped.get().close()
 
     def _watch(self) -> None:
         main = threading.main_thread()
         while main.is_alive():
             main.join(WATCH_S)
-        for runtime in tuple(self._open):
+        with self._changing:
+            runtimes = tuple(self._open)
+        for runtime in runtimes:
             runtime.close()
 
 

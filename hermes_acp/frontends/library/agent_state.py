@@ -61,7 +61,7 @@ class AgentState:
         return [cast("ChatMessage", dict(message)) for message in self._messages]
 
     def replay(self, timed: Iterable[tuple[Event, float | None]]) -> None:
-        """Apply recorded events with their times; None if a time is unknown."""
+        """Apply recorded events with their times; an unknown time is None."""
         for event, at in timed:
             self._apply(event, at)
 

@@ -26,7 +26,7 @@ SYSTEM_FILES: Final = re.compile(
     r"|/usr/(share|lib)/(zoneinfo|ssl|ca-certificates)/.*|/usr/lib/locale/.*|/dev/(null|urandom|random)"
     r"|/proc/(cpuinfo|meminfo|self/(status|maps|cgroup|mountinfo))"
 )
-"""What libraries read to look up names, times and certificates."""
+"""Files that libraries read to look up names, times and certificates."""
 CODE: Final = re.compile(r".*(\.py|\.pyc|\.pyi|\.so|\.pyd|\.zip|/METADATA|/RECORD|/entry_points\.txt)")
 BYTECODE: Final = re.compile(r".*/__pycache__/[^/]+")
 EVENTS: Final = MappingProxyType(
@@ -63,7 +63,7 @@ class CapabilityRefused(PermissionError):
 
 
 class CapabilityGuard:
-    """What one call of a host function may do."""
+    """The permissions of one call of a host function."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class CapabilityGuard:
         capabilities: tuple[FunctionCapability, ...],
         on_refusal: Callable[[str, str, str], None],
     ) -> None:
-        """Take what is allowed; `on_refusal` gets the tool, the capability and the event of each refusal."""
+        """Store what is allowed; `on_refusal` gets the tool, the capability and the event of each refusal."""
         self.tool = tool
         self.refusals: list[str] = []
         self._capabilities = frozenset[str](capabilities)
@@ -131,7 +131,7 @@ def _is_harmless(event: str, args: tuple[Any, ...]) -> bool:
     """Return whether a file access is one that importing modules or looking up names needs."""
     path = _path_in(args)
     if path is None:
-        return True  # a descriptor that is open already
+        return True  # a descriptor that is already open
     path = os.path.abspath(path) if os.path.isabs(path) else path
     if event in ("os.listdir", "os.scandir"):
         return _is_in(path, _code_folders())

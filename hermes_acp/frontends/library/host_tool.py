@@ -61,7 +61,14 @@ class HostTool:
             Invokes(tool.name, capability, tool.approval) for capability in tool.capabilities or (None,)
         )
         call = partial(self._call, tool.keywords(arguments))
-        return Proposal(tool.name, self.kind, call, effects, deadline_s=tool.timeout_s)
+        return Proposal(
+            tool.name,
+            self.kind,
+            call,
+            effects,
+            deadline_s=tool.timeout_s,
+            outlives_stop=not _is_async(tool.function),
+        )
 
     async def _call(self, keywords: Mapping[str, Any], progress: Progress) -> Result:
         tool = self._tool
@@ -77,7 +84,7 @@ class HostTool:
 
 async def _called(function: Callable[..., Any], keywords: Mapping[str, Any], guard: CapabilityGuard) -> Any:
     """Call a function in a worker thread, or here if it is asynchronous; only its own code is guarded."""
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
+    if _is_async(function):
         with guarded(guard):
             return await function(**keywords)
 
@@ -90,6 +97,10 @@ async def _called(function: Callable[..., Any], keywords: Mapping[str, Any], gua
         with guarded(guard):
             return await value
     return value
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 def _as_text(value: object) -> str:

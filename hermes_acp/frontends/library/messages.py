@@ -4,10 +4,8 @@ from collections.abc import Iterable
 from typing import Final
 
 NO_RESULT: Final = "(no result)"
-TOOL_NAME_HINT: Final = "Use letters, digits, - and _, at most 64 characters, and no digit first."
-AGENT_NAME_HINT: Final = "Use letters, digits, - and _, at most 128 characters."
 DESCRIPTION_HINT: Final = (
-    "Pass `description`, or write a docstring: the model decides by it when to call the tool."
+    "Pass `description`, or write a docstring: the model uses it to decide when to call the tool."
 )
 SIGNATURE_HINT: Final = (
     "A model passes arguments by name, as JSON: annotate each parameter with a type that pydantic describes."
@@ -17,116 +15,126 @@ CLOSED_HINT: Final = "Create a new one with the same name: it continues where th
 
 
 def not_callable(value: object) -> str:
-    """Return that a tool's function cannot be called."""
+    """Say that a tool's function cannot be called."""
     return f"A tool's function is {value!r}, which cannot be called."
 
 
 def bad_tool_name(name: str) -> str:
-    """Return that a tool's name is not valid."""
-    return f"{name!r} is not a valid tool name."
+    """Say that a tool's name is not valid."""
+    return f"{name!r} is not a valid tool name: use letters, digits, - and _, at most 64, and a letter or _ first."
 
 
 def bad_agent_name(name: str) -> str:
-    """Return that an agent's name is not valid."""
-    return f"{name!r} is not a valid agent name."
+    """Say that an agent's name is not valid."""
+    return f"{name!r} is not a valid agent name: use letters, digits, - and _, at most 128 characters."
 
 
 def taken_tool_name(name: str) -> str:
-    """Return that a built-in tool already has the name."""
+    """Say that a built-in tool already has the name."""
     return f"There is already a built-in tool {name!r}."
 
 
 def registered_twice(name: str) -> str:
-    """Return that two tools have the same name."""
+    """Say that two tools have the same name."""
     return f"This agent already has a tool {name!r}."
 
 
 def no_description(name: str) -> str:
-    """Return that a tool has no description."""
+    """Say that a tool has no description."""
     return f"The tool {name!r} has no description."
 
 
-def bad_choice(name: str, what: str, value: object) -> str:
-    """Return that an attribute of a tool has an unknown value."""
-    return f"The {what} of the tool {name!r} cannot be {value!r}."
+def bad_choice(name: str, what: str, value: object, known: Iterable[str]) -> str:
+    """Say that an attribute of a tool has an unknown value."""
+    return f"The {what} of the tool {name!r} cannot be {value!r}. {choices(known)}"
+
+
+def not_a_list(name: str, what: str, value: str, known: Iterable[str]) -> str:
+    """Say that an attribute of a tool is one text instead of a list."""
+    return f"The {what} of the tool {name!r} are the string {value!r}, but must be a list of: {', '.join(known)}."
 
 
 def choices(known: Iterable[str]) -> str:
-    """Return what can be chosen."""
+    """Return the list of possible choices."""
     return f"Choose from: {', '.join(known)}."
 
 
 def bad_timeout(name: str, value: float) -> str:
-    """Return that a tool's time limit is not valid."""
+    """Say that a tool's time limit is not valid."""
     return f"The timeout_s of the tool {name!r} is {value!r}; it must be a positive number."
 
 
 def no_signature(name: str, error: Exception) -> str:
-    """Return that a function's parameters cannot be read."""
+    """Say that a function's parameters cannot be read."""
     return f"The parameters of the tool {name!r} cannot be read: {error}."
 
 
 def not_by_name(name: str, parameter: str) -> str:
-    """Return that a parameter cannot be passed by name."""
+    """Say that a parameter cannot be passed by name."""
     return f"The parameter `{parameter}` of the tool {name!r} cannot be passed by name."
 
 
 def no_annotation(name: str, parameter: str) -> str:
-    """Return that a parameter has no type."""
+    """Say that a parameter has no type."""
     return f"The parameter `{parameter}` of the tool {name!r} has no type annotation."
 
 
 def no_schema(name: str, error: Exception) -> str:
-    """Return that a parameter's type cannot be described."""
+    """Say that a parameter's type cannot be described."""
     reason = str(error).partition("\n")[0].rstrip(".")
     return f"The tool {name!r} has a parameter without a JSON Schema: {reason}."
 
 
 def not_a_collection(value: str) -> str:
-    """Return that the tools' names were passed as one text."""
-    return f"builtin_tools is the text {value!r}; it must be a collection of names, such as {[value]!r}."
+    """Say that the tools' names were passed as one text."""
+    return f"builtin_tools is the string {value!r}; it must be a collection of names, such as {[value]!r}."
 
 
 def unknown_builtin_tool(name: object) -> str:
-    """Return that a built-in tool does not exist."""
+    """Say that a built-in tool does not exist."""
     return f"There is no built-in tool {name!r}."
 
 
 def unknown_option(name: str, known: Iterable[str]) -> str:
-    """Return that an option does not exist."""
+    """Say that an option does not exist."""
     return f"An agent has no option {name!r}. Its options are: {', '.join(known)}."
 
 
 def beyond_capabilities(tool: str, capability: str, what: str) -> str:
-    """Return that a function did something that its tool has not declared."""
+    """Say that a function did something that its tool has not declared."""
     return f"Refused: {tool} has not declared the capability {capability!r} ({what})."
 
 
 def function_failed(kind: str, text: str) -> str:
-    """Return that a function raised an exception."""
+    """Say that a function raised an exception."""
     return f"{kind}: {text}" if text.strip() else kind
 
 
 def literal_prompt(prompt: str) -> str:
-    """Return a prompt that begins with a slash, so that it is not taken for a command."""
+    """Wrap a prompt that begins with a slash, so that it is not read as a command."""
     return f"The prompt begins with a slash but is not a command:\n{prompt}"
 
 
 def run_from_tool(name: str, tool: str) -> str:
-    """Return that a tool would wait for the agent that is waiting for the tool."""
+    """Say that a tool would wait for the agent that is waiting for the tool."""
     return f"The tool {tool!r} runs a prompt of {name!r}, the agent that is waiting for the tool."
 
 
 def run_from_own_thread(name: str) -> str:
-    """Return that a callback would wait for the agent that is waiting for the callback."""
+    """Say that a callback would wait for the agent that is waiting for the callback."""
     return f"A callback of {name!r} runs one of its prompts while the agent is waiting for the callback."
 
 
 def closed(name: str) -> str:
-    """Return that an agent was closed."""
+    """Say that an agent was closed."""
     return f"The agent {name!r} is closed."
 
 
+def open_in_other_agent(name: str) -> str:
+    """Say that another agent has the session."""
+    return f"The agent {name!r} is open in another Agent of this program. Call its close()."
+
+
 def empty_prompt(prompt: object) -> str:
-    """Return that a prompt has no text."""
-    return f"The prompt is {prompt!r}; it must be a non-empty text."
+    """Say that a prompt has no text."""
+    return f"The prompt is {prompt!r}; it must be a non-empty string."

@@ -40,7 +40,8 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     `name` and `description` default to the function's own. Its parameters need type annotations: pydantic makes the
     schema from them. A call that touches something beyond `capabilities` is refused. `approval` says whether calls ask
-    first: `always`, `never`, or when policy requires it. A call is abandoned after `timeout_s` seconds.
+    first: `always`, `never`, or when policy requires it. A call fails after `timeout_s` seconds; a function that is not
+    async may still be running then.
     """
 
     function: Callable[..., Any]
@@ -55,13 +56,13 @@ class CheckedTool:
     """A tool that can be offered: its name is valid, and its parameters can be described."""
 
     def __init__(self, tool: Tool) -> None:
-        """Check the tool. Raises BadRequest, which says what is wrong."""
+        """Check the tool. Raises BadRequest, which names the error."""
         self.function = tool.function
         if not callable(self.function):
             raise BadRequest(messages.not_callable(tool.function))
         self.name = tool.name or str(getattr(tool.function, "__name__", ""))
         if not NAME.fullmatch(self.name):
-            raise BadRequest(messages.bad_tool_name(self.name), hint=messages.TOOL_NAME_HINT)
+            raise BadRequest(messages.bad_tool_name(self.name))
         self.description = (tool.description or _first_paragraph(tool.function)).strip()
         if not self.description:
             raise BadRequest(messages.no_description(self.name), hint=messages.DESCRIPTION_HINT)
@@ -90,10 +91,12 @@ class CheckedTool:
 
 def _chosen(name: str, what: str, chosen: Iterable[object], known: tuple[T, ...]) -> tuple[T, ...]:
     """Return the chosen values, each once. Raises BadRequest for an unknown one, and for a text instead of a list."""
-    values = (chosen,) if isinstance(chosen, str) else tuple(chosen)
+    if isinstance(chosen, str):
+        raise BadRequest(messages.not_a_list(name, what, chosen, known))
+    values = tuple(chosen)
     for value in values:
-        if isinstance(chosen, str) or value not in known:
-            raise BadRequest(messages.bad_choice(name, what, value), hint=messages.choices(known))
+        if value not in known:
+            raise BadRequest(messages.bad_choice(name, what, value, known))
     return tuple(value for value in known if value in values)
 
 
@@ -132,7 +135,7 @@ def _argument_model(name: str, annotations: Mapping[str, tuple[Any, Any]]) -> "t
     from pydantic import ConfigDict, Field, create_model
     from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
-    # A parameter may be called like a member of a model, so the fields have names of their own.
+    # A parameter may have the name of a model attribute, so the fields get different names.
     fields: dict[str, Any] = {
         _field(at): (_with_description(annotation), Field(default, alias=parameter))
         for at, (parameter, (annotation, default)) in enumerate(annotations.items())

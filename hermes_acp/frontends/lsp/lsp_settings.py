@@ -1,4 +1,4 @@
-"""What an editor's user can set, in `initializationOptions` and `workspace/didChangeConfiguration`."""
+"""The settings of an editor's user, from `initializationOptions` and `workspace/didChangeConfiguration`."""
 
 from typing import Annotated, Any, cast
 

@@ -97,7 +97,7 @@ def invalid_notification(reason: str) -> str:
 
 
 def internal_error(trace: str) -> str:
-    """Report a bug of ours without its details."""
+    """Report one of our bugs without its details."""
     return f"Internal error in hermes-acp ({trace}). logs/bugs.log in its home folder has the details."
 
 
@@ -174,7 +174,7 @@ def not_a_file(uri: str) -> str:
 
 
 def cannot_write(path: str, reason: str) -> str:
-    """Report a file of ours that could not be written."""
+    """Report that one of our files could not be written."""
     return f"Cannot write {path}: {reason}."
 
 
@@ -244,7 +244,7 @@ WARNINGS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def approve(call: str, text: str, reasons: Sequence[str]) -> str:
-    """Ask whether a call may run, with all that it would run or write."""
+    """Ask whether a call may run, and show everything that it would run or write."""
     parts = [f"Hermes needs your approval: {call}", text]
     parts += [f"Asked because {'; '.join(reasons)}."] if reasons else []
     return "\n".join(part for part in parts if part)

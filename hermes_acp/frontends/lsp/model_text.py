@@ -9,13 +9,13 @@ CHANGES_PROMPT: Final = (
     "Say in one or two sentences what you changed and why."
 )
 NO_CHANGES_PROMPT: Final = "Answer in Markdown. Do not change any file."
-DIAGNOSTICS_HEADING: Final = "The editor shows there:"
+DIAGNOSTICS_HEADING: Final = "The editor reports there:"
 
 CHANGED_MEANWHILE: Final = "the file changed after you read it"
 CANNOT_DELETE: Final = "the editor cannot delete files for you"
 CANNOT_EDIT: Final = "the editor cannot edit files for you"
 DISCARDED: Final = "the user discarded the change"
-STOPPED_EARLY: Final = "the action was stopped before"
+STOPPED_EARLY: Final = "the action was stopped first"
 
 
 def not_applied(reasons: Mapping[str, str]) -> str:

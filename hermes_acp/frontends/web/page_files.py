@@ -1,6 +1,5 @@
 """The files of the web page, as `make web` builds them, each with its headers.
 
-Knows: the folder of built files, content types, caching. Does not know: who asks, and whether they may.
 Every file but the document has a hash of its content in its name, so it can be cached forever. The document has a
 new nonce each time it is served.
 """

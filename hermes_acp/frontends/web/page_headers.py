@@ -14,7 +14,7 @@ ALWAYS: Final[Mapping[str, str]] = MappingProxyType(
         "referrer-policy": "no-referrer",
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
-        "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+        "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(self), payment=(), usb=()",
     }
 )
 IMMUTABLE: Final = "public, max-age=31536000, immutable"

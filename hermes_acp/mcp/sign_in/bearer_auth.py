@@ -95,7 +95,7 @@ class BearerAuth(httpx2.Auth):
 
 
 class PendingTokens:
-    """Where the package keeps tokens until they are stored."""
+    """Holds the package's tokens until they are stored."""
 
     def __init__(
         self, tokens: OAuthToken | None = None, client: OAuthClientInformationFull | None = None

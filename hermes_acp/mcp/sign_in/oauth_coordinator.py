@@ -69,7 +69,7 @@ class OAuthCoordinator:
             (servers, state) for servers in all_servers for state in servers.states() if state.name == name
         ]
         if not found or wish not in ("login", "logout", "reconnect"):
-            return f"Write `/mcp`, or behind it {HINT}; `/mcp` shows the names."
+            return f"Write `/mcp` alone, or followed by {HINT}; `/mcp` shows the names."
         servers, state = found[0]
         if wish == "reconnect":
             await servers.revive(name)
@@ -82,7 +82,7 @@ class OAuthCoordinator:
         return await self._lead(servers, state.server_login, gate)
 
     async def _lead(self, servers: "McpServerPool", server_login: "ServerLogin", gate: Gate) -> str:
-        """Show the user the page where they sign in; return the result, or what is left to do."""
+        """Show the user the sign-in page, and return the result or the remaining step."""
         from hermes_acp.mcp.sign_in.server_login import sign_in_question
 
         flow = server_login.flow()

@@ -166,11 +166,11 @@ def _why(error: BaseException, wait_s: float) -> str:
             return f"Nobody signed in within {wait_s / 60:g} minutes."
         case OAuthRegistrationError():
             return (
-                "The sign-in failed: programs cannot register themselves there. Register one yourself and name it in "
-                "config.yaml (`oauth: {client_id: …}`)."
+                "The sign-in failed: programs cannot register themselves there. Register a client yourself and set its "
+                "ID in config.yaml (`oauth: {client_id: …}`)."
             )
         case httpx2.HTTPError():
-            return f"The sign-in failed: an address of it cannot be reached ({type(error).__name__})."
+            return f"The sign-in failed: one of its addresses cannot be reached ({type(error).__name__})."
         case OAuthFlowError() | ValueError() | httpx2.InvalidURL():
             return f"The sign-in failed: the response was not valid ({type(error).__name__})."
         case StorageError():

@@ -32,7 +32,7 @@ class ServerLogin:
     """The login to a server."""
 
     def __init__(self, spec: HttpServer | SseServer, folder: Path, on_signed_in: Callable[[], None]) -> None:
-        """Prepare; `on_signed_in` is called once the user has signed in."""
+        """`on_signed_in` is called once the user has signed in."""
         self.file = TokenFile(folder, spec.url)
         self._spec = spec
         self._on_signed_in = on_signed_in

@@ -1,1 +1,1 @@
-"""What all model formats share: messages to blocks, events to replies, connections."""
+"""Parts common to all model formats: messages to blocks, events to replies, connections."""

@@ -120,7 +120,7 @@ class EncodedTurns:
         self._others: list[msgspec.Raw] = []
 
     def add(self, message: Message) -> None:
-        """Encode one message; it belongs to the open turn if that has the same role."""
+        """Encode one message, which belongs to the open turn if that turn has the same role."""
         encoder = self._encoder
         role = encoder.model_role if isinstance(message, AssistantMessage) else "user"
         blocks = encoder.message(message)

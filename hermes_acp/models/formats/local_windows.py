@@ -45,14 +45,14 @@ class _Properties(Struct, frozen=True):
 
 
 def local_server_of(endpoint: Endpoint) -> Literal["ollama", "llamacpp", ""]:
-    """Return which server with an API of its own this endpoint is, or an empty string."""
+    """Return the kind of server, if the endpoint is one with its own API, or an empty string."""
     if endpoint.name in ("ollama", "llamacpp"):
         return "ollama" if endpoint.name == "ollama" else "llamacpp"
     return "ollama" if urlsplit(endpoint.base_url).port == OLLAMA_PORT else ""
 
 
 async def local_window(endpoint: Endpoint, headers: dict[str, str], model: str) -> int | None:
-    """Return the window in tokens, or None if this is no such server or it does not say."""
+    """Return the context window in tokens, or None if this is another kind of server or it does not state one."""
     server = local_server_of(endpoint)
     if not server:
         return None

@@ -28,7 +28,7 @@ WINDOW_FIELDS: Final = (
     "meta.n_ctx",
     "meta.n_ctx_train",
 )
-"""Where entries state the window, in order of preference; a dot leads into an object."""
+"""The fields in which entries state the context window, in order of preference. A dot leads into an object."""
 
 
 class _Entry(Struct):

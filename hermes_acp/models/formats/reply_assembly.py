@@ -31,7 +31,7 @@ from hermes_acp.models.wire.endpoint_errors import ErrorBody, read_error
 
 
 class _Run(Struct, frozen=True):
-    """What neighbouring fragments must share to be joined."""
+    """The key that neighbouring fragments must share to be joined."""
 
     kind: Literal["text", "thought", "call"]
     key: str = ""

@@ -69,7 +69,7 @@ async def ask_once(provider: Provider, request: ModelRequest) -> ModelReply:
             if isinstance(event, ModelReply):
                 reply = event
     if reply is None:
-        raise BadReply("The model's answer ended without an end.", retryable=True)
+        raise BadReply("The model's answer ended without an end marker.", retryable=True)
     return reply
 
 

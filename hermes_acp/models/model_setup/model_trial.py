@@ -43,7 +43,7 @@ async def models_of(settings: "Settings", choice: "ModelChoice") -> tuple[Listed
 
 
 async def call_model(settings: "Settings", choice: "ModelChoice") -> str:
-    """Make one small call of a chosen model; return the answer's text. Raises ConfigError, ModelError."""
+    """Make one small call to a chosen model; return the answer's text. Raises ConfigError, ModelError."""
     from hermes_acp.models.formats.reply_stream import ask_once
 
     prompt = UserMessage((TextPart(TRIAL_PROMPT),))

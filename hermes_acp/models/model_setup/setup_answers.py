@@ -76,7 +76,7 @@ class PresentValues(Struct, frozen=True):
             return named if named in presets() or named in self.settings.providers else ""
         if choice is None:
             return ""
-        # A key of OpenAI's alone chooses its endpoint under the name for any endpoint.
+        # An OpenAI key on its own selects OpenAI's endpoint under the name for any endpoint.
         is_openai = choice.provider in CUSTOM and choice.base_url == presets()["openai"].base_url
         return "openai" if is_openai and not self.settings.provider else choice.provider
 
@@ -86,7 +86,7 @@ class PresentValues(Struct, frozen=True):
         return self.variables.get("HERMES_MODEL") or self.settings.model or ""
 
     def base_url(self, provider: str) -> str:
-        """Return the address to offer for a provider, or an empty string if it has to be given."""
+        """Return the address to offer for a provider, or an empty string if one must be specified."""
         preset = preset_of(provider)
         section = self.settings.providers.get(provider, ProviderSettings.defaults())
         held = self.variables.get(preset.url_variable) or section.base_url
@@ -151,7 +151,7 @@ def answers_of(present: PresentValues, provider: str, base_url: str, key: str, m
         raise BadRequest(f"The provider {provider} needs an address.")
     key_variable = present.key_variable(provider)
     if key_variable and url and url != present.base_url(provider).rstrip("/"):
-        # A key that is held already is not sent to an address that a form names.
+        # An existing key is not sent to an address from a form.
         key_variable = _separate_variable(provider)
     answers = SetupAnswers(provider, url, "", key_variable, model.strip())
     return with_own_key(present, answers, key.strip()) if key.strip() else answers

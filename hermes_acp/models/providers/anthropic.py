@@ -50,7 +50,7 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
     )
     body: dict[str, object] = {"model": request.model, "max_tokens": limit, "stream": True}
     if thinks_adaptively(request.model) and "thinking" not in omitted:
-        # These models think anyway; without this, their thoughts and the text between calls are empty.
+        # These models always think. Without this, their thoughts and the text between calls are empty.
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
     level = level_of(request, _VENDOR)
     if level == "none" and "thinking" not in omitted:
@@ -69,7 +69,7 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
         tools[-1]["cache_control"] = _CacheMark()
         body["tools"] = tools + _found_tools(request, omitted)
     elif any(isinstance(message, AssistantMessage) and message.tool_calls for message in request.messages):
-        # A history with calls is refused if no tool is defined; this tool cannot be called.
+        # A history with calls is refused if no tool is defined. This tool cannot be called.
         body["tools"] = [{"name": "none", "description": "No tool.", "input_schema": {"type": "object"}}]
         body["tool_choice"] = {"type": "none"}
     deferred = () if "deferred" in omitted else request.deferred
@@ -246,7 +246,7 @@ class Anthropic(WireFormat):
     key_variable = "ANTHROPIC_API_KEY"
     path = "/v1/messages"
     models_paths = ("/v1/models?limit=1000",)
-    # Thinking is bound to its model and history; after a change of either, the vendor refuses it.
+    # Thinking is bound to its model and history. After a change to either, the vendor refuses it.
     # Models that are not in the catalog may have no effort levels.
     unsupported = (
         UnsupportedParameter("effort", "effort|output_config", (b'"effort":',)),

@@ -241,12 +241,12 @@ class Bedrock(WireFormat):
 
     name = _VENDOR
     key_variable = "AWS_BEARER_TOKEN_BEDROCK"
-    # Newer models are offered only through profiles.
+    # Newer models are available only through profiles.
     models_paths = (
         "/inference-profiles?maxResults=1000",
         "/foundation-models?byInferenceType=ON_DEMAND&byOutputModality=TEXT",
     )
-    # Another model's reasoning is refused, and some fields are known only to some models.
+    # Another model's reasoning is refused, and only some models accept some of the fields.
     unsupported = (
         UnsupportedParameter("thoughts", "signature|reasoning|thinking", (b'"reasoningContent":',)),
         UnsupportedParameter("cache", "cache", (b'"cachePoint":',)),

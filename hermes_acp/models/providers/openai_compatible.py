@@ -144,7 +144,7 @@ class _ChatHistory:
 
 
 def _short_id(call_id: str) -> str:
-    """Return an ID of nine letters and digits; one that is so already stays, equal ones stay equal."""
+    """Return an ID of nine letters and digits; such an ID stays unchanged, and equal IDs stay equal."""
     if len(call_id) == 9 and call_id.isascii() and call_id.isalnum():
         return call_id
     return sha256(call_id.encode()).hexdigest()[:9]

@@ -136,11 +136,11 @@ def classify_failure(error: ModelError) -> RouteFailure:
 def decide(
     retry_policy: RetryPolicy, retry_state: RetryState, failure: RouteFailure, random_fraction: float
 ) -> RetryDecision:
-    """Return what follows a failed call."""
+    """Decide how to continue after a failed call."""
     attempts = retry_policy.attempts
     match failure.kind:
         case "context_full":
-            return _leave(retry_state)  # a second try does not enlarge the model's window
+            return _leave(retry_state)  # a second attempt does not enlarge the context window
         case "auth" | "quota" if retry_state.next_key is not None:
             return NextKey(retry_state.next_key)
         case "rate_limit" if retry_state.next_key is not None:

@@ -14,7 +14,7 @@ FRAME_PER_STREAM_S: Final = 0.0003
 
 
 class StreamLoad:
-    """The answers that stream now; all turns of a process share it."""
+    """The answers that are currently streaming; all turns of a process share it."""
 
     def __init__(self) -> None:
         self._streams = 0
@@ -26,7 +26,7 @@ class StreamLoad:
 
     @property
     def is_high(self) -> bool:
-        """Whether so many answers stream that each is shown less often."""
+        """Whether so many answers are streaming that each is shown less often."""
         return self._streams * FRAME_PER_STREAM_S > FRAME_S
 
     @contextmanager

@@ -122,6 +122,13 @@ class EndpointClient:
         """Send a JSON body and return the whole response document. Raise ModelError."""
         return await self._whole(self._open("POST", path, body, IdleTimer(PLAIN), wants="document"), model)
 
+    async def upload(self, path: str, body: bytes, content_type: str, model: str = "") -> bytes:
+        """Send a body of another type than JSON and return the whole response document. Raise ModelError."""
+        opening = self._open(
+            "POST", path, body, IdleTimer(PLAIN), wants="document", content_type=content_type
+        )
+        return await self._whole(opening, model)
+
     async def _whole(self, opening: AbstractAsyncContextManager[Response], model: str) -> bytes:
         async with opening as answer:
             if answer.refusal is not None:
@@ -152,12 +159,13 @@ class EndpointClient:
         idle_timer: IdleTimer,
         *,
         wants: Literal["stream", "document"] = "stream",
+        content_type: str = "application/json",
     ) -> AsyncGenerator[Response]:
         import httpx2
 
         client = self._client = self._client or self._make_client()
         url = self._url + path
-        headers = {"content-type": "application/json"} if body is not None else {}
+        headers = {"content-type": content_type} if body is not None else {}
         if self._sign is not None:
             headers |= await self._sign(method, url, body or b"")
         try:

@@ -154,7 +154,7 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
             why = (
                 f"{place} refused the key (status {refusal.status or status})."
                 if endpoint.api_key
-                else f"{place} wants a key."
+                else f"{place} requires a key."
             )
             return ModelAuthFailed(why + told, hint=hint)
         case 402:
@@ -177,7 +177,7 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
         case _ if 300 <= status < 400:
             hint = "Set the base URL to where the endpoint is now."
             return ModelRefused(
-                f"{answered} Redirects are not followed, since they would pass the key on.", hint=hint
+                f"{answered} Redirects are not followed, because they would pass on the key.", hint=hint
             )
         case _ if 400 <= status < 500:
             return ModelRefused(f"{place} refused the request (status {status}).{told}")

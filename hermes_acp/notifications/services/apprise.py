@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from hermes_acp.core.errors import NotificationError
-from hermes_acp.core.ports.notification_ports import OutgoingMessage
+from hermes_acp.core.ports.notification_ports import Destination, OutgoingMessage
 
 NOT_AN_ADDRESS: Final = "The address is not a URL that Apprise knows."
 REFUSED: Final = "The service could not be reached, or refused the message."
@@ -30,22 +30,23 @@ class AppriseSender:
             return f"Apprise is not installed. {extra_hint('notify')}"
         return "" if self._instance(address, 1.0) else NOT_AN_ADDRESS
 
-    def send(self, address: str, message: OutgoingMessage, timeout_s: float) -> None:
+    def send(self, destination: Destination, message: OutgoingMessage, timeout_s: float) -> None:
         """Send a message; each connection and each answer has a share of the time limit."""
+        address = destination.address
         if fault := self.fault(address):
             raise NotificationError(fault)
         wait_s, began = timeout_s / 3, time.monotonic()
         library: Any = import_module("apprise")
-        sender = library.Apprise(self._instance(address, wait_s))  # which catches what plugins raise
+        sender = library.Apprise(self._instance(address, wait_s))  # catches exceptions from plugins
         is_sent = bool(sender.notify(title=message.title, body=message.body, body_format="text"))
         if not is_sent and time.monotonic() - began >= wait_s:
-            raise TimeoutError  # the library does not tell a missing answer from a refusal
+            raise TimeoutError  # the library does not distinguish a missing response from a refusal
         if not is_sent:
             raise NotificationError(REFUSED, retryable=True)
 
     @staticmethod
     def _instance(address: str, timeout_s: float) -> Any:
-        # Its log would go to standard error, and can contain parts of addresses.
+        # Its log goes to standard error and can contain parts of addresses.
         logger = logging.getLogger("apprise")
         logger.propagate = False
         if not logger.handlers:

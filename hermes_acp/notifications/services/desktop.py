@@ -10,7 +10,7 @@ from html import escape
 from typing import Final
 
 from hermes_acp.core.errors import NotificationError
-from hermes_acp.core.ports.notification_ports import OutgoingMessage
+from hermes_acp.core.ports.notification_ports import Destination, OutgoingMessage
 
 NO_DESKTOP: Final = "There is no `notify-send` or `osascript` here."
 SCRIPT: Final = "display notification (item 2 of argv) with title (item 1 of argv)"
@@ -25,7 +25,7 @@ class DesktopSender:
         """Return the fault if there is no program for desktop notifications, else an empty string."""
         return "" if _program() else NO_DESKTOP
 
-    def send(self, address: str, message: OutgoingMessage, timeout_s: float) -> None:
+    def send(self, destination: Destination, message: OutgoingMessage, timeout_s: float) -> None:
         """Show a message."""
         program = _program()
         if not program:

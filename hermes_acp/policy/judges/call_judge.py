@@ -16,7 +16,7 @@ def check_call(effect: Calls, case: PolicyContext) -> Verdict:
         return Verdict("deny", "the user refused this tool")
     if case.mode == "plan":
         if not effect.has_read_only_hint:
-            return Verdict("deny", "plan mode calls no tool of a server that may change anything")
+            return Verdict("deny", "plan mode does not call server tools that may change anything")
         hinted = f"the server {effect.server} describes its tool as read-only, which nobody has verified"
         return apply_rule(Verdict("ask", hinted), case.tool_rule)
     allowed_state = case.standing_grants.allowed_state("call", subject)
@@ -27,9 +27,9 @@ def check_call(effect: Calls, case: PolicyContext) -> Verdict:
 def check_function(effect: Invokes, case: PolicyContext) -> Verdict:
     """Check a call of a function of the program that embeds the agent."""
     if case.mode == "plan" and effect.capability:
-        return Verdict("deny", "plan mode calls no function that may change something")
+        return Verdict("deny", "plan mode does not call functions that may change something")
     is_asked = effect.approval == "always" and case.mode != "bypass"
-    verdict = Verdict("ask", "the program wants every call of it approved") if is_asked else ALLOWED
+    verdict = Verdict("ask", "the program requires approval for every call of it") if is_asked else ALLOWED
     return apply_rule(verdict, case.tool_rule)
 
 
@@ -49,13 +49,19 @@ def check_recall(case: PolicyContext) -> Verdict:
 def check_note(effect: Remembers, case: PolicyContext) -> Verdict:
     """Check a change to the agent's own notes.
 
-    The user is asked if they want to review such changes, or if the note is visible in every workspace.
-    `bypass` mode allows the former; only a user's own rule allows the latter.
+    The user is asked if they want to review such changes, if the note is visible in every workspace, or if it is not in
+    their words. `bypass` mode allows the first; only a user's own rule allows the others.
     """
     if case.mode == "plan":
         return Verdict("deny", "plan mode changes nothing")
-    is_asked = effect.is_user_wide or (effect.is_asked and case.mode != "bypass")
-    verdict = Verdict("ask", "what the agent stores for later sessions would change") if is_asked else ALLOWED
+    is_asked = effect.is_user_wide or effect.is_unsaid or (effect.is_asked and case.mode != "bypass")
+    why = "what the agent stores for later sessions would change"
+    if effect.is_unsaid:
+        source = (
+            f"the result of {effect.found_in}" if effect.found_in else "something that the agent has read"
+        )
+        why += f", and not in your words: it may come from {source}"
+    verdict = Verdict("ask", why) if is_asked else ALLOWED
     # The note applies to every workspace, so a single workspace cannot allow it.
     is_foreign = case.tool_rule is not None and not case.tool_rule.is_users
     return apply_rule(verdict, case.tool_rule, is_spared=is_foreign)

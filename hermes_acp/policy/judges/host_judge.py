@@ -1,6 +1,6 @@
 """Check connections to other machines and actions on web pages."""
 
-from hermes_acp.core.proposals import Reaches
+from hermes_acp.core.proposals import Presses, Reaches
 from hermes_acp.policy.policy_context import PolicyContext
 from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
@@ -15,11 +15,16 @@ def check_reach(effect: Reaches, case: PolicyContext) -> Verdict:
     return apply_rule(apply_rule(verdict, case.rulebook.for_host(host, case.tool)), case.tool_rule)
 
 
-def check_page_input(case: PolicyContext) -> Verdict:
-    """Check a click or typing on a page: allowed wherever opening its host was allowed, except in plan mode."""
+def check_page_input(effect: Presses, case: PolicyContext) -> Verdict:
+    """Check input to a page: allowed wherever opening its host was allowed, except in plan mode.
+
+    Uploading a file needs approval each time, unless a rule allows the tool as a whole.
+    """
     if case.mode == "plan":
         return Verdict("deny", "plan mode only reads pages; it does not click or type")
-    return apply_rule(ALLOWED, case.tool_rule)
+    is_free = not effect.uploads or case.mode == "bypass"
+    verdict = ALLOWED if is_free else Verdict("ask", f"{effect.uploads} would be sent to {effect.host}")
+    return apply_rule(verdict, case.tool_rule)
 
 
 def check_named_host(host: str, case: PolicyContext) -> Verdict:

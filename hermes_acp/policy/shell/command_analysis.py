@@ -235,7 +235,7 @@ class _Analyzer:
         )
 
     def _prefix(self, command: Command) -> str:
-        """Return what may be remembered of a command: its first words, if they are unambiguous."""
+        """Return the part of a command that may be remembered: its first words, if they are unambiguous."""
         plain = [
             word.text for word in command.args if word.is_plain and PLAIN_EXTRA.fullmatch(word.text or "")
         ]

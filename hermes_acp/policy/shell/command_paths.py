@@ -52,9 +52,9 @@ LISTED_FOLDERS: Final = frozenset(
 
 
 class ShellEnvironment(Struct, frozen=True):
-    """Where a command would run: the session's folders, the user's home, the program search path, in order.
+    """The environment of a command: the session's folders, the user's home, the program search path, in order.
 
-    `shut` is what rules deny, or ask about.
+    `shut` are the paths that rules deny or ask about.
     """
 
     roots: tuple[str, ...]

@@ -20,7 +20,7 @@ from hermes_acp.policy.sensitive_names import is_sensitive
 
 TIMEOUT_S: Final = 2.0
 MAX_COMMITS: Final = 2_000
-"""Without a number in the command, only so many commits are looked at: nobody reads the patches of more."""
+"""Without a number in the command, at most this many commits are checked, because nobody reads the patches of more."""
 MAX_REVISIONS: Final = 200
 MAX_RESULTS: Final = 50
 WALKING: Final = frozenset({"git log", "git whatchanged", "git range-diff"})

@@ -107,7 +107,7 @@ class RememberedPrefix(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProgramHazard(Struct, frozen=True, forbid_unknown_fields=True):
-    """The words of one program that a rule for its first words does not cover."""
+    """The words that make a call of one program risky, so that a rule for its first words does not cover it."""
 
     letters: str = ""
     long: tuple[str, ...] = ()
@@ -170,7 +170,7 @@ def load_tables() -> ProgramTables:
 
 @cache
 def flags_of(spec: str) -> Mapping[str, Takes]:
-    """Return what each flag in a table line takes, as shown by the mark at the flag's end."""
+    """Return the kind of argument that each flag in a table line takes, according to the mark at the flag's end."""
     flags: dict[str, Takes] = {}
     for token in spec.split():
         takes = MARKS.get(token[-1]) if token[0] == "-" and len(token) > 1 else None

@@ -51,7 +51,7 @@ NAMED_BY_PLACE: Final = re.compile(r"[\w.+-]*(?:/[\w.+-]+)+")
 
 
 def read_only_access(command: Command, environment: ShellEnvironment) -> ReadAccess:
-    """Check a command whose words are its own, not those of a wrapper."""
+    """Check a command without a wrapper around it."""
     if why := program_mistake(command, environment):
         return ReadAccess(why)
     program = command.program

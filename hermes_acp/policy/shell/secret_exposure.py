@@ -73,7 +73,7 @@ def secrets_shown(
 
 
 def _is_left_out(path: str, pattern: str) -> bool:
-    """Return whether such a pattern makes git exclude a path; its `*` also matches slashes."""
+    """Return whether an exclude pattern makes git leave out a path; `*` in it also matches slashes."""
     plain = pattern.removeprefix("./").rstrip("/")
     return path == plain or path.startswith(f"{plain}/") or fnmatchcase(path, plain)
 

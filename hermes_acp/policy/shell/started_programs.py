@@ -20,7 +20,7 @@ FOUND: Final = Word("{}", "{}")
 
 
 def access_of_command(command: Command, environment: ShellEnvironment) -> ReadAccess:
-    """Check a command whose words are its own, and what it starts on files."""
+    """Check a command and the programs that it starts on files."""
     program_spec = load_tables().program_spec(command.program)
     if program_spec and program_spec.is_fed:
         why = program_mistake(command, environment)

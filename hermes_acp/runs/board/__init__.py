@@ -1,1 +1,1 @@
-"""Boards: cards with tasks, folded from a log and worked on by runs."""
+"""Boards: cards with tasks, folded from a log. Runs work on the cards."""

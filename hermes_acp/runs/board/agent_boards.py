@@ -1,4 +1,4 @@
-"""The boards, as the agent's tools see them: actions have the agent's name, and its own card is the default."""
+"""The boards as seen by the agent's tools: actions carry the agent's name, and its own card is the default."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ class SessionBoards:
         return await self._service.list(name, [state for state in STATES if state != "done"])
 
     async def show(self, board: str, card_id: str, session_id: str) -> CardView:
-        """Return a card; without an ID, the one that the session works on. Raises BadRequest, StorageError."""
+        """Return a card, or without an ID the one that the session works on. Raises BadRequest, StorageError."""
         name, card_id = await self._named(board, card_id, session_id)
         found = await self._service.board(name)
         return view_of(found, known(found, card_id))
@@ -48,7 +48,7 @@ class SessionBoards:
         return changes.cards[0]
 
     async def _named(self, board: str, card_id: str, session_id: str) -> tuple[str, str]:
-        """Return the board and the card that are meant. Raises BadRequest."""
+        """Return the board and the card that an action refers to. Raises BadRequest."""
         if card_id:
             return board or await self._board_of(session_id), card_id
         if own := await self._own_card(session_id):

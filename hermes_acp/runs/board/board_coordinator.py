@@ -23,7 +23,7 @@ from hermes_acp.runs.board.board_service import BoardService
 from hermes_acp.runs.board.card_file_sync import CardFileSync
 from hermes_acp.runs.board.card_merges import CardMerges
 from hermes_acp.runs.board.card_prompts import attempt_prompt, foreign_sources
-from hermes_acp.runs.run_service import RunService, RunWish
+from hermes_acp.runs.run_service import RunRequest, RunService
 
 RETRY_S: Final = 5.0
 
@@ -50,7 +50,7 @@ class BoardCoordinator:
         self._views: dict[str, RunView] = {}
 
     async def keep(self) -> None:
-        """Coordinate until cancelled; failed reads and writes are retried."""
+        """Coordinate until cancelled, retrying failed reads and writes."""
         async with background_tasks(self._follow_runs), anyio.create_task_group() as merging:
             while True:
                 self._has_news = anyio.Event()
@@ -67,7 +67,7 @@ class BoardCoordinator:
             await self._coordinate_all(merging)
 
     async def _coordinate_all(self, merging: anyio.abc.TaskGroup) -> dict[str, int]:
-        """Update all boards; return the number of the last entry read from each."""
+        """Update all boards, and return the number of the last entry read from each."""
         names = await self._boards.logs.names()
         self._ignored = tuple(name for name in names if self._only and name not in self._only)
         return {name: await self._coordinate(name, merging) for name in names if name not in self._ignored}
@@ -129,7 +129,7 @@ class BoardCoordinator:
         self._has_news.set()
 
     async def _stop(self, run_id: str) -> None:
-        with suppress(BadRequest):  # it has ended meanwhile
+        with suppress(BadRequest):  # it has ended in the meantime
             await self._runs.engine.stop(run_id)
         self._views.pop(run_id, None)
 
@@ -168,10 +168,10 @@ class BoardCoordinator:
         return decisions.RunReport(run.state, run.sentence, question, answer, spent)
 
     async def _start(self, name: str, board: Board, card: Card) -> tuple[CardEvent, ...]:
-        """Start the run of a card's attempt; repeatable. Return the entries to append if it cannot be started."""
+        """Start the run of a card's attempt. Repeatable. Return the entries to append if it cannot be started."""
         attempt, work = card.attempt, card.work
         assert attempt, "an attempt was decided on"
-        wish = RunWish(
+        request = RunRequest(
             attempt_prompt(board, name, card),
             work.folder,
             id=attempt.run_id,
@@ -185,7 +185,7 @@ class BoardCoordinator:
             place=work.place or board.settings.place,
         )
         try:
-            self._views[attempt.run_id] = await self._runs.start(wish, foreign_sources(board, name, card))
+            self._views[attempt.run_id] = await self._runs.start(request, foreign_sources(board, name, card))
         except StorageError:
             raise
         except HermesError as error:

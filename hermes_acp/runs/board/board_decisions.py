@@ -11,12 +11,12 @@ from msgspec import Struct
 from hermes_acp.core.ports.boards.card_events import AttemptNoted, AttemptStarted, CardEvent, CardMoved
 from hermes_acp.core.ports.boards.cards import Attempt, Card, CardState, Spending, run_id_of
 from hermes_acp.core.ports.run_ports import ENDED, RunState, RunView
-from hermes_acp.runs.board import board_words as words
+from hermes_acp.runs.board import board_messages as words
 from hermes_acp.runs.board.board_fold import Board
 from hermes_acp.runs.board.board_reading import blocked_reason, waiting_for
 
-RESTS: Final[tuple[RunState, ...]] = (*ENDED, "parked")
-STARTED: Final[tuple[CardState, ...]] = ("ready", "running", "input_required")
+NOT_ACTIVE: Final[tuple[RunState, ...]] = (*ENDED, "parked")
+WORKABLE: Final[tuple[CardState, ...]] = ("ready", "running", "input_required")
 
 
 class RunReport(Struct, frozen=True):
@@ -39,7 +39,7 @@ def has_news(card: Card, run: RunView) -> bool:
     """Return whether a card's state does not reflect the end of its run yet."""
     attempt = card.attempt
     assert attempt, "a run belongs to an attempt"
-    if run.state in RESTS:
+    if run.state in NOT_ACTIVE:
         return True
     if attempt.is_withdrawn:
         return False
@@ -52,11 +52,11 @@ def report_entries(card: Card, report: RunReport) -> tuple[CardEvent, ...]:
     """Return the entries that update a card from its run."""
     attempt = card.attempt
     assert attempt, "a run belongs to an attempt"
-    rests = report.state in RESTS
+    rests = report.state in NOT_ACTIVE
     noted: tuple[CardEvent, ...] = ()
     if rests or report.spent != attempt.spent:
         noted = (AttemptNoted(card.id, attempt.number, report.spent, is_open=not rests),)
-    if attempt.is_withdrawn or card.state not in STARTED:
+    if attempt.is_withdrawn or card.state not in WORKABLE:
         return noted if rests else ()
     match report.state:
         case "done":
@@ -75,17 +75,17 @@ def report_entries(card: Card, report: RunReport) -> tuple[CardEvent, ...]:
 
 
 def _after_done(card: Card) -> CardState:
-    """Return where finished work goes: to a person, or to the checks that may accept it."""
+    """Return the state after finished work: review by a person, or by the checks that may accept it."""
     attempt = card.attempt
     has_branch = bool(attempt and attempt.branch)
     return "merging" if card.work.approval == "checks" and has_branch else "review"
 
 
 def runs_to_stop(board: Board, runs: Mapping[str, RunView]) -> Iterator[str]:
-    """Yield the runs that are no longer wanted."""
+    """Yield the runs that must stop."""
     for card in (*board.cards.values(), *(each.card for each in board.removed.values())):
         run = runs.get(open_run_id(card))
-        if run and card.attempt and card.attempt.is_withdrawn and run.state not in RESTS:
+        if run and card.attempt and card.attempt.is_withdrawn and run.state not in NOT_ACTIVE:
             yield run.order.id
 
 
@@ -120,12 +120,12 @@ def ready_cards(board: Board) -> list[Card]:
 
 
 def _is_active(card: Card) -> bool:
-    """Return whether a card's run counts against the board's limits; one that waits for a person does not."""
+    """Return whether a card's run counts against the board's limits. One that waits for a person does not."""
     return bool(open_run_id(card)) and card.state != "input_required"
 
 
 def _next_attempt(card: Card, name: str, fresh_session: Callable[[], str], now: float) -> Attempt:
-    """Return the next attempt on a card: in the session and on the branch of the last one, if its folder still
+    """Return the next attempt on a card, in the session and on the branch of the last one if its folder still
     exists.
     """
     last = card.attempt
@@ -139,7 +139,7 @@ def _next_attempt(card: Card, name: str, fresh_session: Callable[[], str], now: 
 
 
 def unstarted(board: Board, runs: Mapping[str, RunView]) -> Iterable[Card]:
-    """Return the cards with an attempt whose run never reached the engine."""
+    """Return the cards whose attempt has a run that never reached the engine."""
     return [
         card
         for card in board.cards.values()

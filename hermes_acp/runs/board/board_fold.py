@@ -40,8 +40,8 @@ from hermes_acp.core.ports.boards.cards import (
 )
 from hermes_acp.runs.board.card_links import EMPTY, NOTHING, Incoming, closes_cycle, with_link, without_link
 
-UNDER_WAY: Final[tuple[CardState, ...]] = ("running", "input_required")
-WAITS_FOR_START: Final[tuple[CardState, ...]] = ("inbox", "ready", "parked")
+IN_PROGRESS: Final[tuple[CardState, ...]] = ("running", "input_required")
+NOT_STARTED: Final[tuple[CardState, ...]] = ("inbox", "ready", "parked")
 
 
 class RemovedCard(Struct, frozen=True):
@@ -54,8 +54,8 @@ class RemovedCard(Struct, frozen=True):
 class Board(Struct, frozen=True):
     """The cards of a board after the entry `number` of its log.
 
-    `changed` is the number of the last entry about each card, also of removed ones. `highest` is the highest number
-    that was used as an ID.
+    `changed` is the number of the last entry about each card, including removed ones. `highest` is the highest number
+    used as an ID.
     """
 
     number: int = 0
@@ -153,7 +153,7 @@ class _Folding:
             self._highest = max(self._highest, int(card_id))
 
     def _connect(self, card_id: str, link: Link) -> bool:
-        """Add a link to the graph; return False if its card does not exist or it would close a cycle."""
+        """Add a link to the graph. Return False if its card does not exist or the link would close a cycle."""
         if link.card_id not in self._cards or closes_cycle(self._incoming, card_id, link):
             return False
         with_link(self._incoming, card_id, link)
@@ -182,7 +182,7 @@ class _Folding:
         self._changed[card.id] = entry.number
 
     def _restore(self, entry: LogEntry, card_id: str) -> None:
-        """Restore a card with those of its links that are still valid."""
+        """Restore a card with the links that are still valid."""
         removed = self._removed.pop(card_id, None)
         if removed is None:
             return
@@ -197,7 +197,7 @@ class _Folding:
 
 
 def _changed(card: Card, entry: LogEntry, event: CardEvent) -> Card:
-    """Return a card after an event that concerns it alone; the same card if the event changes nothing."""
+    """Return a card after an event that concerns only it, or the same card if the event changes nothing."""
     match event:
         case CardEdited():
             edited = replace(
@@ -210,11 +210,11 @@ def _changed(card: Card, entry: LogEntry, event: CardEvent) -> Card:
                 edited = replace(edited, attempt=replace(edited.attempt, folder="", branch="", base=""))
             return _withdrawn(edited) if card.state == "ready" else edited
         case CardMoved():
-            words = event.words or (card.notes.words if event.to in WAITS_FOR_START else "")
+            words = event.words or (card.notes.words if event.to in NOT_STARTED else "")
             number = card.attempt.number if event.result and card.attempt else card.notes.attempt
             notes = CardNotes(event.result or card.notes.result, event.reason, words, number)
             moved = replace(card, state=event.to, notes=notes)
-            is_over = entry.by.kind != "engine" and event.to not in UNDER_WAY
+            is_over = entry.by.kind != "engine" and event.to not in IN_PROGRESS
             return _withdrawn(moved) if is_over else moved
         case CardCommented():
             return replace(card, comments=(*card.comments, Comment(entry.by, entry.at, event.text)))

@@ -1,4 +1,4 @@
-"""Show boards in the sessions that follow one: their cards are the session's plan, for every client.
+"""Show a board in the sessions that follow it: its cards are the session's plan, for every client.
 
 Plans are shown but not recorded, because the board's own log records its cards.
 """
@@ -35,14 +35,14 @@ class BoardFollowers:
         session: "Callable[[str], Session | None]",
         start: StartTask,
     ) -> None:
-        """Start without followers; `session` returns an open session."""
+        """Start without followers. `session` returns an open session."""
         self._boards = boards
         self._session = session
         self._start = start
         self._followed: dict[str, tuple[str, anyio.CancelScope]] = {}
 
     def opened(self, session: RecordedSession) -> Audience:
-        """Watch whether a session that was opened follows a board."""
+        """Find out whether a newly opened session follows a board."""
         session_id = session.record.session_id
         if session.record.options.board:
             self.choose(session_id, session.record.options.board)
@@ -127,7 +127,7 @@ def _entry(view: CardView) -> PlanEntry:
 
 
 def _show(session: "Session | None", plan: PlanChanged | None) -> None:
-    """Show a plan now, and to each client that attaches later."""
+    """Show a plan now, and to every client that attaches later."""
     if session:
         session.clients.standing = (plan,) if plan else ()
         session.ledger.show(plan or PlanChanged(()))

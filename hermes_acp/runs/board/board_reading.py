@@ -6,7 +6,7 @@ from typing import Final
 
 from hermes_acp.core.ports.boards.board_views import BoardChanges, BoardView, CardView
 from hermes_acp.core.ports.boards.cards import STATES, Card, CardState
-from hermes_acp.runs.board import board_words
+from hermes_acp.runs.board import board_messages
 from hermes_acp.runs.board.board_fold import Board
 from hermes_acp.runs.board.card_links import awaited
 
@@ -14,7 +14,7 @@ ORDER: Final[tuple[CardState, ...]] = (
     *("input_required", "review", "merging", "running"),
     *("ready", "inbox", "parked", "done"),
 )
-"""The order in which cards are listed: first what waits for a person."""
+"""The order of listed cards: first those that wait for a person."""
 RANK: Final = MappingProxyType({state: rank for rank, state in enumerate(ORDER)})
 
 
@@ -65,7 +65,7 @@ def blocked_reason(board: Board) -> str:
     """Return why a board starts nothing more, or an empty string."""
     limits, spent = board.settings, board.spent
     if limits.max_cost_usd is not None and spent.cost_usd >= limits.max_cost_usd:
-        return board_words.money_used_up(spent.cost_usd, limits.max_cost_usd)
+        return board_messages.money_used_up(spent.cost_usd, limits.max_cost_usd)
     if limits.max_tokens is not None and spent.tokens >= limits.max_tokens:
-        return board_words.tokens_used_up(spent.tokens, limits.max_tokens)
+        return board_messages.tokens_used_up(spent.tokens, limits.max_tokens)
     return ""

@@ -1,5 +1,6 @@
-"""The rules for actions on a board: each becomes entries in its log, or is refused with a reason. Pure functions. A
-person decides which cards are started, accepted or dropped; an agent works on its own card up to review; the engine
+"""The rules for actions on a board: each action becomes entries in the log or is refused with a reason. Pure functions.
+
+A person decides which cards are started, accepted or dropped; an agent works on its own card up to review; the engine
 reports the outcomes of runs (`board_decisions.py`).
 """
 
@@ -42,7 +43,7 @@ from hermes_acp.core.ports.boards.card_events import (
 )
 from hermes_acp.core.ports.boards.cards import Actor, Attempt, Card, CardState, CardWork, Link
 from hermes_acp.core.ports.run_ports import MAX_PRIORITY, MIN_PRIORITY
-from hermes_acp.runs.board import board_words as words
+from hermes_acp.runs.board import board_messages as words
 from hermes_acp.runs.board.board_fold import Board
 from hermes_acp.runs.board.board_reading import waiting_for
 from hermes_acp.runs.board.card_links import closes_cycle
@@ -55,7 +56,7 @@ TAKEN_FROM: Final[tuple[CardState, ...]] = ("inbox", "ready", "parked")
 
 
 def events_of(board: Board, action: CardAction, by: Actor) -> Events:
-    """Return the entries that an action adds to the log, none if it changes nothing. Raises BadRequest."""
+    """Return the entries that an action adds to the log, or none if it changes nothing. Raises BadRequest."""
     match action:
         case AddCard():
             return _add(board, action, by)
@@ -178,7 +179,7 @@ def _agent_move(card: Card, action: MoveCard, by: Actor) -> Events:
 
 
 def _result(card: Card, action: NoteResult, by: Actor) -> Events:
-    """Record a result: a run continues to its end, which moves the card; a session's work is finished."""
+    """Record a result. A run continues to its end, which moves the card; a session's work is finished."""
     if by.kind == "agent" and not is_own(card, by):
         raise BadRequest(words.not_yours(card.id))
     if card.state not in ("running", "input_required"):
@@ -189,7 +190,7 @@ def _result(card: Card, action: NoteResult, by: Actor) -> Events:
 
 
 def _review(card: Card, action: ApproveCard | SendBackCard | ParkCard) -> Events:
-    """Accept a result, send it back with words, or stop."""
+    """Accept a result, send it back with comments, or stop the work."""
     match action:
         case ApproveCard():
             if card.state != "review":
@@ -271,7 +272,7 @@ def _has_run(card: Card) -> bool:
 
 
 def _closing(card: Card) -> Events:
-    """Return the entries for the end of a session's work on a card; the engine records a run's end."""
+    """Return the entries for the end of a session's work on a card. The engine records the end of a run."""
     attempt = card.attempt
     if attempt is None or not attempt.is_open or attempt.run_id:
         return ()

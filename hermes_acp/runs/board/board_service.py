@@ -16,11 +16,11 @@ from hermes_acp.core.ports.boards.cards import DEFAULT_BOARD, Actor, CardState
 from hermes_acp.core.ports.run_ports import RunView
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.board.board_fold import Board
+from hermes_acp.runs.board.board_messages import PARK_THEM, in_use, nothing_asked
 from hermes_acp.runs.board.board_reading import changes_after, listed, overview, view_of
 from hermes_acp.runs.board.board_rules import events_of, known
 from hermes_acp.runs.board.board_store import BoardStore
-from hermes_acp.runs.board.board_words import PARK_THEM, in_use, nothing_asked
-from hermes_acp.runs.open_questions import OpenQuestion, answer_in_words
+from hermes_acp.runs.open_questions import OpenQuestion, answer_from_text
 from hermes_acp.runs.run_service import RunService
 
 MAX_NAMED: Final = 5
@@ -41,7 +41,7 @@ class BoardService:
     def __init__(
         self, logs: BoardLogs, runs: RunService, clock: Clock, snapshots: Callable[[str], Path | None]
     ) -> None:
-        """Prepare without reading anything. `snapshots` returns where a board's snapshot is stored, if anywhere."""
+        """Read nothing yet. `snapshots` returns where a board's snapshot is stored, if anywhere."""
         self.logs = logs
         self.runs = runs
         self._clock = clock
@@ -49,15 +49,15 @@ class BoardService:
         self._stores: dict[str, BoardStore] = {}
 
     async def names(self) -> Sequence[str]:
-        """Return the names of all boards, sorted; the default board always exists."""
+        """Return the names of all boards, sorted. The default board always exists."""
         return sorted({DEFAULT_BOARD, *await self.logs.names()})
 
     async def create(self, name: str) -> bool:
-        """Create a board; return False if it exists. Raises BadRequest, StorageError."""
+        """Create a board. Return False if it already exists. Raises BadRequest, StorageError."""
         return await self.logs.create(name)
 
     async def remove(self, name: str) -> None:
-        """Remove a board; its files are archived. Raises BadRequest, StorageError."""
+        """Remove a board and archive its files. Raises BadRequest, StorageError."""
         board = await self.board(name)
         busy = [card.id for card in board.cards.values() if card.attempt and card.attempt.is_open]
         if busy:
@@ -86,7 +86,7 @@ class BoardService:
 
     async def answer(self, name: str, card_id: str, words: str, by: Actor, call_id: str = "") -> None:
         """Answer a card's open question with `allow`, `deny` or text. Raises BadRequest, StorageError."""
-        answer, text = answer_in_words((await self.show(name, card_id)).questions, words)
+        answer, text = answer_from_text((await self.show(name, card_id)).questions, words)
         await self.act(name, AnswerCard(card_id, answer, text, call_id), by)
 
     async def show(self, name: str, card_id: str) -> CardDetails:
@@ -137,7 +137,7 @@ class BoardService:
                 return _changes(changes_after(after, name, board.number), events)
 
     async def append(self, name: str, board: Board, drafts: Sequence[Draft]) -> Board | None:
-        """Append entries to a board as it was read; None if it has changed since. Raises StorageError."""
+        """Append entries to a board as it was read. Return None if the board has changed since. Raises StorageError."""
         return await self._store(name).append(board, drafts, self._clock.now())
 
     async def _answer(self, name: str, action: AnswerCard, by: Actor) -> None:

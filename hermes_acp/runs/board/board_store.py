@@ -1,5 +1,6 @@
-"""A board in one process: folded once, then updated from its log. A snapshot next to the log lets new processes
-skip reading all of it. It can be deleted at any time.
+"""A board in one process, folded once and then updated from its log.
+
+A snapshot next to the log lets new processes skip reading all of it. It can be deleted at any time.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from hermes_acp.storage.private_files import write_whole
 
 FORMAT: Final = 1
 SNAPSHOT_AFTER: Final = 1000
-"""How many entries are folded anew before the next snapshot."""
+"""Number of entries folded since the last snapshot before the next one is stored."""
 MAX_SNAPSHOT_BYTES: Final = 256 << 20
 REREAD_AFTER: Final = 3
 
@@ -44,7 +45,7 @@ class BoardStore:
     """One board: its state after the last entry that was read."""
 
     def __init__(self, log: BoardLog, snapshot: Path | None = None) -> None:
-        """Prepare without reading anything."""
+        """Read nothing yet."""
         self.log = log
         self._snapshot = snapshot
         self._board = Board()
@@ -55,7 +56,7 @@ class BoardStore:
         self._lock = anyio.Lock()
 
     async def current(self) -> Board:
-        """Return the board with everything in its log so far. Raises StorageError, BadRequest."""
+        """Return the board as of the last entry of its log. Raises StorageError, BadRequest."""
         async with self._lock:
             if not self._is_read:
                 await self._first_read()
@@ -64,9 +65,9 @@ class BoardStore:
             return self._board
 
     async def append(self, board: Board, drafts: Sequence[Draft], at: float) -> Board | None:
-        """Append entries to the log that `board` was folded from; None if others have appended since.
+        """Append entries to the log that `board` was folded from.
 
-        Raises StorageError, BadRequest.
+        Return None if others have appended since. Raises StorageError, BadRequest.
         """
         entries = await self.log.append(drafts, expected=board.number, at=at)
         async with self._lock:

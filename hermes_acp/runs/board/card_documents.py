@@ -1,6 +1,7 @@
-"""Convert a card to a Markdown file with YAML front matter, and back: pure functions. A person can change the front
-matter and the text above the first marker. Below it, the board writes the result and the comments; a new line there
-that starts with `- ` is a new comment.
+"""Convert a card to a Markdown file with YAML front matter, and back: pure functions.
+
+People can change the front matter and the text above the first marker. Below it, the board writes the result and the
+comments. A new line there that starts with `- ` becomes a comment.
 """
 
 import re
@@ -31,7 +32,7 @@ DEFAULTS: Final = CardWork()
 
 
 class CardDocument(Struct, frozen=True):
-    """The editable content of a card's file. A new card has no ID."""
+    """The editable content of a card's file. New cards have no ID."""
 
     card_id: str
     title: str
@@ -141,7 +142,7 @@ def _work_of(settings: Mapping[str, Any]) -> CardWork:
         work = msgspec.convert(given, CardWork)
         return replace(work, budget=msgspec.convert(budget, RunBudget))
     except msgspec.ValidationError as error:
-        raise BadRequest(f"The settings do not fit: {error}.") from error
+        raise BadRequest(f"The settings are not valid: {error}.") from error
 
 
 def _links_of(settings: Mapping[str, Any]) -> Iterator[Link]:

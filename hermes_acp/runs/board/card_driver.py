@@ -8,12 +8,12 @@ from hermes_acp.core.ports.boards.card_actions import NoteBranch
 from hermes_acp.core.ports.boards.cards import ENGINE, ORIGIN, Card, card_of_run
 from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, Lease, RunOrder
 from hermes_acp.runs.board.board_decisions import open_run_id
+from hermes_acp.runs.board.board_messages import NOT_WANTED
 from hermes_acp.runs.board.board_service import BoardService
-from hermes_acp.runs.board.board_words import NOT_WANTED
 
 
 class CardDriver:
-    """Drives the runs of cards in their worktrees, and all other runs unchanged."""
+    """Drives the runs of cards in their worktrees, and all other runs as usual."""
 
     def __init__(self, driver: Driver, boards: BoardService, worktrees: Worktrees) -> None:
         self._driver = driver
@@ -21,7 +21,7 @@ class CardDriver:
         self._worktrees = worktrees
 
     async def drive(self, order: RunOrder, lease: Lease) -> DriveOutcome:
-        """Work on a run until it ends or is suspended."""
+        """Drive a run until it ends or is suspended."""
         place = card_of_run(order.id) if order.origin.startswith(ORIGIN) else None
         if place is None:
             return await self._driver.drive(order, lease)
@@ -34,7 +34,7 @@ class CardDriver:
         return await self._driver.drive(structs.replace(order, cwd=folder), lease)
 
     async def _folder_of(self, board: str, card_id: str, run_id: str) -> str:
-        """Return where a card is worked on. Raises BadRequest, WorkspaceError, StorageError."""
+        """Return the folder for a card's run. Raises BadRequest, WorkspaceError, StorageError."""
         card = (await self._boards.board(board)).cards.get(card_id)
         if card is None or not _is_wanted(card, run_id):
             raise BadRequest(NOT_WANTED)
@@ -48,7 +48,7 @@ class CardDriver:
         return await self._worktrees.open(board, card.id, card.work.folder)
 
     async def _note(self, board: str, card: Card, worktree: CardWorktree) -> None:
-        """Record on the board where the card is worked on."""
+        """Record on the board which worktree the card uses."""
         attempt = card.attempt
         assert attempt, "a run belongs to an attempt"
         noted = (attempt.folder, attempt.branch, attempt.base)

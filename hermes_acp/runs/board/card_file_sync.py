@@ -32,15 +32,16 @@ class CardFileSync:
     """Synchronises the files of all boards of a home folder, in both directions."""
 
     def __init__(self, boards: BoardService, folder: Path, watcher: "FolderWatcher | None" = None) -> None:
-        """Prepare; `folder` is that of the boards. With a watcher, edits can be waited for."""
+        """Read nothing yet. `folder` contains the boards. With a watcher, edits can be awaited."""
         self._boards = boards
         self._folder = folder
         self._watcher = watcher
         self._files: dict[str, CardFiles] = {}
 
     async def sync(self, name: str) -> list[str]:
-        """Apply edits, then write changes; return why edits were not saved. Raises StorageError. Does nothing while
-        another process does this.
+        """Apply edits, then write changes, and return why edits were not saved. Raises StorageError.
+
+        Do nothing while another process synchronises.
         """
         files = self._files_of(name)
         problems: list[str] = []
@@ -78,7 +79,7 @@ class CardFileSync:
         return self._files.setdefault(name, CardFiles(self._folder / name, local_time))
 
     async def _carry_out(self, name: str, edit: FileEdit) -> str:
-        """Carry out an edit; return why it is refused, or an empty string. Raises StorageError."""
+        """Carry out an edit, and return why it is refused or an empty string. Raises StorageError."""
         by = Actor("person", getpass.getuser())
         try:
             for action in edit.actions:
@@ -91,7 +92,7 @@ class CardFileSync:
 
     @contextmanager
     def _locked(self, files: CardFiles) -> Generator[bool]:
-        """Hold the lock of a board's files, unless another process does."""
+        """Hold the lock of a board's files, unless another process holds it."""
         path = private_folder(files.folder) / LOCK
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -114,5 +115,5 @@ async def _settled(files: CardFiles) -> None:
 
 
 def local_time(seconds: float) -> str:
-    """Format a time in the zone of this machine."""
+    """Format a time in this machine's time zone."""
     return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")

@@ -1,6 +1,7 @@
-"""The cards of a board as files that a person can read and edit: detect edits, and write updates. The last written
-content of each file is stored next to it, so that only a person's changes become actions. The board's log is
-authoritative: deleted files are written again. Everything here blocks.
+"""The cards of a board as files that people can read and edit: detect edits, and write updates.
+
+The last written content of each file is stored next to it, so that only a person's changes become actions. The board's
+log is authoritative: deleted files are written again. All methods block.
 """
 
 import os
@@ -38,13 +39,13 @@ NUMBER: Final = "number"
 MAX_SLUG: Final = 40
 MAX_BYTES: Final = 1 << 20
 QUIET_S: Final = 0.2
-"""How old a changed file must be to count as complete: a program may write it in several parts."""
+"""How old a changed file must be to count as complete, because a program may write it in several parts."""
 NUMBERED: Final = re.compile(r"(\d+)(?:-[^/]*)?\.md")
-NOT_TEXT: Final = "The file is not a text in UTF-8 of at most 1 MB."
+NOT_TEXT: Final = "The file must be UTF-8 text of at most 1 MB."
 
 
 class FileEdit(Struct, frozen=True):
-    """A file that a person changed or created, and the resulting actions; `problem` says why there are none."""
+    """A file that a person changed or created, and the resulting actions, or a `problem` if there are none."""
 
     path: str
     card_id: str
@@ -53,17 +54,17 @@ class FileEdit(Struct, frozen=True):
 
 
 class CardFiles:
-    """The files of one board; those of finished cards are stored separately and not read again."""
+    """The files of one board. Those of finished cards are stored separately and not read again."""
 
     def __init__(self, board_folder: Path, local_time: Callable[[float], str]) -> None:
-        """Prepare without creating anything."""
+        """Create nothing yet."""
         self.folder = board_folder / FOLDER
         self._bases = self.folder / BASES
         self._local_time = local_time
         self._known: dict[str, tuple[int, int]] | None = None
 
     def edits(self) -> Iterator[FileEdit]:
-        """Yield the edits since the files were written."""
+        """Yield the edits made since the files were written."""
         listed = _listed(self.folder)
         known = self._untouched(listed) if self._known is None else self._known
         self._known = known
@@ -75,8 +76,9 @@ class CardFiles:
             known[name] = about
 
     def settles_in_s(self, now: float) -> float:
-        """Return in how many seconds all changed files will be complete, unless they are written again; `now` is in
-        seconds since the epoch.
+        """Return in how many seconds all changed files count as complete, unless they change again.
+
+        `now` is in seconds since the epoch.
         """
         listed = _listed(self.folder)
         known = self._untouched(listed) if self._known is None else self._known
@@ -112,7 +114,7 @@ class CardFiles:
             return 0
 
     def _untouched(self, listed: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
-        """Return the files that are as they were written: their times equal those of the stored copies."""
+        """Return the unedited files, whose times equal those of the stored copies."""
         bases = _listed(self._bases)
         return {
             name: about
@@ -142,7 +144,7 @@ class CardFiles:
             self._known.pop(edit.path, None)
 
     def _edit_of(self, name: str) -> FileEdit | None:
-        """Return a person's edit of a file, or None if it is as it was written."""
+        """Return a person's edit of a file, or None if it is unedited."""
         path = self.folder / name
         try:
             content = path.read_text(encoding="utf-8")
@@ -175,7 +177,7 @@ class CardFiles:
         return self._bases / f"{card_id}{SUFFIX}"
 
     def _replace(self, card_id: str, card: Card | None, name: str, known: dict[str, tuple[int, int]]) -> None:
-        """Write a card's file, or remove it if there is no such card; one edited in the meantime stays."""
+        """Write a card's file, or remove it if the card does not exist. A file edited in the meantime stays."""
         if name and _about(self.folder / name) not in (known[name], None):
             return
         is_done = card is not None and card.state == "done"
@@ -268,6 +270,6 @@ def _ordered(links: frozenset[Link]) -> list[Link]:
 
 
 def _slug(title: str) -> str:
-    """Return a title as part of a file's name."""
+    """Convert a title to a part of a file name."""
     words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
     return words[:MAX_SLUG].strip("-") or "card"

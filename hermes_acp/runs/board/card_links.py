@@ -22,7 +22,7 @@ def awaited(incoming: Incoming, card_id: str) -> tuple[str, ...]:
 
 
 def closes_cycle(incoming: Incoming, card_id: str, link: Link) -> bool:
-    """Return whether a card's new link would lead back to the card."""
+    """Return whether a new link of a card would close a cycle."""
     kinds = WAITING if link.kind in WAITING else ORIGIN
     seen, open_ids = {card_id}, [card_id]
     while open_ids:

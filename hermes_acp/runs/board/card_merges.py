@@ -12,18 +12,18 @@ from hermes_acp.core.ports.boards.card_events import BranchNoted, CardEvent, Car
 from hermes_acp.core.ports.boards.cards import ENGINE, Actor, Card
 from hermes_acp.core.ports.boards.merge_ports import Merged, MergeQueue, MergeRequest, NotMerged
 from hermes_acp.runs.board.board_fold import Board
+from hermes_acp.runs.board.board_messages import sent_back_too_often
 from hermes_acp.runs.board.board_service import BoardService
-from hermes_acp.runs.board.board_words import sent_back_too_often
 
 MERGE: Final = Actor("check", "merge")
 MAX_ATTEMPTS: Final = 6
-"""After so many attempts, a card whose branch cannot be merged waits for a person instead of its agent."""
+"""After this many attempts, a card whose branch cannot be merged waits for a person instead of its agent."""
 Work = Callable[[], Awaitable[None]]
 Place = tuple[str, str]
 
 
 class CardMerges:
-    """The merges and removals of one process; all can be repeated, and other processes may do the same at once."""
+    """The merges and removals of one process. All are repeatable, and other processes may do the same concurrently."""
 
     def __init__(self, boards: BoardService, queue: MergeQueue, worktrees: Worktrees) -> None:
         self._boards = boards
@@ -34,13 +34,13 @@ class CardMerges:
 
     @property
     def has_failed(self) -> bool:
-        """Whether something failed and should be retried after a while."""
+        """Whether something failed and should be retried later."""
         return bool(self._failed)
 
     async def begin(
         self, name: str, board: Board, tasks: anyio.abc.TaskGroup, ended: Callable[[], None]
     ) -> None:
-        """Start the merges and removals that a board needs now; `ended` is called after each. Raises StorageError."""
+        """Start the merges and removals that a board needs now. `ended` is called after each. Raises StorageError."""
         for card in board.cards.values():
             if card.state == "merging":
                 self._start(tasks, (name, card.id), partial(self._merge, name, card), ended)
@@ -83,7 +83,7 @@ class CardMerges:
         await self._append(name, card.id, lambda now: merge_entries(now, outcome))
 
     async def _remove(self, name: str, card_id: str) -> None:
-        """Remove a card's worktree; the next attempt starts from scratch."""
+        """Remove a card's worktree, so that the next attempt starts from scratch."""
 
         async def is_wanted() -> bool:
             card = (await self._boards.board(name)).cards.get(card_id)
@@ -104,9 +104,7 @@ class CardMerges:
                 return
 
     async def _note_failure(self, place: Place, error: HermesError) -> None:
-        """Retry later; on repeated failure, record the reason on the card, since another machine may be able to do
-        it.
-        """
+        """Retry later. On repeated failure, record the reason on the card, because another machine may succeed."""
         sentence = error.sentence()
         if self._failed.get(place) == sentence and not isinstance(error, StorageError):
             await self._append(*place, lambda card: _with_reason(card, sentence))
@@ -114,7 +112,7 @@ class CardMerges:
 
 
 def merge_entries(card: Card, outcome: Merged | NotMerged) -> tuple[CardEvent, ...]:
-    """Return the entries for a card after its merge; none if somebody has moved the card since."""
+    """Return the entries for a card after its merge, or none if somebody has moved the card since."""
     if card.state != "merging":
         return ()
     if isinstance(outcome, Merged):

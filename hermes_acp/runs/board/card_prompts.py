@@ -25,7 +25,7 @@ cannot go on without a decision, use ask_user; the card then waits for the answe
 RESULTS: Final = "\n\nResults of the cards that this one waited for:"
 COMMENTS: Final = "\n\nComments on the card:"
 AGAIN: Final = "Card {card} ({title}) was sent back to you:\n\n{words}"
-RESUMED: Final = "Go on with card {card} ({title})."
+RESUMED: Final = "Continue with card {card} ({title})."
 EDITED: Final = "\n\nThe card's text is now:\n\n{text}"
 
 

@@ -1,6 +1,7 @@
-"""The log of a board in a file: appended under a lock, synced to disk, and readable after any interruption. A line
-that a killed process left incomplete is cut off at the next append and stored next to the log. A damaged line is
-skipped; the lines after it are still read.
+"""A board's log in a file: appended under a lock, synced to disk, and readable after any interruption.
+
+A line that a killed process left incomplete is cut off at the next append and stored next to the log. Damaged lines are
+skipped.
 """
 
 import fcntl
@@ -37,7 +38,7 @@ class FileBoardLog:
     """The log of one board."""
 
     def __init__(self, path: Path) -> None:
-        """Prepare without opening anything."""
+        """Open nothing yet."""
         self._path = path
         self._limiter: CapacityLimiter | None = None
 
@@ -46,13 +47,13 @@ class FileBoardLog:
         return await run_sync(self._read, after)
 
     async def append(self, drafts: Sequence[Draft], *, expected: int, at: float) -> Sequence[LogEntry] | None:
-        """Append entries after the entry `expected`; None if that is not the last one. Raises StorageError."""
+        """Append entries after the entry `expected`. Return None if that is not the last one. Raises StorageError."""
         if self._limiter is None:
             self._limiter = CapacityLimiter(1)
         return await run_sync(self._append, drafts, expected, at, limiter=self._limiter)
 
     async def wait(self, after: int) -> None:
-        """Wait until the file may have an entry after a number; the polling interval grows."""
+        """Wait until the file may have an entry after a number. The polling interval grows."""
         size = self._size()
         if await self.read(after):
             return
@@ -129,11 +130,11 @@ class FileBoardLog:
             kept.write_bytes(torn)
             os.ftruncate(descriptor, end)
         except OSError as error:
-            raise storage_error("mend the board", self._path, error) from error
+            raise storage_error("repair the board", self._path, error) from error
 
 
 class FileBoardLogs:
-    """The boards in a folder: each is a folder with its log."""
+    """The boards in a folder, each a folder with its log."""
 
     def __init__(self, folder: Path) -> None:
         """Prepare without creating anything."""
@@ -144,11 +145,11 @@ class FileBoardLogs:
         return await run_sync(self._names)
 
     async def create(self, name: str) -> bool:
-        """Create a board; return False if it exists. Raises BadRequest, StorageError."""
+        """Create a board. Return False if it already exists. Raises BadRequest, StorageError."""
         return await run_sync(self._create, name)
 
     async def remove(self, name: str) -> None:
-        """Move a board's folder aside, to `.removed`. Raises BadRequest, StorageError."""
+        """Move a board's folder to `.removed`. Raises BadRequest, StorageError."""
         await run_sync(self._remove, name)
 
     def open(self, name: str) -> BoardLog:
@@ -156,14 +157,14 @@ class FileBoardLogs:
         return FileBoardLog(self.place(name) / LOG_NAME)
 
     async def wait(self, known: Mapping[str, int], ignored: Collection[str] = ()) -> None:
-        """Wait until a board may have an entry after its number, or is new; the files are checked once a second."""
+        """Wait until a board is new or may have an entry after its number. The files are checked once a second."""
         sizes = await run_sync(self._sizes, ignored)
         if sizes.keys() != known.keys():
             return
         for name, number in known.items():
             if await self.open(name).read(number):
                 return
-        while await run_sync(self._sizes, ignored) == sizes:
+        while self._sizes(ignored) == sizes:  # a few system calls, cheaper than waking a thread
             await anyio.sleep(MAX_POLL_INTERVAL_S)
 
     def place(self, name: str) -> Path:
@@ -246,7 +247,7 @@ def _whole_size(descriptor: int) -> int:
 
 
 def _last_number(descriptor: int) -> int:
-    """Return the number of the last entry, 0 if there is none."""
+    """Return the number of the last entry, or 0."""
     for tail in _tails(descriptor):
         numbers = [entry.number for entry in _decoded(tail)]
         if numbers:
@@ -265,7 +266,7 @@ def _entries_after(descriptor: int, after: int) -> list[LogEntry]:
 
 
 def _tails(descriptor: int) -> Iterator[bytes]:
-    """Yield increasingly large tails of a file, each starting with a line; the last one is the whole file."""
+    """Yield increasingly large tails of a file, each starting at a line. The last one is the whole file."""
     size, length = os.fstat(descriptor).st_size, TAIL_BYTES
     while length < size:
         tail = os.pread(descriptor, length, size - length)
@@ -286,7 +287,7 @@ def _content(descriptor: int) -> bytes:
 
 
 def _decoded(content: bytes) -> list[LogEntry]:
-    """Return the entries of all complete and undamaged lines; an entry whose number does not grow is skipped."""
+    """Return the entries of all complete and undamaged lines, skipping entries whose number does not increase."""
     found: list[LogEntry] = []
     for line, _ in whole_lines(content):
         entry = decode_line(line)

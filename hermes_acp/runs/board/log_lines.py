@@ -34,7 +34,7 @@ def encode_line(number: int, at: float, by: Actor, event: CardEvent) -> bytes:
 
 
 def decode_line(line: bytes | memoryview) -> LogEntry | None:
-    """Return the entry of a line, or None if the line is damaged; one of a newer version is `UnknownEntry`."""
+    """Return the entry of a line, or None if the line is damaged. An entry of a newer version is an `UnknownEntry`."""
     try:
         read = _LINE.decode(line)
         if crc32(read.entry) != read.crc:
@@ -56,7 +56,7 @@ def _newer(entry: msgspec.Raw) -> LogEntry | None:
 
 
 def whole_lines(content: bytes) -> Iterator[tuple[memoryview, int]]:
-    """Yield the lines that are complete, each with the offset after it."""
+    """Yield the complete lines, each with the offset after it."""
     view, start = memoryview(content), 0
     while (end := content.find(b"\n", start)) >= 0:
         yield view[start : end + 1], end + 1

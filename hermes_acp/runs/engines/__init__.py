@@ -1,1 +1,1 @@
-"""Engines that store runs: a plugin folder with the constant `ENGINE`."""
+"""A plugin folder of engines that store runs, each module exporting `ENGINE`."""

@@ -1,4 +1,4 @@
-"""Runs of one machine, in an SQLite file in the home folder."""
+"""The engine for a single machine, with an SQLite file in the home folder."""
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports.runtime_ports import Clock

@@ -1,1 +1,1 @@
-"""The fleet engine: runs of many machines in Postgres, handed to workers by Temporal."""
+"""The fleet engine for many machines: Postgres stores the runs, and Temporal dispatches them to workers."""

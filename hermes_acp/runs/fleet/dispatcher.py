@@ -1,16 +1,18 @@
-"""Hand runs that are due to Temporal, which finds a worker for each."""
+"""Dispatch due runs to Temporal, which finds a worker for each."""
 
 from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 import anyio
+from msgspec import structs
 
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.fleet.dispatches import DueRun, forget_dispatch, take_due
 from hermes_acp.runs.fleet.fleet_access import FleetAccess
+from hermes_acp.runs.fleet.workspaces.workspace_table import preferred_machine
 from hermes_acp.runs.tables.table_connection import TableConnection, TableDatabase
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 RPC_TIMEOUT_S: Final = 3.0
 BACKOFF_S: Final = 2.0
-"""How long nothing is handed over after Temporal did not answer, so that who starts many runs waits for it once."""
+"""How long dispatching pauses after Temporal did not respond, so that starting many runs waits for it only once."""
 
 MIN_RESEND_S: Final = 10.0
 CONNECT_ATTEMPTS: Final = 3
@@ -26,18 +28,19 @@ CONNECT_WAIT_S: Final = 0.3
 """A server that has just opened its port may not answer yet."""
 
 
-def queue_of(pool: str, place: str) -> str:
-    """Return the name of the task queue of a pool's place."""
-    return f"hermes/{pool}/{place}" if place else f"hermes/{pool}"
+def queue_of(pool: str, place: str, machine: str = "") -> str:
+    """Return the name of the task queue for a place in a pool, or for one machine there."""
+    queue = f"hermes/{pool}/{place}" if place else f"hermes/{pool}"
+    return f"{queue}@{machine}" if machine else queue
 
 
 class Dispatcher:
-    """Hands over the due runs of one profile."""
+    """Dispatches the due runs of one profile."""
 
     def __init__(
         self, database: TableDatabase, access: FleetAccess, clock: Clock, settings: EngineSettings
     ) -> None:
-        """Prepare; nothing is connected until first use."""
+        """Connect to nothing until first use."""
         self.access = access
         self._database = database
         self._clock = clock
@@ -65,14 +68,14 @@ class Dispatcher:
                 if attempt + 1 == CONNECT_ATTEMPTS:
                     raise StorageError(
                         f"The Temporal server at {access.address} cannot be reached: {error}.",
-                        hint="Check that it runs, and fleet.address and fleet.namespace in the settings.",
+                        hint="Check that it is running, and check fleet.address and fleet.namespace in the settings.",
                     ) from error
                 await anyio.sleep(CONNECT_WAIT_S * 2**attempt)
         assert self._client
         return self._client
 
     async def send(self) -> None:
-        """Hand over the runs that are due. Those that cannot be handed over now are tried again later."""
+        """Dispatch the due runs. Failed dispatches are retried later."""
         while self._clock.monotonic() - self._silent_since_s >= BACKOFF_S:
             now = self._clock.now()
             resend_s = max(MIN_RESEND_S, 2 * self._settings.lease_s)
@@ -81,6 +84,8 @@ class Dispatcher:
                     connection, now, max_running=self.access.max_running, resend_s=resend_s
                 )
             )
+            if self.access.workspaces:
+                due = await self._with_machines(due)
             for number, run in enumerate(due):
                 if not await self._hand_over(run):
                     self._silent_since_s = self._clock.monotonic()
@@ -89,23 +94,36 @@ class Dispatcher:
             if not due:
                 return
 
+    async def _with_machines(self, due: list[DueRun]) -> list[DueRun]:
+        """Return the runs, each with the machine that has its folder."""
+        within_s = self._settings.lease_s + self._settings.heartbeat_s + self._settings.poll_s
+
+        def look(connection: TableConnection) -> list[DueRun]:
+            return [
+                structs.replace(run, machine=preferred_machine(connection, run.id, within_s)) for run in due
+            ]
+
+        return await self._database.read(look)
+
     async def _hand_over(self, run: DueRun) -> bool:
-        """Start a run's workflow, or wake the one that waits; return False if Temporal cannot be reached."""
+        """Start a run's workflow, or signal the waiting one. Return False if Temporal cannot be reached."""
         from temporalio.common import Priority, WorkflowIDConflictPolicy
         from temporalio.service import RPCError
 
         from hermes_acp.runs.fleet.run_workflow import GO_ON, RunWorkflow, Ticket
 
-        tenant, lease_s = self.access.tenant, self._settings.lease_s
+        tenant, pool, lease_s = self.access.tenant, self.access.pool, self._settings.lease_s
+        nearest = queue_of(pool, run.place, run.machine) if run.machine else ""
         try:
             client = await self.client()
             await client.start_workflow(
                 RunWorkflow.run,
-                Ticket(tenant, run.id, run.priority, lease_s),
+                Ticket(tenant, run.id, run.priority, lease_s, self.access.move_after_s),
                 id=f"{tenant}/{run.id}",
-                task_queue=queue_of(self.access.pool, run.place),
+                task_queue=queue_of(pool, run.place),
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 start_signal=GO_ON,
+                start_signal_args=[nearest],
                 task_timeout=timedelta(seconds=min(10.0, max(1.0, lease_s))),
                 priority=Priority(priority_key=run.priority, fairness_key=tenant),
                 rpc_timeout=timedelta(seconds=RPC_TIMEOUT_S),

@@ -1,6 +1,6 @@
-"""Which due runs were handed to Temporal, so that each is handed over once for each time that it is queued.
+"""Record which due runs were dispatched to Temporal, so that each is dispatched once each time it is queued.
 
-A dispatch that is lost on the way is repeated later; a second one for the same run does no harm.
+A lost dispatch is repeated later. A duplicate for the same run does no harm.
 """
 
 from typing import Final
@@ -14,17 +14,18 @@ MAX_AT_ONCE: Final = 200
 
 
 class DueRun(Struct, frozen=True):
-    """A run to hand over."""
+    """A run to dispatch; `machine` is the one that has its folder, if known."""
 
     id: str
     place: str
     priority: int
+    machine: str = ""
 
 
 def take_due(connection: TableConnection, now: float, *, max_running: int, resend_s: float) -> list[DueRun]:
-    """Note the dispatch of runs that are due and not on their way yet, and return them, the first first.
+    """Mark due runs as dispatched and return them in order.
 
-    With `max_running`, no more are on their way or running at once.
+    With `max_running`, limit how many are dispatched or running at once.
     """
     room = MAX_AT_ONCE
     if max_running:
@@ -54,5 +55,5 @@ def take_due(connection: TableConnection, now: float, *, max_running: int, resen
 
 
 def forget_dispatch(connection: TableConnection, run_id: str) -> None:
-    """Forget that a run is on its way: it has arrived, or could not be handed over."""
+    """Clear the mark of a dispatched run that has arrived or could not be dispatched."""
     connection.execute("DELETE FROM dispatches WHERE run_id = ?", (run_id,))

@@ -1,4 +1,4 @@
-"""Where a fleet's servers are, and what of them a profile uses."""
+"""The addresses of a fleet's servers, and a profile's share of them."""
 
 import re
 from importlib import import_module
@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 DATABASE_VARIABLE: Final = "HERMES_FLEET_DATABASE"
 LIBRARIES: Final = ("psycopg", "temporalio")
 MAX_SCHEMA_CHARACTERS: Final = 63
-"""Postgres cuts longer names off."""
+"""Postgres truncates longer names."""
 
 
 class FleetAccess(Struct, frozen=True):
-    """The servers of a fleet and what a profile may use of them.
+    """The servers of a fleet, and the limits for a profile.
 
-    `database` is a libpq connection URI, which may contain a password. `tenant` names the profile in the whole fleet,
-    `pool` the workers that share their work. At most `max_running` runs of the profile are driven at once; 0: no limit.
+    `database` is a libpq connection URI, which may contain a password. `tenant` names the profile within the fleet, and
+    `pool` the workers that share its work. At most `max_running` runs of the profile are driven at once; 0 means no
+    limit. Folder states are stored at the address `workspaces`, if it is not empty. A run waits `move_after_s` for the
+    machine that has its folder.
     """
 
     database: str
@@ -35,9 +37,11 @@ class FleetAccess(Struct, frozen=True):
     max_running: int = 0
     api_key: str = ""
     uses_tls: bool = False
+    workspaces: str = ""
+    move_after_s: float = 60.0
 
     def __repr__(self) -> str:
-        """Return what may be logged."""
+        """Return a text without secrets, for logs."""
         return f"FleetAccess({self.tenant!r}, {self.pool!r}, {self.address!r}, {self.namespace!r})"
 
     @property
@@ -55,13 +59,13 @@ def schema_of(tenant: str) -> str:
 
 
 def fleet_database(environment: Environment) -> str:
-    """Return the URI of the fleet's database, or an empty string if this profile is in no fleet. Blocks."""
+    """Return the URI of the fleet's database, or an empty string if this profile belongs to no fleet. Blocks."""
     if named := environment.variables.get(DATABASE_VARIABLE):
         return named
     try:
         text = read_text(environment.secrets_file)
     except ConfigError:
-        return ""  # who needs the secrets reports it
+        return ""  # reported where the secrets are needed
     if DATABASE_VARIABLE not in text:
         return ""
     from dotenv import dotenv_values
@@ -70,11 +74,11 @@ def fleet_database(environment: Environment) -> str:
 
 
 def fleet_access(environment: Environment, settings: "FleetSettings") -> FleetAccess:
-    """Return how a profile reaches its fleet. Raises ConfigError if it is in none."""
+    """Return a profile's access to its fleet. Raises ConfigError if it belongs to none."""
     database = fleet_database(environment)
     if not database:
         raise ConfigError(
-            "The fleet's database is not known.",
+            "No database is configured for the fleet.",
             hint=f"Set {DATABASE_VARIABLE} in {environment.secrets_file}, such as postgresql://host/hermes.",
         )
     tenant = settings.tenant or environment.profile
@@ -87,11 +91,13 @@ def fleet_access(environment: Environment, settings: "FleetSettings") -> FleetAc
         settings.max_running,
         environment.variables.get("TEMPORAL_API_KEY", ""),
         settings.tls,
+        settings.workspaces,
+        settings.move_after_seconds,
     )
 
 
 def load_fleet_libraries() -> None:
-    """Import the libraries of the extra `fleet`. Blocks. Raises ConfigError if one is not installed."""
+    """Import the libraries of the `fleet` extra. Blocks. Raises ConfigError if one is not installed."""
     try:
         for name in LIBRARIES:
             import_module(name)

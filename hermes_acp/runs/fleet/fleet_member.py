@@ -1,4 +1,4 @@
-"""One profile's part of a worker: it claims and drives single runs, and looks after all claims and schedules."""
+"""The part of a worker that serves one profile: it claims and drives runs, and watches all claims and schedules."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,8 +23,11 @@ from hermes_acp.runs.fleet.fleet_peers import (
     worker_id,
 )
 from hermes_acp.runs.fleet.postgres_database import PostgresDatabase
-from hermes_acp.runs.fleet.run_workflow import Rest
-from hermes_acp.runs.leases.claim_watch import ClaimWatch, DriveKey
+from hermes_acp.runs.fleet.run_workflow import DriveEnd
+from hermes_acp.runs.fleet.workspaces.folder_copies import FolderCopies
+from hermes_acp.runs.fleet.workspaces.moving_driver import MovingDriver
+from hermes_acp.runs.fleet.workspaces.workspace_table import is_busy_elsewhere
+from hermes_acp.runs.leases.claim_watch import ClaimWatch, DriveKey, forget_drive
 from hermes_acp.runs.leases.leased_drive import LeasedDrive
 from hermes_acp.runs.leases.worker_presence import WorkerPresence
 from hermes_acp.runs.tables.run_claims import Claim, claim_next
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 
 POOLED: Final = "worker"
 FOREGROUND: Final = "only"
+OpenCopies = Callable[[str], FolderCopies]
+"""Takes the machine's ID; blocks. Raises ConfigError, WorkspaceError."""
 
 
 class FleetMember:
@@ -49,8 +54,13 @@ class FleetMember:
         clock: Clock,
         settings: EngineSettings,
         driver: Driver,
+        open_copies: "OpenCopies | None" = None,
     ) -> None:
-        """Prepare; `folder` has the locks of this machine's workers of the profile."""
+        """Prepare without connecting.
+
+        `folder` contains the locks of the profile's workers on this machine. With `open_copies`, folders move with
+        their runs between machines.
+        """
         self.access = dispatcher.access
         self._database = database
         self._dispatcher = dispatcher
@@ -58,14 +68,20 @@ class FleetMember:
         self._clock = clock
         self.settings = settings
         self._driver = driver
+        self._open_copies = open_copies
+        self.machine = ""
+        """The machine's ID, once `open` has returned."""
         self._presence: WorkerPresence | None = None
         self._watch: ClaimWatch | None = None
         self._drives: dict[DriveKey, LeasedDrive] = {}
         self._is_closing = False
 
     async def open(self, places: tuple[str, ...], *, drives_any: bool = True) -> None:
-        """Appear to others; `drives_any` is False if a single run is to be driven. Raises StorageError."""
-        machine = await run_sync(machine_of, self._folder)
+        """Register as a worker. `drives_any` is False if only a single run is to be driven. Raises StorageError."""
+        machine = self.machine = await run_sync(machine_of, self._folder)
+        if self._open_copies:
+            copies = await run_sync(self._open_copies, machine)
+            self._driver = MovingDriver(self._driver, self._database, copies, machine, self._clock)
         worker = worker_id(machine, POOLED if drives_any else FOREGROUND)
         self._presence = WorkerPresence(self._folder, worker)
         await run_sync(self._presence.open)
@@ -83,7 +99,7 @@ class FleetMember:
         return await self._dispatcher.client()
 
     async def close(self) -> None:
-        """Disappear; what is still driven should have been released before."""
+        """Unregister. Runs still being driven must have been released before."""
         if self._presence:
             worker = self._presence.id
             with suppress(StorageError):
@@ -91,13 +107,15 @@ class FleetMember:
             await run_sync(self._presence.close)
 
     def release(self) -> None:
-        """Begin nothing more, and return what is driven to the queue."""
+        """Start nothing more, and return the running runs to the queue."""
         self._is_closing = True
         for drive in self._drives.values():
             drive.stop()
 
-    async def drive_run(self, run_id: str, renewed: Callable[[], None] | None = None) -> Rest:
-        """Claim a run if it is due, and drive it to its rest. Raises StorageError if it cannot be claimed."""
+    async def drive_run(self, run_id: str, renewed: Callable[[], None] | None = None) -> DriveEnd:
+        """Claim a run if it is due, and drive it until it ends or waits. Raises StorageError if it cannot be
+        claimed.
+        """
         claim = None if self._is_closing else await self._claim(run_id)
         if claim is None:
             return "held"
@@ -108,21 +126,27 @@ class FleetMember:
         try:
             outcome = await drive.run(self._driver)
         finally:
-            del self._drives[run_id, claim.epoch]
+            forget_drive(self._drives, drive)
         with suppress(StorageError):
             await self._dispatcher.send()
         return "waits" if isinstance(outcome, InputRequired) else "over"
 
     async def keep(self) -> None:
-        """Look after claims, schedules and due runs until it is cancelled.
+        """Watch claims, schedules and due runs until cancelled.
 
-        Runs and answers are handed over by whoever stores them; only what the clock or a lost worker brings waits for
-        the next look.
+        Whoever stores a run or an answer dispatches it. Only schedules and lost workers wait for the next poll. Claims
+        are read more often than anything is written, so that lapsed ones are released soon.
         """
+        assert self._watch, "it is open"
+        noted_at_s = float("-inf")
         while True:
-            with suppress(StorageError):  # the servers are away: it goes on when they are back
-                await self._pass()
-            await anyio.sleep(max(self.settings.poll_s, self.settings.heartbeat_s))
+            with suppress(StorageError):  # the servers are unreachable; it continues once they are back
+                if await self._watch.look(self._drives):
+                    await self._dispatcher.send()
+                if self._clock.monotonic() - noted_at_s >= self.settings.heartbeat_s:
+                    noted_at_s = self._clock.monotonic()
+                    await self._note()
+            await anyio.sleep(self.settings.poll_s)
 
     async def _claim(self, run_id: str) -> Claim | None:
         assert self._presence, "it is open"
@@ -130,15 +154,16 @@ class FleetMember:
 
         def claim(connection: TableConnection) -> Claim | None:
             forget_dispatch(connection, run_id)
+            if self._open_copies and is_busy_elsewhere(connection, run_id, self.machine):
+                return None
             return claim_next(connection, holder, now, WorkScope(run_id), max_running=self.access.max_running)
 
         return await self._database.write(claim)
 
-    async def _pass(self) -> None:
+    async def _note(self) -> None:
+        """Note that this worker is there, start what is due, and dispatch it."""
         assert self._presence, "it is open"
-        assert self._watch, "it is open"
         worker, now = self._presence.id, self._clock.now()
-        await self._watch.look(self._drives)
 
         def note(connection: TableConnection) -> None:
             note_seen(connection, worker)

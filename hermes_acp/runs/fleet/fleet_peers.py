@@ -1,4 +1,4 @@
-"""The workers of a fleet: those of this machine are known by their locks, others by when they were last seen."""
+"""The workers of a fleet. Those on this machine are detected by their locks, others by when they were last seen."""
 
 import os
 import socket
@@ -15,11 +15,11 @@ from hermes_acp.storage.private_files import private_folder
 
 MACHINE_CHARACTERS: Final = 12
 FORGOTTEN_DAYS: Final = 7
-"""Days after which a worker that nobody has seen is forgotten."""
+"""Days after which a worker that was not seen is deleted."""
 
 
 def machine_of(folder: Path) -> str:
-    """Return an ID of this machine, since its start, and of the folder with its workers' locks. Blocks.
+    """Return an ID of this machine, its current boot and the folder with its workers' locks. Blocks.
 
     Raises StorageError.
     """
@@ -35,10 +35,13 @@ def worker_id(machine: str, kind: str) -> str:
 
 
 class FleetPeers:
-    """The workers of all machines; implements `Peers`. Whether those elsewhere are gone is never known at once."""
+    """The workers of all machines; implements `Peers`.
+
+    The death of workers on other machines is never detected at once.
+    """
 
     def __init__(self, folder: Path, machine: str) -> None:
-        """Prepare; `folder` has the locks of this machine's workers."""
+        """Store the folder with the locks of this machine's workers."""
         self._machine = machine
         self._local = LocalPeers(folder)
 
@@ -60,7 +63,7 @@ def register_worker(
     *,
     drives_any: bool,
 ) -> None:
-    """Note that a worker is there, and forget those that were killed long ago.
+    """Register a worker, and delete those that were killed long ago.
 
     `drives_any` is False for one that drives a single run.
     """
@@ -75,17 +78,17 @@ def register_worker(
 
 
 def note_seen(connection: TableConnection, worker: str) -> None:
-    """Note that a worker is still there."""
+    """Record that a worker is alive."""
     connection.execute("UPDATE workers SET seen_at = clock_timestamp() WHERE id = ?", (worker,))
 
 
 def unregister_worker(connection: TableConnection, worker: str) -> None:
-    """Note that a worker is gone. What it held stays its own until it is given back or taken over."""
+    """Unregister a worker. It keeps its claims until they are released or taken over."""
     connection.execute("DELETE FROM workers WHERE id = ?", (worker,))
 
 
 def seen_workers(connection: TableConnection, place: str, within_s: float) -> list[tuple[str, str]]:
-    """Return the IDs and machines of the workers of a place that were seen lately."""
+    """Return the IDs and machines of a place's workers that were seen recently."""
     rows = connection.execute(
         """SELECT id, machine, places FROM workers
            WHERE drives_any = 1 AND seen_at > clock_timestamp() - make_interval(secs => ?)""",
@@ -95,7 +98,7 @@ def seen_workers(connection: TableConnection, place: str, within_s: float) -> li
 
 
 async def any_is_there(workers: list[tuple[str, str]], folder: Path, machine: str) -> bool:
-    """Return whether one of some workers is there, as far as this machine knows."""
+    """Return whether any of some workers is alive, as far as this machine can tell."""
 
     def look() -> bool:
         return any(where != machine or presence_of(folder, worker) == "alive" for worker, where in workers)

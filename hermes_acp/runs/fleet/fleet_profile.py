@@ -1,4 +1,4 @@
-"""A profile's part of its fleet: its database, and the workers that drive its runs."""
+"""A profile's connection to its fleet: its database, and the workers that drive its runs."""
 
 from collections.abc import Mapping
 
@@ -15,26 +15,39 @@ from hermes_acp.runs.fleet.fleet_workforce import FleetWorkforce
 from hermes_acp.runs.fleet.pool_worker import drive_pool
 from hermes_acp.runs.fleet.postgres_database import PostgresDatabase
 from hermes_acp.runs.fleet.postgres_schema import MIGRATIONS
+from hermes_acp.runs.fleet.workspaces.folder_copies import FolderCopies
 
 
 class FleetProfile:
-    """Connects one profile with its fleet."""
+    """Connects one profile to its fleet."""
 
     def __init__(self, environment: Environment, clock: Clock, settings: EngineSettings) -> None:
-        """Read the settings; nothing is connected yet. Blocks. Raises ConfigError."""
+        """Read the settings without connecting. Blocks. Raises ConfigError."""
         self.access = fleet_access(environment, load_settings(environment).fleet)
         self.database = PostgresDatabase(self.access.database, self.access.schema, MIGRATIONS)
-        self._home = environment.home
+        self._environment = environment
         self._clock = clock
         self._settings = settings
 
     def workforce(self) -> FleetWorkforce:
         """Return the workers of this profile's runs."""
-        return FleetWorkforce(self.database, self.access, self._home, self._clock, self._settings)
+        return FleetWorkforce(
+            self.database,
+            self.access,
+            self._environment.home,
+            self._clock,
+            self._settings,
+            self._open_copies if self.access.workspaces else None,
+        )
+
+    def _open_copies(self, machine: str) -> FolderCopies:
+        environment = self._environment
+        folder = environment.state_folder / "workspace-exchange.git"
+        return FolderCopies(environment.variables, folder, self.access.workspaces, machine)
 
 
 async def drive_profiles(profiles: Mapping[FleetProfile, Driver], scope: WorkScope) -> None:
-    """Drive the runs of profiles that share a pool until it is cancelled or has drained; their databases are closed.
+    """Drive the runs of profiles that share a pool until cancelled or drained, then close their databases.
 
     Raises ConfigError, StorageError.
     """

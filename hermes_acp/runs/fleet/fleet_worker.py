@@ -1,4 +1,4 @@
-"""Take runs from Temporal, for one profile or for several that share a pool, and have them driven."""
+"""Take runs from Temporal and drive them, for one profile or for several that share a pool."""
 
 import os
 import socket
@@ -19,20 +19,20 @@ from hermes_acp.core.ports.run_ports import WorkScope
 from hermes_acp.runs.engine_settings import EngineSettings
 from hermes_acp.runs.fleet.dispatcher import queue_of
 from hermes_acp.runs.fleet.fleet_member import FleetMember
-from hermes_acp.runs.fleet.run_workflow import DRIVE, Rest, RunWorkflow, Ticket
+from hermes_acp.runs.fleet.run_workflow import DRIVE, DriveEnd, RunWorkflow, Ticket
 
-DRAIN_LOOK_S: Final = 1.0
+DRAIN_POLL_INTERVAL_S: Final = 1.0
 MAX_DRAIN: Final = timedelta(days=30)
-"""Who stops a worker decides how long it drains; Temporal's library never ends a drive by itself."""
+"""The caller decides how long a worker drains. Temporal's library must never end a drive on its own."""
 
 
 class FleetWorker:
-    """Drives what Temporal hands to this process."""
+    """Drives the runs that Temporal assigns to this process."""
 
     def __init__(
         self, client: Client, pool: str, members: Mapping[str, FleetMember], settings: EngineSettings
     ) -> None:
-        """Prepare; `members` are this process's parts of the profiles, by tenant, and are open."""
+        """Store the open `members` of this process, by tenant."""
         self._client = client
         self._pool = pool
         self._members = members
@@ -40,15 +40,23 @@ class FleetWorker:
         self._seats = anyio.Semaphore(0)
 
     async def run(self, scope: WorkScope) -> None:
-        """Drive runs until it is cancelled, which returns them to the queue, or has drained."""
+        """Drive runs until cancelled or drained. Cancellation returns them to the queue."""
         self._seats = anyio.Semaphore(scope.seats)
-        workers = [self._worker(place, scope.seats) for place in scope.places]
+        machines = {member.machine for member in self._members.values() if member.access.workspaces}
+        workers = [
+            *(self._worker(queue_of(self._pool, place), scope.seats) for place in scope.places),
+            *(
+                self._worker(queue_of(self._pool, place, machine), scope.seats, is_for_runs=False)
+                for place in scope.places
+                for machine in machines
+            ),
+        ]
         async with anyio.create_task_group() as tasks:
             for worker in workers:
                 tasks.start_soon(self._serve, worker)
             try:
                 while not scope.is_draining():
-                    await anyio.sleep(DRAIN_LOOK_S)
+                    await anyio.sleep(DRAIN_POLL_INTERVAL_S)
                 await self._shut_down(workers)
             except anyio.get_cancelled_exc_class():
                 with anyio.CancelScope(shield=True):
@@ -57,16 +65,17 @@ class FleetWorker:
                     await self._shut_down(workers)
                 raise
 
-    def _worker(self, place: str, seats: int) -> Worker:
+    def _worker(self, queue: str, seats: int, *, is_for_runs: bool = True) -> Worker:
+        """Return the Temporal worker of a queue. A machine's queue contains only drives."""
         return Worker(
             self._client,
-            task_queue=queue_of(self._pool, place),
-            workflows=[RunWorkflow],
+            task_queue=queue,
+            workflows=[RunWorkflow] if is_for_runs else [],
             activities=[self._drive],
             workflow_runner=UnsandboxedWorkflowRunner(),
-            max_cached_workflows=0,  # another worker can go on with each of them at once
+            max_cached_workflows=0,  # another worker can then continue each of them at once
             max_concurrent_activities=seats,
-            # One after the other, the runs reach the seats in the order of their priorities.
+            # Polling one at a time makes the runs take the seats in order of priority.
             max_concurrent_workflow_tasks=1,
             max_concurrent_workflow_task_polls=1,
             graceful_shutdown_timeout=MAX_DRAIN,
@@ -88,28 +97,32 @@ class FleetWorker:
 
     @activity.defn(name=DRIVE)
     async def _drive(self, ticket: Ticket) -> str:
-        """Drive a run to its rest, on a seat of this process."""
+        """Drive a run until it ends or waits, on one of this process's seats."""
         member = self._members.get(ticket.tenant)
         if member is None:
-            raise ApplicationError(f"This worker drives no runs of {ticket.tenant!r}.")
+            raise ApplicationError(f"This worker does not work on runs of {ticket.tenant!r}.")
         heartbeat = partial(copy_context().run, activity.heartbeat)
-        await self._take_seat(heartbeat)
+        is_nearest = bool(member.machine) and activity.info().task_queue.endswith(f"@{member.machine}")
+        if not await self._take_seat(heartbeat, ticket.move_after_s if is_nearest else ticket.lease_s):
+            return "full" if is_nearest else "held"
         try:
             return await self._drive_on(member, ticket.run_id, heartbeat)
         finally:
             self._seats.release()
 
-    async def _take_seat(self, heartbeat: Callable[[], None]) -> None:
-        """Wait for a seat, which drives of the process's other places may have."""
-        while True:
-            with anyio.move_on_after(self._settings.heartbeat_s):
-                await self._seats.acquire()
-                return
-            heartbeat()
+    async def _take_seat(self, heartbeat: Callable[[], None], wait_s: float) -> bool:
+        """Wait for a free seat, shared by all queues, and return whether one became free in time."""
+        with anyio.move_on_after(wait_s):
+            while True:
+                with anyio.move_on_after(self._settings.heartbeat_s):
+                    await self._seats.acquire()
+                    return True
+                heartbeat()
+        return False
 
-    async def _drive_on(self, member: FleetMember, run_id: str, heartbeat: Callable[[], None]) -> Rest:
-        """Drive a run. If Temporal gives the work up, it goes on: the claim in Postgres decides."""
-        rests: list[Rest] = []
+    async def _drive_on(self, member: FleetMember, run_id: str, heartbeat: Callable[[], None]) -> DriveEnd:
+        """Drive a run. It continues even if Temporal gives up on it, because the claim in Postgres decides."""
+        rests: list[DriveEnd] = []
         ended = anyio.Event()
 
         async def drive() -> None:

@@ -1,4 +1,4 @@
-"""Hear of a schema's changes as soon as they are committed, by Postgres' own notifications."""
+"""Receive a schema's changes as soon as they are committed, through Postgres notifications."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -14,10 +14,10 @@ from hermes_acp.runs.fleet.postgres_database import PostgresDatabase, connect
 
 
 class PostgresChanges:
-    """Waits for changes; implements `Changes`. After a lost connection, it looks every `poll_s` until it is back."""
+    """Waits for changes; implements `Changes`. After a lost connection, it polls every `poll_s` until it reconnects."""
 
     def __init__(self, database: PostgresDatabase, poll_s: float, channel: str = "", topic: str = "") -> None:
-        """Prepare; nothing is opened yet. The default channel is that of runs; with a topic, others are ignored."""
+        """Open nothing yet. The default channel is that of runs. With a topic, all others are ignored."""
         self._database = database
         self._poll_s = poll_s
         self._channel = channel or database.schema
@@ -25,14 +25,14 @@ class PostgresChanges:
         self._connection: psycopg.Connection[Any] | None = None
 
     async def open(self) -> None:
-        """Begin to listen. Raises StorageError."""
+        """Start listening. Raises StorageError."""
         try:
             await run_sync(self._connect)
         except psycopg.Error as error:
             raise self._database.error(error) from error
 
     async def wait(self) -> None:
-        """Return when there may be changes since the last call."""
+        """Return once there may be changes since the last call."""
         if self._connection is None:
             await anyio.sleep(self._poll_s)
             with suppress(StorageError):
@@ -65,7 +65,7 @@ class PostgresChanges:
         self._connection = connection
 
     def _drain(self, connection: psycopg.Connection[Any]) -> bool:
-        """Take what has arrived off the connection, and return whether any of it matters."""
+        """Read the pending notifications, and return whether any of them is relevant."""
         connection.pgconn.consume_input()
         matters = False
         while notice := connection.pgconn.notifies():
@@ -77,7 +77,7 @@ class PostgresChanges:
 async def changes_of(
     database: PostgresDatabase, poll_s: float, channel: str = "", topic: str = ""
 ) -> AsyncGenerator[PostgresChanges]:
-    """Hear of a schema's changes while the block runs. Raises StorageError."""
+    """Receive a schema's changes while the block runs. Raises StorageError."""
     changes = PostgresChanges(database, poll_s, channel, topic)
     try:
         await changes.open()

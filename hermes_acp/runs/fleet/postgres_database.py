@@ -1,4 +1,4 @@
-"""A profile's tables in Postgres: durable transactions of one connection, used by one worker thread at a time."""
+"""A profile's tables in Postgres: durable transactions on one connection, used by one worker thread at a time."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,22 +18,23 @@ T = TypeVar("T")
 NAMED: Final = re.compile(r"(?<![:\w]):([a-z]\w*)")
 CONNECT_TIMEOUT_S: Final = 5
 STATEMENT_TIMEOUT_MS: Final = 30_000
-IDLE_TIMEOUT_MS: Final = 60_000
+IDLE_TIMEOUT_MS: Final = 5_000
+"""A process that is frozen in a transaction blocks the other writers for this time: less than a lease."""
 KEEPALIVE_S: Final = 5
 TCP_TIMEOUT_MS: Final = 15_000
-"""A server that has vanished is noticed after this time, whatever TCP waits by default."""
+"""A server that has vanished is detected after this time, whatever TCP's default timeout is."""
 
 
 class PostgresDatabase:
-    """One schema; implements `TableDatabase`. A lost connection is opened anew for the next transaction."""
+    """One schema; implements `TableDatabase`. A lost connection is reopened for the next transaction."""
 
     def __init__(
         self, uri: str, schema: str, migrations: Sequence[str], *, writes_alone: bool = True
     ) -> None:
-        """Open nothing yet. A migration is one or more statements, which find their tables in the schema.
+        """Open nothing yet. A migration is one or more statements; unqualified names refer to the schema.
 
-        If `writes_alone` is False, others may write at the same time: the statements themselves must lock what they
-        change.
+        If `writes_alone` is False, other transactions may write concurrently, so the statements themselves must lock
+        what they change.
         """
         self.uri = uri
         self.schema = schema
@@ -44,9 +45,9 @@ class PostgresDatabase:
         self._is_migrated = False
 
     async def write(self, work: Callable[[TableConnection], T]) -> T:
-        """Run `work` in a write transaction that is durable when this returns; no other one runs meanwhile.
+        """Run `work` in an exclusive write transaction that is durable on return.
 
-        Raises StorageError. After an error it is not known whether the transaction was committed.
+        Raises StorageError. After an error, the transaction may or may not have been committed.
         """
         return await self._in_thread(work, is_writing=True)
 
@@ -94,7 +95,7 @@ class PostgresDatabase:
         return self._connection
 
     def _migrate(self, connection: psycopg.Connection[Any]) -> None:
-        """Bring the schema up to date; several processes may try at once. Raises StorageError."""
+        """Migrate the schema. Several processes may try at once. Raises StorageError."""
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", (self.schema,))
             connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self.schema)))
@@ -120,22 +121,22 @@ class PostgresDatabase:
             self._connection = None
 
     def error(self, error: psycopg.Error) -> StorageError:
-        """Return an error for people, without the password of the URI."""
+        """Return an error for people, without the password in the URI."""
         return StorageError(
             f"The fleet's database {place_of(self.uri)} cannot be used: {' '.join(str(error).split())}.",
-            hint="Check that it runs, that this machine reaches it, and the user's rights.",
+            hint="Check that it is running, that this machine can reach it, and the user's permissions.",
         )
 
 
 class PostgresConnection:
-    """Carries out statements in their portable form; implements `TableConnection`."""
+    """Executes statements written in portable SQL; implements `TableConnection`."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         """Prepare."""
         self._connection = connection
 
     def execute(self, statement: str, parameters: Parameters = (), /) -> psycopg.Cursor[Any]:
-        """Carry out a statement within the transaction that is open."""
+        """Execute a statement in the open transaction."""
         if isinstance(parameters, Sequence):
             written = _with_positions(statement)
             return self._connection.execute(written, [_storable(each) for each in parameters])
@@ -144,7 +145,7 @@ class PostgresConnection:
 
 
 def connect(uri: str, schema: str) -> psycopg.Connection[Any]:
-    """Open a connection whose tables are those of a schema. Blocks. Raises psycopg.Error."""
+    """Open a connection that uses the tables of a schema. Blocks. Raises psycopg.Error."""
     options = (
         f"-c search_path={schema} -c statement_timeout={STATEMENT_TIMEOUT_MS} "
         f"-c idle_in_transaction_session_timeout={IDLE_TIMEOUT_MS}"
@@ -163,7 +164,7 @@ def connect(uri: str, schema: str) -> psycopg.Connection[Any]:
 
 
 def place_of(uri: str) -> str:
-    """Return where a database is, without user and password."""
+    """Return the location of a database, without user and password."""
     try:
         named = conninfo_to_dict(uri)
     except psycopg.ProgrammingError:
@@ -172,12 +173,12 @@ def place_of(uri: str) -> str:
 
 
 def _storable(value: Any) -> Any:
-    """Return a value that Postgres accepts: its texts have no NUL."""
+    """Return a value that Postgres accepts, without NUL characters in texts."""
     return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value
 
 
 def _trusted(statement: str) -> LiteralString:
-    """Return a statement of this package; nothing from outside is ever part of one."""
+    """Mark a statement as trusted: all statements are literals of this package."""
     return cast("LiteralString", statement)
 
 

@@ -9,10 +9,10 @@ from hermes_acp.runs.tables.table_connection import TableConnection, TableDataba
 
 
 class PostgresPrompts:
-    """The prompts in one schema; implements `Prompts`."""
+    """The prompts of one schema; implements `Prompts`."""
 
     def __init__(self, database: TableDatabase, clock: Clock) -> None:
-        """Prepare; nothing is opened until first use."""
+        """Open nothing until first use."""
         self._database = database
         self._clock = clock
 
@@ -34,7 +34,7 @@ class PostgresPrompts:
         return (await self._row(name))[0]
 
     async def sources(self, name: str) -> tuple[str, ...]:
-        """Return what of a prompt others than the user wrote. Raises StorageError."""
+        """Return the sources of the parts of a prompt not written by the user. Raises StorageError."""
         return tuple((await self._row(name))[1].splitlines())
 
     async def prune(self, named: Collection[str], before: float) -> None:

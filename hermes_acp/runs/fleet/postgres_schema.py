@@ -65,4 +65,10 @@ RECORDS: Final = """
     CREATE FUNCTION announce_record(session_id TEXT) RETURNS void LANGUAGE sql AS $$
         SELECT pg_notify('hermes_records_' || md5(current_schema()), session_id) $$
 """
-MIGRATIONS: Final = (RUNS, RECORDS)
+WORKSPACES: Final = """
+    CREATE TABLE workspaces (
+        top TEXT PRIMARY KEY, machine TEXT NOT NULL, commit_id TEXT NOT NULL, head TEXT NOT NULL,
+        branch TEXT NOT NULL, origin TEXT NOT NULL, stored_at DOUBLE PRECISION NOT NULL
+    )
+"""
+MIGRATIONS: Final = (RUNS, RECORDS, WORKSPACES)

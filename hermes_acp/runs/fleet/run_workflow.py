@@ -1,6 +1,6 @@
-"""The workflow that has one run driven: Temporal keeps it until the run rests, whatever happens to workers.
+"""The Temporal workflow that drives one run until it ends or waits, whatever happens to workers.
 
-It knows no more than the run's ID and how to reach it: the run itself is in Postgres, which decides who may drive it.
+It contains only the run's ID and how to reach it. The run itself is in Postgres, which decides who may drive it.
 """
 
 from dataclasses import dataclass
@@ -15,38 +15,51 @@ DRIVE: Final = "drive"
 GO_ON: Final = "go_on"
 MAX_WAIT: Final = timedelta(days=30)
 MAX_DRIVE: Final = timedelta(days=30)
-Rest = Literal["over", "waits", "held"]
-"""How a drive ended: `waits`: for a person's answer; `held`: others have the run, or it is not due."""
+DriveEnd = Literal["over", "waits", "held", "full"]
+"""How a drive ended. `over`: the run ended. `waits`: it waits for a person's answer.
+
+`held`: another worker has the run, it is not due, or no seat became free. `full`: no seat became free on the machine
+that has the run's folder, so another machine may drive it.
+"""
 
 
 @dataclass(frozen=True)
 class Ticket:
-    """The right of a worker to try to claim a run. `lease_s` is in seconds; priorities are 1 (first) to 5."""
+    """Permission for a worker to try to claim a run. `lease_s` is in seconds; priorities range from 1 (first) to 5.
+
+    For `move_after_s` seconds, the run waits for a worker on the machine that has its folder.
+    """
 
     tenant: str
     run_id: str
     priority: int
     lease_s: float
+    move_after_s: float = 60.0
 
 
 @workflow.defn(name="run")
 class RunWorkflow:
-    """Has a run driven now, and again whenever it goes on."""
+    """Drives a run now, and again whenever it continues."""
 
     def __init__(self) -> None:
-        """Begin without signals."""
+        """Start without signals."""
         self._is_wanted = False
+        self._nearest = ""
 
     @workflow.signal(name=GO_ON)
-    def go_on(self) -> None:
-        """Note that the run is due, for the first time or again."""
+    def go_on(self, nearest: str = "") -> None:
+        """Record that the run is due, for the first time or again.
+
+        `nearest` is the task queue of the machine that has its folder, or empty if any machine will do.
+        """
         self._is_wanted = True
+        self._nearest = nearest
 
     @workflow.run
-    async def run(self, ticket: Ticket) -> Rest:
-        """Have the run driven until it is over, or until it has waited for an answer as long as it may.
+    async def run(self, ticket: Ticket) -> DriveEnd:
+        """Drive the run until it ends or has waited too long for an answer.
 
-        A run that waits longer stays in Postgres; its answer starts a new workflow.
+        A run that waits longer stays in Postgres, and its answer starts a new workflow.
         """
         while True:
             self._is_wanted = False
@@ -59,15 +72,19 @@ class RunWorkflow:
             elif rest and not self._is_wanted:
                 return rest
 
-    async def _drive(self, ticket: Ticket) -> Rest | None:
-        """Have one worker drive the run up to its next rest; None if that worker was lost.
+    async def _drive(self, ticket: Ticket) -> DriveEnd | None:
+        """Let one worker drive the run until it ends or waits.
 
-        A worker that does not serve the tenant refuses; the dispatch is repeated later, perhaps to another one.
+        Return None if that worker was lost or none came. A worker that does not serve the tenant refuses. The dispatch
+        is repeated later, perhaps to another worker.
         """
+        nearest, self._nearest = self._nearest, ""
         try:
-            rest: Rest = await workflow.execute_activity(
+            rest: DriveEnd = await workflow.execute_activity(
                 DRIVE,
                 ticket,
+                task_queue=nearest or None,
+                schedule_to_start_timeout=timedelta(seconds=ticket.move_after_s) if nearest else None,
                 heartbeat_timeout=timedelta(seconds=ticket.lease_s),
                 start_to_close_timeout=MAX_DRIVE,
                 retry_policy=RetryPolicy(maximum_attempts=1),
@@ -75,4 +92,4 @@ class RunWorkflow:
             )
         except ActivityError as error:
             return "held" if isinstance(error.cause, ApplicationError) else None
-        return rest
+        return None if rest == "full" else rest

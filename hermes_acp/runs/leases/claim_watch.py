@@ -20,11 +20,21 @@ DriveKey = tuple[str, int]
 """A run's ID and the epoch of the claim."""
 
 
+def forget_drive(drives: dict[DriveKey, LeasedDrive], drive: LeasedDrive) -> None:
+    """Remove a drive that has ended, but not a later one that has the same key.
+
+    A database that has lost a committed claim gives out its number again.
+    """
+    key = (drive.claim.order.id, drive.claim.epoch)
+    if drives.get(key) is drive:
+        del drives[key]
+
+
 class Peers(Protocol):
-    """The other workers of a run's engine."""
+    """The other workers of an engine."""
 
     async def is_gone(self, holder: str) -> bool:
-        """Return whether a worker's process is known to be gone. Raises StorageError."""
+        """Return whether a worker's process is known to be dead. Raises StorageError."""
         ...
 
     async def forget(self, holder: str) -> None:
@@ -45,7 +55,7 @@ class ClaimWatch:
     def __init__(
         self, holder: str, database: TableDatabase, peers: Peers, clock: Clock, settings: EngineSettings
     ) -> None:
-        """Prepare; `holder` is the ID of this worker."""
+        """`holder` is the ID of this worker."""
         self._holder: Final = holder
         self._database = database
         self._peers = peers
@@ -53,7 +63,7 @@ class ClaimWatch:
         self._settings = settings
         self._sightings: dict[DriveKey, _Observation] = {}
         self.has_foreign = False
-        """Whether other workers held runs at the last look."""
+        """Whether other workers held runs at the last check."""
 
     async def look(self, drives: Mapping[DriveKey, LeasedDrive]) -> bool:
         """Take over abandoned runs, release unknown claims, and end drives that are lost or unwanted. Return
@@ -77,16 +87,16 @@ class ClaimWatch:
         return has_returned
 
     async def _release_claim(self, run_id: str, epoch: int) -> None:
-        """Release a claim that nobody works on: its commit failed, or only seemed to fail."""
+        """Release a claim that nobody uses, because its commit failed or only seemed to fail."""
         now = self._clock.now()
         await self._database.write(lambda connection: requeue(connection, run_id, self._holder, epoch, now))
 
     async def _check(self, run: ClaimedRun, boot: str) -> bool:
-        """Take a run over if its worker is gone or has stopped renewing it."""
+        """Take a run over if its worker is dead or has stopped renewing the claim."""
         is_gone = await self._peers.is_gone(run.holder)
         if not is_gone and not self._has_lapsed(run):
             return False
-        # The machine's restart is not the run's fault, and neither is a process that was suspended.
+        # Neither a restart of the machine nor a suspended process is the run's fault.
         max_crashes = self._settings.max_crashes if is_gone and boot == boot_id() else None
         now = self._clock.now()
         is_taken = await self._database.write(

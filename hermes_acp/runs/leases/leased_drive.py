@@ -1,6 +1,7 @@
-"""Drive a claimed run until it ends or is suspended: renew the claim meanwhile, and store the outcome. The claim is
-renewed by a separate task, never by the work itself. Work that loses its claim, is no longer wanted, or makes no
-progress is ended.
+"""Drive a claimed run until it ends or is suspended: renew the claim meanwhile, and store the outcome.
+
+A separate task renews the claim, never the work itself. Work that loses its claim, must stop, or makes no progress is
+ended.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ class LeasedDrive:
         settings: EngineSettings,
         renewed: Callable[[], None] | None = None,
     ) -> None:
-        """Prepare; `renewed` is called whenever the claim was renewed."""
+        """Start nothing yet. `renewed` is called after each renewal of the claim."""
         self.claim = claim
         self._database = database
         self._clock = clock
@@ -68,13 +69,14 @@ class LeasedDrive:
         self._scope.cancel()
 
     def lose(self) -> None:
-        """End the work, because another worker has the run. Nothing more is stored."""
+        """End the work and store nothing more, because another worker has the run."""
         self._is_lost = True
         self._scope.cancel()
 
     async def run(self, driver: Driver) -> DriveOutcome | None:
-        """Drive the run until it ends or is suspended, store the outcome and return it; a shutdown returns the run
-        to the queue.
+        """Drive the run until it ends or is suspended, then store and return the outcome.
+
+        A shutdown returns the run to the queue.
         """
         outcome: DriveOutcome | None = None
         try:
@@ -90,7 +92,7 @@ class LeasedDrive:
         return outcome
 
     async def _settle(self, outcome: DriveOutcome | None) -> None:
-        """Store an outcome, or none after an interruption; if it cannot be stored, the run is driven again."""
+        """Store an outcome, or none after an interruption. If it cannot be stored, the run is driven again."""
 
         def store(connection: TableConnection) -> None:
             now = self._clock.now()
@@ -107,7 +109,10 @@ class LeasedDrive:
                 await anyio.sleep(SETTLE_WAIT_S * 2**attempt)
 
     async def _keep(self) -> None:
-        """Renew the claim until the work ends; stop the work when it is lost, stalled or no longer wanted."""
+        """Renew the claim until the work ends.
+
+        Stop the work if the claim is lost, the work stalls, or the run must stop.
+        """
         settings = self._settings
         while not self._scope.cancel_called:
             await anyio.sleep(settings.heartbeat_s)
@@ -119,7 +124,7 @@ class LeasedDrive:
             await self._renew()
 
     async def _renew(self) -> None:
-        """Renew the claim; if it is lost or the run must stop, end the work."""
+        """Renew the claim. If it is lost or the run must stop, end the work."""
         try:
             renewal = await self._database.write(
                 lambda connection: renew(connection, self.claim, self._progress_at)

@@ -1,5 +1,6 @@
-"""The presence of workers on a machine: a lock that ends with the worker's process, and a socket to wake it. A
-worker's process holds the lock of its file, so others on the machine notice at once that it has died, and never
+"""The presence of workers on a machine: a lock that ends with the worker's process, and a socket to wake it.
+
+A worker's process holds the lock of its file, so other processes on the machine detect its death at once and never
 mistake a slow worker for a dead one.
 """
 
@@ -24,7 +25,7 @@ Presence = Literal["alive", "dead"]
 
 
 def boot_id() -> str:
-    """Return the system's boot ID; empty if there is none."""
+    """Return the system's boot ID, or an empty string."""
     try:
         return BOOT_ID.read_text(encoding="ascii").strip()
     except OSError:
@@ -35,7 +36,7 @@ class WorkerPresence:
     """One worker's lock and socket, from `open` to `close`."""
 
     def __init__(self, folder: Path, worker_id: str) -> None:
-        """Prepare without creating anything."""
+        """Create nothing yet."""
         self.id = worker_id
         self.folder = folder
         self._lock = -1
@@ -50,7 +51,7 @@ class WorkerPresence:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise storage_error("create", path, error) from error
-        with suppress(OSError):  # without a socket, it looks for work once a second
+        with suppress(OSError):  # without a socket, it polls more often
             self.socket = self._bind()
 
     def _bind(self) -> socket.socket:
@@ -86,15 +87,15 @@ class LocalPeers:
     """The workers of one machine, known by their locks; implements `Peers`."""
 
     def __init__(self, folder: Path) -> None:
-        """Prepare; `folder` has the workers' locks."""
+        """Store the folder with the workers' locks."""
         self._folder = folder
 
     async def is_gone(self, holder: str) -> bool:
-        """Return whether a worker's process is gone. Raises StorageError."""
+        """Return whether a worker's process is dead. Raises StorageError."""
         return await run_sync(presence_of, self._folder, holder) == "dead"
 
     async def forget(self, holder: str) -> None:
-        """Remove the files of a worker that is gone."""
+        """Remove the files of a dead worker."""
         await run_sync(remove_traces, self._folder, holder)
 
 
@@ -119,14 +120,14 @@ def presence_of(folder: Path, worker_id: str) -> Presence:
 
 
 def remove_traces(folder: Path, worker_id: str) -> None:
-    """Remove the files of a worker that is gone."""
+    """Remove the files of a dead worker."""
     for path in (_lock_path(folder, worker_id), _socket_path(folder, worker_id)):
         with suppress(OSError):
             path.unlink(missing_ok=True)
 
 
 def workers_in(folder: Path) -> list[str]:
-    """List the workers that have files, running or not."""
+    """List the workers that have files, whether running or not."""
     try:
         return [path.stem for path in folder.glob("*.lock")]
     except OSError:
@@ -134,7 +135,7 @@ def workers_in(folder: Path) -> list[str]:
 
 
 def wake_workers(folder: Path, besides: str = "") -> None:
-    """Wake all workers, because there may be work; those that miss the call find out within a second."""
+    """Wake all workers, because there may be work. Those that miss the call notice at their next poll."""
     others = [worker_id for worker_id in workers_in(folder) if worker_id != besides]
     if not others:
         return

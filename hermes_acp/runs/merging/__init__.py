@@ -1,1 +1,1 @@
-"""Merge the finished work of cards, one after the other in each repository."""
+"""Merge the finished work of cards, one at a time in each repository."""

@@ -10,7 +10,7 @@ from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.boards.merge_ports import Merged, MergeRequest, NotMerged
 from hermes_acp.git.linked_worktrees import reset_to
 from hermes_acp.git.repository_git import RepositoryGit
-from hermes_acp.runs.merging import merge_words as words
+from hermes_acp.runs.merging import merge_messages as words
 from hermes_acp.runs.merging.forwarding import forward
 from hermes_acp.runs.merging.rebasing import Candidate, Rebase
 from hermes_acp.runs.worktrees.card_worktrees import CardWorktrees
@@ -69,7 +69,7 @@ class RepositoryMergeQueue:
     async def _round(
         self, git: RepositoryGit, request: MergeRequest, repository: str
     ) -> Merged | NotMerged | None:
-        """Try once; return None if the target has moved in the meantime."""
+        """Try once. Return None if the target has moved in the meantime."""
         records = self._worktrees.records
 
         def rebase() -> Candidate | Merged | NotMerged:

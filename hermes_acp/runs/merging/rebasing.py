@@ -1,6 +1,7 @@
-"""Rebase a card's work onto its target, in the card's worktree. Everything here blocks. Before each step, the
-record says what is about to happen and where the agent's work is, so that after any interruption the rebase can
-start over from there.
+"""Rebase a card's work onto its target, in the card's worktree. All methods block.
+
+Before each step, the record says what is about to happen and where the agent's work is, so that after any interruption
+the rebase can start over from there.
 """
 
 import os
@@ -23,7 +24,7 @@ from hermes_acp.git.linked_worktrees import (
     unfinished_operation,
 )
 from hermes_acp.git.repository_git import GitFailed, RepositoryGit
-from hermes_acp.runs.merging import merge_words as words
+from hermes_acp.runs.merging import merge_messages as words
 from hermes_acp.runs.worktrees.card_worktrees import earlier_work_of, restore_tip
 from hermes_acp.runs.worktrees.worktree_records import WorktreeRecord, WorktreeRecords
 
@@ -32,7 +33,7 @@ UNMERGED: Final = frozenset(words.KINDS)
 
 
 class Candidate(Struct, frozen=True):
-    """A card's rebased work: the commit of the target, and of the work on top of it."""
+    """A card's rebased work: the target's commit, and the commit of the work on top of it."""
 
     record: WorktreeRecord
     target_commit: str
@@ -45,7 +46,7 @@ class Rebase:
     def __init__(
         self, git: RepositoryGit, records: WorktreeRecords, record: WorktreeRecord, request: MergeRequest
     ) -> None:
-        """Prepare; `git` is that of the card's worktree."""
+        """`git` runs in the card's worktree."""
         self._git = git
         self._records = records
         self._record = record
@@ -108,7 +109,7 @@ class Rebase:
         return None
 
     def _refusal(self) -> NotMerged | None:
-        """Return what the agent must do before its work can be committed."""
+        """Return what the agent must do before its work can be committed, if anything."""
         record = self._record
         if what := unfinished_operation(self._git_dir):
             return NotMerged(words.UNDER_WAY, words.UNDER_WAY_WORDS.format(what=what))
@@ -130,7 +131,7 @@ class Rebase:
         return f"{title}\n\nCard: {self._request.board}/{self._request.card_id}\n"
 
     def _rebases_onto(self, target: str) -> bool:
-        """Rebase the branch; return False, with nothing changed, if there are conflicts. Raises GitFailed."""
+        """Rebase the branch. If there are conflicts, change nothing and return False. Raises GitFailed."""
         if self._rebase(target):
             return True
         self._git.run("rebase", "--abort")
@@ -146,7 +147,7 @@ class Rebase:
         return True
 
     def _squash(self, target: str) -> NotMerged | None:
-        """Apply the work as a single change; return its conflicts, which are then marked in the worktree."""
+        """Apply the work as a single change. Return its conflicts, which are then marked in the worktree."""
         git, record = self._git, self._record
         self._note("returning")
         git.run("update-ref", earlier_work_of(record), record.tip)
@@ -176,13 +177,13 @@ class Rebase:
         return {entry[3:]: entry[:2] for entry in listed.split("\0") if entry[:2] in UNMERGED}
 
     def _note(self, stage: str, **changes: object) -> None:
-        """Store the next step of the merge durably, before it is done."""
+        """Store the next step of the merge durably before taking it."""
         self._record = structs.replace(self._record, stage=stage, **changes)
         self._records.write(self._record)
 
 
 def _committer(git: RepositoryGit) -> dict[str, str]:
-    """Return the variables that name the committer; the commits' authors stay the same."""
+    """Return the variables that name the committer. The commits keep their authors."""
     return {name: value for name, value in identity(git).items() if name.startswith("GIT_COMMITTER_")}
 
 

@@ -1,7 +1,7 @@
 """The checks of a repository before a merge: commands that run in the card's worktree and must all succeed.
 
 A repository names them under `checks` in `.hermes/config.yaml` of the user's own checkout: changes on the agent's
-branch have no effect. They run the agent's code, so they run in the sandbox unless the user's settings say
+branch have no effect. Because they execute the agent's code, they run in the sandbox unless the user's settings say
 otherwise.
 """
 
@@ -14,7 +14,7 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.workspace_ports import Command
-from hermes_acp.runs.merging import merge_words as words
+from hermes_acp.runs.merging import merge_messages as words
 from hermes_acp.runs.merging.merge_queue import CheckFailure
 from hermes_acp.workspaces.configured_commands import CommandSurroundings, open_commands
 from hermes_acp.workspaces.local_commands import LocalCommands
@@ -27,12 +27,14 @@ CHECK_VARIABLE: Final = "HERMES_ACP_CHECK"
 
 
 class RepositoryChecks:
-    """Runs the checks of repositories; `settings` reads the user's settings, which can change between merges."""
+    """Runs the checks of repositories. `settings` reads the user's settings, which can change between merges."""
 
     def __init__(
         self, settings: "Callable[[], Settings]", surroundings: CommandSurroundings, private: Path
     ) -> None:
-        """Prepare; `private` is the folder with the homes of all profiles, which is not part of any repository."""
+        """Prepare to run. `private` is the folder with the homes of all profiles, which is not part of any
+        repository.
+        """
         self._settings = settings
         self._surroundings = surroundings
         self._private = private

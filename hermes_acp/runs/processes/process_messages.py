@@ -1,20 +1,28 @@
-"""The messages between a worker and a run's process over its standard streams, each one line of JSON."""
+"""The messages between a worker and a run's process over standard streams, each a line of JSON."""
 
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
+from hermes_acp.core.events import CallProposed
+from hermes_acp.core.ports.child_ports import DelegatedWork, InheritedRights
+from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.core.ports.run_ports import DriveOutcome, RunMessage, RunOrder
 
 MAX_LINE_BYTES: Final = 1 << 24
 
 
 class Assignment(Struct, frozen=True, tag="assignment", omit_defaults=True):
-    """The first line for the process: its run, and the answers received so far."""
+    """The first line for the process: its run, and the answers received so far.
+
+    The process of a child agent gets its `work`, and the settings that flags of its parent override.
+    """
 
     order: RunOrder
     epoch: int
     messages: tuple[RunMessage, ...] = ()
+    work: DelegatedWork | None = None
+    overrides: dict[str, Any] = {}
 
 
 class Confirmed(Struct, frozen=True, tag="confirmed"):
@@ -23,23 +31,42 @@ class Confirmed(Struct, frozen=True, tag="confirmed"):
     is_held: bool
 
 
+class Answered(Struct, frozen=True, tag="answered"):
+    """The answer to `Ask`."""
+
+    message: RunMessage
+
+
+class RightsChanged(Struct, frozen=True, tag="rights_changed"):
+    """The rights that a child agent now has from its parent."""
+
+    rights: InheritedRights
+
+
 class Stop(Struct, frozen=True, tag="stop"):
     """A request to close the session at the next safe point, and to exit."""
 
 
 class Progress(Struct, frozen=True, tag="progress"):
-    """The work has advanced."""
+    """A sign that the work is making progress."""
 
 
 class Confirm(Struct, frozen=True, tag="confirm"):
     """The question whether the run is still the worker's."""
 
 
+class Ask(Struct, frozen=True, tag="ask"):
+    """A child agent's question about a call; one at a time."""
+
+    call: CallProposed
+    permission_scope: PermissionScope
+
+
 class Settled(Struct, frozen=True, tag="settled"):
-    """How the drive ended; the last line of a process, which then closes its session and exits."""
+    """The outcome of the run: the last line of a process, which then closes its session and exits."""
 
     outcome: DriveOutcome
 
 
-ForProcess = Assignment | Confirmed | Stop
-ForWorker = Progress | Confirm | Settled
+ForProcess = Assignment | Confirmed | Answered | RightsChanged | Stop
+ForWorker = Progress | Confirm | Ask | Settled

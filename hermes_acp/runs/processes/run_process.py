@@ -3,8 +3,8 @@
 import os
 import select
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Final
 
 import anyio
@@ -12,14 +12,22 @@ import msgspec
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.core.errors import HermesError
+from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.events import CallProposed
+from hermes_acp.core.ports.child_ports import InheritedRights
+from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 from hermes_acp.core.ports.run_ports import DriveOutcome, Driver, Failed, RunMessage
+from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.runs.processes.process_messages import (
+    Answered,
+    Ask,
     Assignment,
     Confirm,
     Confirmed,
     ForProcess,
     ForWorker,
     Progress,
+    RightsChanged,
     Settled,
     Stop,
 )
@@ -30,12 +38,13 @@ WORKER_GONE: Final = 1
 _PR_SET_PDEATHSIG: Final = 1
 _SIGKILL: Final = 9
 DECODER: Final[msgspec.json.Decoder[ForProcess]] = msgspec.json.Decoder(ForProcess)
-OpenDriver = Callable[[], AbstractAsyncContextManager[Driver]]
+OpenDriver = Callable[[Assignment, "RemoteParent"], AbstractAsyncContextManager[Driver]]
 
 
 def claim_streams() -> tuple[int, int]:
-    """Return descriptors for standard input and output, and replace these with /dev/null and standard error. If the
-    worker ends, this process ends at once, even if it hangs or is stopped; its commands end with it.
+    """Return descriptors for standard input and output, and replace them with /dev/null and standard error.
+
+    If the worker ends, this process and its commands end at once, even if it hangs or is stopped.
     """
     reading, writing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -57,7 +66,7 @@ def _die_with_worker(reading: int) -> None:
 
 
 def _watch(reading: int) -> None:
-    """End this process when the other end is closed; input is read elsewhere."""
+    """End this process when the other end closes. Input is read elsewhere."""
     poller = select.poll()
     poller.register(reading, 0)
     poller.poll()
@@ -65,12 +74,68 @@ def _watch(reading: int) -> None:
 
 
 async def serve_run(reading: int, writing: int, open_driver: OpenDriver) -> None:
-    """Drive the run that the worker names, and report how that ended."""
+    """Drive the run that the worker names, and report the outcome."""
     await _RunProcess(reading, writing).run(open_driver)
 
 
+class RemoteParent:
+    """A child agent's parent as seen in the child's process; implements `ParentAgent`.
+
+    Questions go to the parent's process, one at a time.
+    """
+
+    def __init__(self, tell: Callable[[ForWorker], None]) -> None:
+        self._tell = tell
+        self._asking = anyio.Lock()
+        self._message: RunMessage | None = None
+        self._has_answer = anyio.Event()
+        self._rights: InheritedRights | None = None
+        self._changed: Callable[[InheritedRights], None] | None = None
+
+    async def ask(
+        self, call: CallProposed, *, permission_scope: PermissionScope
+    ) -> PermissionAnswer | PermissionResponse:
+        """Ask the parent's user about a call, and wait for the answer."""
+        async with self._asking:
+            self._has_answer, self._message = anyio.Event(), None
+            self._tell(Ask(call, permission_scope))
+            await self._has_answer.wait()
+            message = self._message
+        if message is None:
+            return "unavailable"
+        return PermissionResponse(
+            message.answer, message.text, message.texts, message.left_out, by=message.by
+        )
+
+    async def inquire(self, call_id: str, question: Question) -> Reply | None:
+        """Return None: a child only asks for permission."""
+        return None
+
+    @contextmanager
+    def follow(self, changed: Callable[[InheritedRights], None]) -> Generator[None]:
+        """Report the parent's rights now, if they are known, and whenever they change, until the block ends."""
+        self._changed = changed
+        try:
+            if self._rights:
+                changed(self._rights)
+            yield
+        finally:
+            self._changed = None
+
+    def note_rights(self, rights: InheritedRights) -> None:
+        """Take the parent's present rights."""
+        self._rights = rights
+        if self._changed:
+            self._changed(rights)
+
+    def answer(self, message: RunMessage) -> None:
+        """Take the answer to the open question."""
+        self._message = message
+        self._has_answer.set()
+
+
 class _RunProcess:
-    """The lease of a run in the run's process: the worker holds the actual lease and answers requests."""
+    """The lease of a run as seen in its process. The worker holds the actual lease and answers requests."""
 
     def __init__(self, reading: int, writing: int) -> None:
         self._reading = reading
@@ -81,6 +146,7 @@ class _RunProcess:
         self._answered = anyio.Event()
         self._advanced = anyio.Event()
         self._confirming = anyio.Lock()
+        self._parent = RemoteParent(self._tell)
         self._scope = anyio.CancelScope()
 
     @property
@@ -114,7 +180,7 @@ class _RunProcess:
         async with background_tasks(self._listen, self._report):
             with self._scope:
                 try:
-                    async with open_driver() as driver:
+                    async with open_driver(first, self._parent) as driver:
                         outcome = await driver.drive(first.order, self)
                 except HermesError as error:
                     outcome = Failed("usage", error.sentence())
@@ -127,6 +193,10 @@ class _RunProcess:
                 case Confirmed(is_held):
                     self._confirmed = is_held
                     self._answered.set()
+                case Answered(message):
+                    self._parent.answer(message)
+                case RightsChanged(rights):
+                    self._parent.note_rights(rights)
                 case Stop():
                     self._scope.cancel()
                 case Assignment():
@@ -149,7 +219,7 @@ class _RunProcess:
         return DECODER.decode(line)
 
     def _tell(self, message: ForWorker) -> None:
-        """Write a line; the worker reads continuously, so this does not block for long."""
+        """Write a line. The worker reads continuously, so this does not block for long."""
         line = msgspec.json.encode(message) + b"\n"
         while line:
             line = line[os.write(self._writing, line) :]

@@ -1,4 +1,4 @@
-"""The workers of one machine: they wake each other over sockets, and detect each other by locks."""
+"""The workers of one machine, which wake each other over sockets and detect each other by locks."""
 
 import os
 from collections.abc import AsyncGenerator, Iterable
@@ -19,7 +19,7 @@ from hermes_acp.runs.sqlite.run_worker import RunWorker
 from hermes_acp.runs.tables.table_connection import TableConnection
 
 FOREGROUND: Final = "only"
-"""How the IDs of workers begin that drive a single run."""
+"""The prefix of the IDs of workers that drive a single run."""
 
 
 class LocalWorkforce:
@@ -33,7 +33,7 @@ class LocalWorkforce:
         self._settings = settings
 
     async def announce(self) -> None:
-        """Wake the workers and watchers of all processes; a few calls that never block."""
+        """Wake the workers and watchers of all processes, with a few calls that never block."""
         self._wake()
 
     @asynccontextmanager
@@ -43,7 +43,7 @@ class LocalWorkforce:
         await run_sync(presence.open)
         probe = ChangeProbe(self._database.path)
         try:
-            yield LocalChanges(presence, probe, self._settings.poll_s)
+            yield LocalChanges(presence, probe, self._settings)
         finally:
             probe.close()
             with anyio.CancelScope(shield=True):
@@ -62,7 +62,7 @@ class LocalWorkforce:
         return await run_sync(look, await self._database.read(partial(_workers_at, place)))
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive runs as they become due, until cancelled or drained."""
+        """Drive due runs until cancelled or drained."""
         kind = FOREGROUND if scope.only else "worker"
         presence = WorkerPresence(self._folder, f"{kind}_{os.urandom(8).hex()}")
         announce = partial(self._wake, presence.id)
@@ -79,19 +79,19 @@ class LocalWorkforce:
 class LocalChanges:
     """Waits for commits to the file."""
 
-    def __init__(self, presence: WorkerPresence, probe: ChangeProbe, poll_s: float) -> None:
+    def __init__(self, presence: WorkerPresence, probe: ChangeProbe, settings: EngineSettings) -> None:
         self._presence = presence
         self._probe = probe
-        self._poll_s = poll_s
+        self._settings = settings
 
     async def wait(self) -> None:
         """Wait until somebody has committed since the last call."""
         while not self._probe.has_changed():
-            with anyio.move_on_after(self._poll_s):
-                if self._presence.socket:
+            if self._presence.socket:
+                with anyio.move_on_after(self._settings.idle_poll_s):
                     await anyio.wait_readable(self._presence.socket)
-                else:
-                    await anyio.sleep(self._poll_s)
+            else:
+                await anyio.sleep(self._settings.poll_s)
             self._presence.drain()
 
 

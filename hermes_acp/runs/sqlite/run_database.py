@@ -1,4 +1,4 @@
-"""The SQLite file of the embedded engine: durable transactions, and a cheap test for other processes' changes.
+"""The SQLite file of the embedded engine: durable transactions, and a cheap check for other processes' changes.
 
 Its content cannot be rebuilt, so a damaged file is reported and left as it is.
 """
@@ -18,6 +18,8 @@ from hermes_acp.storage.private_files import private_folder
 
 T = TypeVar("T")
 LOCK_TIMEOUT_S: Final = 10.0
+DAMAGED: Final = frozenset({"SQLITE_NOTADB", "SQLITE_CORRUPT"})
+DAMAGED_HINT: Final = "Move it away: its runs are lost, sessions are not. `hermes-acp doctor` checks it."
 
 
 class RunDatabase:
@@ -33,9 +35,9 @@ class RunDatabase:
         self._limiter: CapacityLimiter | None = None
 
     async def write(self, work: Callable[[TableConnection], T]) -> T:
-        """Run `work` in a write transaction that is on disk when this returns. Raises StorageError.
+        """Run `work` in a write transaction that is durable on return. Raises StorageError.
 
-        After an error it is not known whether the transaction was committed.
+        After an error, the transaction may or may not have been committed.
         """
         return await self._in_thread(work, "BEGIN IMMEDIATE")
 
@@ -44,8 +46,8 @@ class RunDatabase:
         return await self._in_thread(work, "BEGIN")
 
     async def aclose(self) -> None:
-        """Close the file after pending work."""
-        if self._connection:
+        """Close the file after pending work, even if that has not opened it yet."""
+        if self._limiter:
             await to_thread.run_sync(self._close, limiter=self._limiter)
 
     async def _in_thread(self, work: Callable[[TableConnection], T], begin: str) -> T:
@@ -61,7 +63,7 @@ class RunDatabase:
                 result = work(connection)
                 connection.execute("COMMIT")
             except BaseException:
-                with suppress(sqlite3.Error):  # some errors roll back by themselves
+                with suppress(sqlite3.Error):  # some errors roll back on their own
                     connection.execute("ROLLBACK")
                 raise
         except sqlite3.Error as error:
@@ -75,7 +77,7 @@ class RunDatabase:
 
     def _connect(self) -> sqlite3.Connection:
         private_folder(self.path.parent)
-        with suppress(OSError):  # private from its creation on; if it cannot be created, SQLite reports that
+        with suppress(OSError):  # private from the start; SQLite reports a failure to create it
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(
             self.path, timeout=LOCK_TIMEOUT_S, isolation_level=None, check_same_thread=False
@@ -116,9 +118,12 @@ class RunDatabase:
             self._connection = None
 
     def _error(self, error: sqlite3.Error) -> StorageError:
+        is_damaged = getattr(error, "sqlite_errorname", "") in DAMAGED
         return StorageError(
             f"The runs in {self.path} cannot be used: {error}.",
-            hint="Check that its folder is writable and the disk not full.",
+            hint=DAMAGED_HINT
+            if is_damaged
+            else "Check that its folder is writable and the disk is not full.",
         )
 
 
@@ -134,7 +139,7 @@ class ChangeProbe:
         self._seen = -1
 
     def has_changed(self) -> bool:
-        """Return whether there were commits since the last call; an unreadable file counts as changed."""
+        """Return whether there were commits since the last call. An unreadable file counts as changed."""
         try:
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
         except sqlite3.Error:

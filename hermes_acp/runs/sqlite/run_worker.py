@@ -1,5 +1,6 @@
-"""A worker of the embedded engine: claims due runs, has them driven, and renews their claims. Claims are renewed by
-a separate task, never by the work itself.
+"""A worker of the embedded engine: claims due runs, drives them, and renews their claims.
+
+Claims are renewed by a separate task, never by the work itself.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from hermes_acp.core.errors import StorageError
 from hermes_acp.core.ports.run_ports import Driver, WorkScope
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.runs.engine_settings import EngineSettings
-from hermes_acp.runs.leases.claim_watch import ClaimWatch
+from hermes_acp.runs.leases.claim_watch import ClaimWatch, forget_drive
 from hermes_acp.runs.leases.leased_drive import LeasedDrive
 from hermes_acp.runs.leases.worker_presence import LocalPeers, WorkerPresence, boot_id
 from hermes_acp.runs.sqlite.run_database import ChangeProbe, RunDatabase
@@ -41,7 +42,7 @@ class RunWorker:
         clock: Clock,
         announce: Callable[[], None],
     ) -> None:
-        """Prepare; `announce` tells watchers and other workers that a run has changed."""
+        """Start nothing yet. `announce` notifies watchers and other workers that a run has changed."""
         self._database = database
         self._presence = presence
         self._settings = settings
@@ -53,7 +54,7 @@ class RunWorker:
         self._next_due: float | None = None
 
     async def run(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive runs until cancelled or, with only one, until that run ends or is suspended."""
+        """Drive runs until cancelled or, for a single run, until it ends or is suspended."""
         await run_sync(self._presence.open)
         probe: ChangeProbe | None = None
         try:
@@ -90,7 +91,7 @@ class RunWorker:
         return run is None or run.state not in ("queued", "running")
 
     async def _listen(self) -> None:
-        """Wake up when called."""
+        """Wake up on calls from other processes."""
         while self._presence.socket:
             await anyio.wait_readable(self._presence.socket)
             self._presence.drain()
@@ -98,9 +99,9 @@ class RunWorker:
         await anyio.sleep_forever()
 
     async def _sleep(self, probe: ChangeProbe, scope: WorkScope) -> None:
-        """Wait until there may be something to do, or nothing any more."""
+        """Wait until there may be something to do, or until everything is done."""
         while not self._woken.is_set():
-            with anyio.move_on_after(self._settings.poll_s):
+            with anyio.move_on_after(self._poll_interval_s()):
                 await self._woken.wait()
             is_due = self._next_due is not None and self._next_due <= self._clock.now()
             has_drained = scope.is_draining() and not self._drives
@@ -108,8 +109,18 @@ class RunWorker:
                 break
         self._woken = anyio.Event()
 
+    def _poll_interval_s(self) -> float:
+        """Return the longest time to sleep: until the next run is due, and longer while no run is driven."""
+        settings = self._settings
+        is_idle = self._presence.socket and not (self._drives or self._watch.has_foreign)
+        longest_s = settings.idle_poll_s if is_idle else settings.poll_s
+        if self._next_due is None:
+            return longest_s
+        left_s = self._next_due - self._clock.now()
+        return min(left_s if left_s > 0 else settings.poll_s, longest_s)
+
     async def _pass(self, driver: Driver, scope: WorkScope, drives: anyio.abc.TaskGroup) -> None:
-        """Check all claims, then claim due runs; failed reads are retried."""
+        """Check all claims, then claim due runs, retrying failed reads."""
         try:
             if await self._watch.look(self._drives):
                 self._announce()
@@ -144,6 +155,6 @@ class RunWorker:
         try:
             await drive.run(driver)
         finally:
-            del self._drives[drive.claim.order.id, drive.claim.epoch]
+            forget_drive(self._drives, drive)
             self._woken.set()
             self._announce()

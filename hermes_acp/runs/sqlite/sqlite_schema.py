@@ -27,7 +27,7 @@ RUNS: Final = (
 )
 PLACES: Final = """ALTER TABLE runs ADD COLUMN place TEXT NOT NULL DEFAULT '';
     ALTER TABLE workers ADD COLUMN places TEXT NOT NULL DEFAULT '[""]'"""
-"""Added later than the schedules; rows of before belong to every ordinary worker."""
+"""Added after the schedules. Older rows belong to every ordinary worker."""
 SCHEDULES: Final = """CREATE TABLE schedules (
         id TEXT PRIMARY KEY, spec TEXT NOT NULL, is_paused INTEGER NOT NULL DEFAULT 0, next_at REAL,
         decided_until REAL NOT NULL

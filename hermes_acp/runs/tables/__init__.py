@@ -1,1 +1,1 @@
-"""The tables of runs and schedules: statements that SQLite and Postgres both understand."""
+"""The tables of runs and schedules, in statements that SQLite and Postgres both accept."""

@@ -1,5 +1,6 @@
-"""Changes of a run's row: claim, renew, settle, release, take over. Each function is one transaction. A claim is
-valid for one worker and epoch (`Claim`): later writes from an earlier holder have no effect.
+"""Change the claim of a run: claim, renew, settle, release, take over. Each function is one transaction.
+
+A claim is valid for one worker and epoch (`Claim`): later writes from an earlier holder have no effect.
 """
 
 from typing import Final
@@ -24,6 +25,8 @@ from hermes_acp.runs.tables.table_connection import TableConnection
 
 BUSY_WAIT_S: Final = 1.0
 MAX_BUSY_WAIT_S: Final = 60.0
+MAX_STORAGE_REPEATS: Final = 6
+"""How often a run is retried if its record could not be read or written. A restarting database is back by then."""
 PARKED_SENTENCE: Final = "The process that worked on this run was killed {crashes} times."
 IS_DUE: Final = """state = 'queued' AND not_before <= :now
     AND NOT EXISTS (SELECT 1 FROM runs AS earlier WHERE earlier.chain = due.chain AND earlier.seq < due.seq
@@ -45,7 +48,7 @@ class Claim(Struct, frozen=True):
 
 
 class ClaimedRun(Struct, frozen=True):
-    """A run that a worker holds, as others see it; `beat` changes with each renewal."""
+    """A run held by a worker, as others see it. `beat` changes with each renewal."""
 
     id: str
     holder: str
@@ -56,7 +59,7 @@ class ClaimedRun(Struct, frozen=True):
 def claim_next(
     connection: TableConnection, holder: str, now: float, scope: WorkScope, *, max_running: int = 0
 ) -> Claim | None:
-    """Claim the next due run, if there is one. With `max_running`, at most that many are driven at once."""
+    """Claim the next due run, if any. With `max_running`, at most that many are in progress at once."""
     if max_running:
         (running,) = connection.execute("SELECT count(*) FROM runs WHERE state = 'running'").fetchone()
         if running >= max_running:
@@ -81,7 +84,7 @@ def claim_next(
 
 
 def next_due(connection: TableConnection, now: float) -> float | None:
-    """Return when the next run that waits for its time is due."""
+    """Return when the next waiting run is due."""
     return connection.execute(
         "SELECT min(not_before) FROM runs WHERE state = 'queued' AND not_before > ?", (now,)
     ).fetchone()[0]
@@ -119,7 +122,7 @@ def is_held(connection: TableConnection, claim: Claim) -> bool:
 def settle(
     connection: TableConnection, claim: Claim, outcome: DriveOutcome, now: float, *, max_crashes: int
 ) -> bool:
-    """Store the outcome of a drive; return False if the claim is no longer valid, and change nothing."""
+    """Store the outcome of a drive. If the claim is no longer valid, change nothing and return False."""
     if not is_held(connection, claim):
         return False
     match outcome:
@@ -131,7 +134,9 @@ def settle(
             else:
                 _rest(connection, claim, "input_required", now, outcome.sentence, waits_for=outcome.call_ids)
         case Failed(kind="busy"):
-            _wait_for_session(connection, claim, now)
+            _wait_before_repeat(connection, claim, now)
+        case Failed(kind="storage") if _times_repeated(connection, claim) < MAX_STORAGE_REPEATS:
+            _wait_before_repeat(connection, claim, now)
         case Failed():
             _rest(connection, claim, "failed", now, outcome.sentence, failure=outcome.kind)
         case Crashed():
@@ -149,9 +154,13 @@ def _was_answered(connection: TableConnection, claim: Claim, outcome: InputRequi
     return any(message.call_id in outcome.call_ids for message in new)
 
 
-def _wait_for_session(connection: TableConnection, claim: Claim, now: float) -> None:
-    (times,) = connection.execute("SELECT busy FROM runs WHERE id = ?", (claim.order.id,)).fetchone()
-    wait_s = min(MAX_BUSY_WAIT_S, BUSY_WAIT_S * 2 ** min(times, 10))
+def _times_repeated(connection: TableConnection, claim: Claim) -> int:
+    """Return how often a run was retried because it could not be driven."""
+    return connection.execute("SELECT busy FROM runs WHERE id = ?", (claim.order.id,)).fetchone()[0]
+
+
+def _wait_before_repeat(connection: TableConnection, claim: Claim, now: float) -> None:
+    wait_s = min(MAX_BUSY_WAIT_S, BUSY_WAIT_S * 2 ** min(_times_repeated(connection, claim), 10))
     connection.execute(
         "UPDATE runs SET busy = busy + 1, not_before = ? WHERE id = ?", (now + wait_s, claim.order.id)
     )
@@ -168,7 +177,7 @@ def _rest(
     failure: str = "",
     waits_for: tuple[str, ...] = (),
 ) -> None:
-    """Release the run in a state; if a stop was requested meanwhile, it is stopped, unless it has ended."""
+    """Release the run in a new state. If a stop was requested in the meantime, stop the run unless it has ended."""
     (must_stop,) = connection.execute("SELECT must_stop FROM runs WHERE id = ?", (claim.order.id,)).fetchone()
     if must_stop and state in ("queued", "input_required", "failed"):
         state, sentence, failure, waits_for = "stopped", "", "", ()
@@ -189,7 +198,8 @@ def release(connection: TableConnection, claim: Claim, now: float) -> None:
 
 
 class ClaimSurvey(Struct, frozen=True):
-    """All claims at one moment: a worker's own, by run and epoch, with whether the run must stop; and those of others.
+    """All claims at one moment: a worker's own, by run and epoch, each with whether the run must stop, and those of
+    others.
 
     `boots` are the boot IDs of the workers' machines.
     """
@@ -200,7 +210,7 @@ class ClaimSurvey(Struct, frozen=True):
 
 
 def survey_claims(connection: TableConnection, holder: str) -> ClaimSurvey:
-    """Return who holds which runs."""
+    """Return the claims of all runs."""
     rows = connection.execute(
         "SELECT id, holder, epoch, beat, must_stop FROM runs WHERE state = 'running'"
     ).fetchall()
@@ -212,9 +222,10 @@ def survey_claims(connection: TableConnection, holder: str) -> ClaimSurvey:
 
 
 def take_over(connection: TableConnection, seen: ClaimedRun, now: float, *, max_crashes: int | None) -> bool:
-    """Queue the run of a worker that died or stopped renewing its claim. With `max_crashes`, the worker was killed
-    while it had the run; a run that is killed too often is parked. Return False if the worker has renewed the run
-    since.
+    """Queue the run of a worker that died or stopped renewing its claim.
+
+    With `max_crashes`, the worker was killed while it had the run, and a run that is killed too often is parked. Return
+    False if the worker has renewed the claim since.
     """
     row = connection.execute(
         "SELECT 1 FROM runs WHERE id = ? AND holder = ? AND epoch = ? AND beat = ? AND state = 'running'",

@@ -5,11 +5,14 @@ from typing import Final
 from hermes_acp.runs.tables.table_connection import TableConnection
 
 KEPT_OF_EACH_SCHEDULE: Final = 50
-"""How much of a schedule's history stays, however old it is."""
+"""Number of entries of a schedule's history that are kept, however old they are."""
 
 
 def prune(connection: TableConnection, before: float) -> int:
-    """Remove runs that ended before a time with their messages and changes, and old history; return how many runs."""
+    """Remove old history, and runs that ended before a time, with their messages and changes.
+
+    Return the number of runs.
+    """
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS old_runs (id TEXT PRIMARY KEY)")
     connection.execute("DELETE FROM old_runs")
     connection.execute(

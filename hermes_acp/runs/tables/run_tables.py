@@ -23,7 +23,7 @@ KEPT_CHANGES: Final = 100_000
 
 
 def insert_run(connection: TableConnection, order: RunOrder, now: float) -> bool:
-    """Add a run; return False if one with its ID exists."""
+    """Add a run. Return False if one with its ID exists."""
     done = connection.execute(
         """INSERT INTO runs
                (id, chain, session_id, origin, spec, state, priority, not_before, created_at, updated_at, place)
@@ -42,7 +42,7 @@ def insert_run(connection: TableConnection, order: RunOrder, now: float) -> bool
 def note_change(
     connection: TableConnection, run_id: str, state: RunState, now: float, sentence: str = ""
 ) -> None:
-    """Append a change; only the newest are kept."""
+    """Append a change. Only the newest are kept."""
     added = connection.execute(
         "INSERT INTO changes (run_id, state, at, sentence) VALUES (?, ?, ?, ?) RETURNING cursor",
         (run_id, state, now, sentence),
@@ -105,7 +105,7 @@ def select_messages(connection: TableConnection, run_id: str) -> tuple[RunMessag
 
 
 def view_of(row: Sequence[str | int | float]) -> RunView:
-    """Return the run of a row with `COLUMNS`."""
+    """Convert a row with `COLUMNS` to a run."""
     named: dict[str, Any] = dict(zip(COLUMNS.split(", "), row, strict=True))
     named["order"] = msgspec.json.decode(named.pop("spec"))
     named["waits_for"] = msgspec.json.decode(named["waits_for"])

@@ -34,7 +34,7 @@ def select_schedules(connection: TableConnection, schedule_id: str = "") -> list
 
 
 def insert_schedule(connection: TableConnection, schedule: Schedule, next_at: float, now: float) -> bool:
-    """Add a schedule; return False if its ID is taken."""
+    """Add a schedule. Return False if its ID is taken."""
     done = connection.execute(
         "INSERT INTO schedules (id, spec, next_at, decided_until) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (schedule.id, msgspec.json.encode(schedule).decode(), next_at, now),
@@ -69,7 +69,7 @@ def store_decisions(
 def append_occurrence(
     connection: TableConnection, schedule_id: str, decision: Decision, now: float, run_id: str
 ) -> None:
-    """Append to a schedule's history; only the newest are kept."""
+    """Append to a schedule's history. Only the newest entries are kept."""
     connection.execute(
         """INSERT INTO occurrences (schedule_id, due_at, fate, decided_at, run_id, count, until)
            VALUES (?, ?, ?, ?, ?, ?, ?)""",
@@ -127,7 +127,7 @@ def start_due(connection: TableConnection, now: float) -> bool:
 
 
 def start_run(connection: TableConnection, schedule: Schedule, at: float, now: float) -> str:
-    """Add the run of a due time; its ID follows from the time, so it can be started only once."""
+    """Add the run of a due time. Its ID is derived from the time, so it can be started only once."""
     run_id, template = f"{schedule.id}-{int(at)}", schedule.template
     origin = origin_of(schedule.id)
     order = RunOrder(
@@ -148,7 +148,7 @@ def start_run(connection: TableConnection, schedule: Schedule, at: float, now: f
 
 
 def stop_runs(connection: TableConnection, run_ids: list[str], now: float) -> None:
-    """Stop runs; those being driven end as soon as their worker is notified."""
+    """Stop runs. Those being driven end as soon as their worker is notified."""
     for run_id in run_ids:
         (state,) = connection.execute("SELECT state FROM runs WHERE id = ?", (run_id,)).fetchone()
         if state == "running":

@@ -1,4 +1,4 @@
-"""The runs of a home folder, in any database and with any kind of workers."""
+"""The runs of a home folder, in any database and with any workers."""
 
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -38,7 +38,7 @@ RUN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
 class Changes(Protocol):
-    """Waits for changes of runs while somebody watches."""
+    """Waits for changes of runs."""
 
     async def wait(self) -> None:
         """Wait until there may be changes since the last call."""
@@ -57,15 +57,15 @@ class Workforce(Protocol):
         ...
 
     async def has_worker(self, place: str) -> bool:
-        """Return whether a process is there that drives the runs of a place."""
+        """Return whether a running process drives the runs of a place."""
         ...
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive runs as they become due, until it is cancelled or has drained."""
+        """Drive due runs until cancelled or drained."""
         ...
 
     async def aclose(self) -> None:
-        """Release its resources."""
+        """Release resources."""
         ...
 
 
@@ -73,7 +73,7 @@ class StoredRuns:
     """The runs of one home folder in a database, driven by a workforce; implements `Engine`."""
 
     def __init__(self, database: TableDatabase, clock: Clock, workforce: Workforce, prompts: Prompts) -> None:
-        """Prepare without opening anything."""
+        """Open nothing yet."""
         self.prompts = prompts
         self._database = database
         self._clock = clock
@@ -81,7 +81,7 @@ class StoredRuns:
         self.schedules = StoredSchedules(database, clock, workforce.announce)
 
     async def start(self, order: RunOrder) -> RunView:
-        """Add a run; if one with this ID exists, return that one unchanged. Raises BadRequest, StorageError."""
+        """Add a run. If one with this ID exists, return it unchanged. Raises BadRequest, StorageError."""
         if not RUN_ID.fullmatch(order.id):
             raise BadRequest(
                 f"{order.id!r} is not a valid run ID.", hint="Use letters, digits, -, _, . and :."
@@ -103,7 +103,7 @@ class StoredRuns:
         def store(connection: TableConnection, run: RunView) -> None:
             if message.call_id not in run.waits_for:
                 raise BadRequest(
-                    f"Run {run_id!r} does not wait for an answer about {message.call_id!r}.",
+                    f"Run {run_id!r} is not waiting for an answer about {message.call_id!r}.",
                     hint=f"It is {run.state.replace('_', ' ')}.",
                 )
             insert_message(connection, run_id, message)
@@ -112,11 +112,11 @@ class StoredRuns:
         return await self._change(run_id, store)
 
     async def stop(self, run_id: str) -> RunView:
-        """Stop a run; if it is being driven, it ends as soon as its worker is notified. Raises BadRequest."""
+        """Stop a run. A run that is being driven ends as soon as its worker is notified. Raises BadRequest."""
 
         def end(connection: TableConnection, run: RunView) -> None:
             if run.state in ENDED:
-                raise BadRequest(f"Run {run_id!r} has ended already: it is {run.state}.")
+                raise BadRequest(f"Run {run_id!r} has already ended: it is {run.state}.")
             if run.state == "running":
                 connection.execute("UPDATE runs SET must_stop = 1 WHERE id = ?", (run_id,))
                 return
@@ -144,7 +144,7 @@ class StoredRuns:
         return await self._change(run_id, again)
 
     async def show(self, run_id: str) -> RunView | None:
-        """Return a run, or None if there is none with this ID."""
+        """Return a run, or None if its ID is unknown."""
         return await self._database.read(lambda connection: select_run(connection, run_id))
 
     async def list(self, which: RunFilter) -> Sequence[RunView]:
@@ -170,15 +170,15 @@ class StoredRuns:
             await changes.wait()
 
     async def prune(self, before: float) -> int:
-        """Delete runs that ended before a time, and the history of due times before it; return how many runs."""
+        """Delete runs that ended before a time, and the history of due times before it. Return the number of runs."""
         return await self._database.write(lambda connection: prune(connection, before))
 
     async def has_worker(self, place: str = "") -> bool:
-        """Return whether a process is there that drives the runs of a place."""
+        """Return whether a running process drives the runs of a place."""
         return await self._workforce.has_worker(place)
 
     async def work(self, driver: Driver, scope: WorkScope) -> None:
-        """Drive runs as they become due, until it is cancelled or has drained."""
+        """Drive due runs until cancelled or drained."""
         await self._workforce.work(driver, scope)
 
     async def aclose(self) -> None:
@@ -206,7 +206,7 @@ def _known(connection: TableConnection, run_id: str) -> RunView:
 
 
 def _queue(connection: TableConnection, run_id: str, now: float) -> None:
-    """Queue a failed, parked or suspended run; its crash count is reset."""
+    """Queue a failed, parked or suspended run and reset its crash count."""
     connection.execute(
         """UPDATE runs SET state = 'queued', waits_for = '[]', sentence = '', failure = '', crashes = 0, busy = 0,
            not_before = 0, updated_at = ? WHERE id = ?""",

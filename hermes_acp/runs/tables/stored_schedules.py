@@ -8,7 +8,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.run_ports import RunView
 from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.ports.schedule_ports import Occurrence, Schedule, ScheduleView
-from hermes_acp.runs.schedule_decisions import Decision, pass_over
+from hermes_acp.runs.schedule_decisions import Decision, skip_due_times
 from hermes_acp.runs.schedule_times import check_timing, next_due
 from hermes_acp.runs.tables.run_tables import select_run
 from hermes_acp.runs.tables.schedule_tables import (
@@ -27,7 +27,7 @@ SCHEDULE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 class StoredSchedules:
-    """Changes and lists schedules; workers start their runs."""
+    """Changes and lists schedules. Workers start their runs."""
 
     def __init__(
         self, database: TableDatabase, clock: Clock, announce: Callable[[], Awaitable[None]]
@@ -57,7 +57,7 @@ class StoredSchedules:
         return await self._write(insert)
 
     async def pause(self, schedule_id: str) -> ScheduleView:
-        """Start no more runs until it is resumed. Raises BadRequest."""
+        """Pause a schedule, so that it starts no runs until it is resumed. Raises BadRequest."""
 
         def pause(connection: TableConnection) -> ScheduleView:
             _known(connection, schedule_id)
@@ -67,12 +67,12 @@ class StoredSchedules:
         return await self._write(pause)
 
     async def resume(self, schedule_id: str) -> ScheduleView:
-        """Start runs again from now on; due times during the pause are recorded in the history. Raises BadRequest."""
+        """Start runs again from now on. Due times during the pause are recorded in the history. Raises BadRequest."""
 
         def resume(connection: TableConnection) -> ScheduleView:
             view, now = _known(connection, schedule_id), self._clock.now()
             if view.is_paused:
-                passed = pass_over(view.schedule, decided_until(connection, schedule_id), now)
+                passed = skip_due_times(view.schedule, decided_until(connection, schedule_id), now)
                 store_decisions(connection, view.schedule, passed, now)
                 connection.execute("UPDATE schedules SET is_paused = 0 WHERE id = ?", (schedule_id,))
             return _known(connection, schedule_id)
@@ -80,7 +80,7 @@ class StoredSchedules:
         return await self._write(resume)
 
     async def remove(self, schedule_id: str) -> None:
-        """Remove a schedule with its history; its runs stay. Raises BadRequest."""
+        """Remove a schedule with its history. Its runs stay. Raises BadRequest."""
 
         def remove(connection: TableConnection) -> None:
             _known(connection, schedule_id)

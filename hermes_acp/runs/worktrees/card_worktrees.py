@@ -1,6 +1,7 @@
-"""The worktrees of cards: create them, find them again after a crash, and remove them, keeping their work on a
-branch. Repeatable at every point: the record is written before anything is created, and a lock that git inherits
-keeps others out until a git that outlived its process has ended.
+"""The worktrees of cards: create them, find them again after a crash, and remove them, keeping their work on a branch.
+
+Every operation can be repeated after an interruption: the record is written before anything is created, and git
+inherits a lock, so a git process that outlives its parent still keeps others out.
 """
 
 import os
@@ -33,7 +34,7 @@ BRANCH: Final = "hermes-acp/{board}-{card}-{token}"
 NO_FOLDER: Final = "There is no folder {folder} on this machine."
 UNFINISHED: Final = "Keep unfinished work on card {card} of {board}"
 CarryTrust = Callable[[str, str], None]
-"""Takes what the user trusts in one folder over to another; an empty first folder means to forget it."""
+"""Copies what the user trusts in one folder to another. An empty first folder means to remove that trust."""
 
 
 class CardWorktrees:
@@ -46,16 +47,16 @@ class CardWorktrees:
         variables: Mapping[str, str],
         carry_trust: CarryTrust,
     ) -> None:
-        """Prepare; new worktrees are created in the folder that `folder` returns."""
+        """Create nothing yet. New worktrees are created in the folder that `folder` returns."""
         self.records = WorktreeRecords(home)
         self._folder = folder
         self._variables = variables
         self._carry_trust = carry_trust
 
     async def open(self, board: str, card_id: str, folder: str) -> CardWorktree:
-        """Return a card's worktree, created if it does not exist; the folder itself outside repositories.
+        """Return a card's worktree, creating it if necessary.
 
-        Raises WorkspaceError, StorageError.
+        Outside a repository, return the folder itself. Raises WorkspaceError, StorageError.
         """
         async with self.records.lock_card(board, card_id) as lock:
             return await run_sync(self._open, board, card_id, folder, lock)
@@ -107,7 +108,7 @@ class CardWorktrees:
     def _planned(
         self, board: str, card_id: str, folder: str, copy: WorkingCopy, start: tuple[str, str]
     ) -> WorktreeRecord:
-        """Return the record of a new worktree, which starts at a commit of a branch."""
+        """Return the record of a new worktree that starts at a commit of a branch."""
         source, token = os.path.realpath(folder), os.urandom(3).hex()
         path = str(self._folder() / f"{os.path.basename(copy.top)}-{board}-{card_id}-{token}")
         inside = os.path.normpath(os.path.join(path, os.path.relpath(source, copy.top)))

@@ -17,7 +17,9 @@ from hermes_acp.storage.private_files import private_folder, storage_error, writ
 
 LOCK_INTERVAL_S: Final = 0.05
 Stage = Literal["creating", "ready", "rebasing", "checking", "returning", "merged", "kept"]
-"""`rebasing`, `checking` and `returning` are steps of a merge; `kept` has a branch and no worktree any more."""
+"""`rebasing`, `checking` and `returning` are steps of a merge. In `kept`, there is a branch but no longer a
+worktree.
+"""
 
 
 class WorktreeRecord(Struct, frozen=True, omit_defaults=True):
@@ -44,7 +46,7 @@ class WorktreeRecords:
     """The record files of one home folder, and their locks."""
 
     def __init__(self, home: Path) -> None:
-        """Prepare without creating anything."""
+        """Create nothing yet."""
         self._folder = home / "worktrees"
 
     def read(self, board: str, card_id: str) -> WorktreeRecord | None:
@@ -77,13 +79,22 @@ class WorktreeRecords:
 
     @asynccontextmanager
     async def lock_card(self, board: str, card_id: str) -> AsyncGenerator[int]:
-        """Wait until no other process works on a card's worktree; yield the lock's descriptor."""
-        async with _lock(self._path(board, card_id).with_suffix(".lock")) as descriptor:
-            yield descriptor
+        """Wait until no other process works on a card's worktree; yield the lock's descriptor.
+
+        The lock's file is removed with the card's record, unless a git that outlives its process still holds it.
+        """
+        record = self._path(board, card_id)
+        path = record.with_suffix(".lock")
+        try:
+            async with _lock(path) as descriptor:
+                yield descriptor
+        finally:
+            if not record.exists():
+                _remove_free(path)
 
     @asynccontextmanager
     async def lock_repository(self, common_dir: str) -> AsyncGenerator[int]:
-        """Wait until no other process merges into a repository; yield the lock's descriptor."""
+        """Wait until no other process merges into a repository, and yield the lock's descriptor."""
         name = sha256(os.fsencode(common_dir)).hexdigest()[:32]
         async with _lock(self._folder / "repositories" / f"{name}.lock") as descriptor:
             yield descriptor
@@ -94,19 +105,58 @@ class WorktreeRecords:
 
 @asynccontextmanager
 async def _lock(path: Path) -> AsyncGenerator[int]:
-    """Hold a lock; processes that inherit its descriptor hold it too. Raises StorageError."""
+    """Hold a lock. Processes that inherit its descriptor hold it too. Raises StorageError."""
     private_folder(path.parent)
+    descriptor = await _locked(path)
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise storage_error("open the lock", path, error) from error
-    try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                await anyio.sleep(LOCK_INTERVAL_S)
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+async def _locked(path: Path) -> int:
+    """Return the locked descriptor of a file that still has this path: it may be removed meanwhile."""
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise storage_error("open the lock", path, error) from error
+        try:
+            while not _try_lock(descriptor):
+                await anyio.sleep(LOCK_INTERVAL_S)
+            if _is_at(descriptor, path):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _remove_free(path: Path) -> None:
+    """Remove a lock's file unless anybody holds it. Whoever waits for it finds out and opens a new one."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        if _try_lock(descriptor) and _is_at(descriptor, path):
+            with suppress(OSError):
+                path.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Return whether an open file is the one at a path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False

@@ -1,1 +1,1 @@
-"""What happened in a home: derived from records, histories and logs."""
+"""The activity in a home, derived from records, histories and logs."""

@@ -30,7 +30,7 @@ MAX_LINE_BYTES: Final = 64 * 1024
 
 
 class LogFilter(Struct, frozen=True):
-    """Which entries are wanted: of some kinds (all without any), of one session and its child agents, in a time."""
+    """A filter for entries: by kind (empty means all), by session including its child agents, and by time."""
 
     kinds: tuple[str, ...] = ()
     session: str = ""
@@ -38,7 +38,7 @@ class LogFilter(Struct, frozen=True):
     until: float | None = None
 
     def takes(self, entry: LogEntry) -> bool:
-        """Return whether an entry is wanted."""
+        """Return whether an entry passes the filter."""
         if self.kinds and entry.kind not in self.kinds:
             return False
         if self.session and entry.session.partition(".")[0] != self.session.partition(".")[0]:
@@ -54,7 +54,7 @@ class HomeLog:
         self._home = home
         self._clean = clean
         self.damaged = 0
-        """How many lines and files could not be read so far."""
+        """Number of lines and files that could not be read so far."""
 
     def newest(self, wanted: LogFilter, limit: int) -> list[LogEntry]:
         """Return the newest entries, oldest first. Only as many records are read as that needs."""
@@ -74,7 +74,7 @@ class HomeLog:
             for changed_at, path in self.records(wanted.session):
                 is_full = len(heap) >= limit and heap[0][0] > changed_at
                 if is_full or changed_at < wanted.since:
-                    break  # what is left was last written before that
+                    break  # the remaining records were last written before that
                 add(self.entries_of(path))
         return [entry for _, _, entry in sorted(heap)]
 

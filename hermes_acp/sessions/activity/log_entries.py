@@ -73,9 +73,9 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class LogEntry(Struct, frozen=True, omit_defaults=True):
-    """What happened: when it ended (seconds since the epoch), of which kind, what it was, and how long it took.
+    """An activity: when it ended (seconds since the epoch), its kind, a description, and how long it took.
 
-    `who` is `agent`, `user`, `program` or the name of a client; `outcome` is empty where there is none.
+    `who` is `agent`, `user`, `program` or the name of a client. `outcome` may be empty.
     """
 
     at: float
@@ -118,7 +118,7 @@ def _entry_of(span: FinishedSpan, session_id: str, answered_by: str, recorded_at
     if kind in ("turn", "run"):
         what = kind
     facts = {short: about[name] for name, short in FACTS.items() if name in about}
-    at = min(recorded_at, span.end_ns // NS_IN_MS / 1000)  # the order is that of the record
+    at = min(recorded_at, span.end_ns // NS_IN_MS / 1000)  # keep the order of the record
     took_s = round(span.duration_s, 6) if span.is_measured else None
     return LogEntry(at, kind, what, session_id, who, outcome, took_s, facts)
 

@@ -109,7 +109,7 @@ class _AbsenceAudience:
         self._report("input_required", call_id, sentence)
 
     async def drained(self) -> None:
-        """Return at once: nothing is shown to anybody here."""
+        """Return at once: this audience shows nothing."""
 
     def _report(self, kind: NotificationKind, about: str, sentence: str) -> None:
         session = self._find(self._session_id)

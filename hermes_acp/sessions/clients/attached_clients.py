@@ -60,7 +60,7 @@ class AttachedClients:
         self.arriving = 0
         """Clients that are being shown the past, and are attached next."""
         self.standing: tuple[Event, ...] = ()
-        """What every client is shown after it was attached, although it is in no record."""
+        """Events that every client is shown after attaching, although no record contains them."""
         self._ledger = ledger
         self._clients: tuple[AttachedClient, ...] = ()
         self._questions: dict[OpenQuestion[Any], str] = {}

@@ -1,4 +1,4 @@
-"""Detach clients from sessions: turns continue, and sessions that nobody needs any more are closed."""
+"""Detach clients from sessions: turns continue, and sessions that are no longer needed are closed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,8 +18,8 @@ class Departures:
         """Called with the ID of a session whose last client has left; never blocks or raises."""
 
     async def release(self, session: Session, connection: object) -> None:
-        """Close a session for one of its clients: stop the running turn, unless others are attached or it is an
-        observer.
+        """Close a session for one of its clients: stop the running turn, unless others are attached or the client is
+        an observer.
         """
         client = session.clients.find(connection)
         if len(session.clients) > 1 or (client and client.role == "observer"):
@@ -28,7 +28,7 @@ class Departures:
             await self._sessions.close(session.id)
 
     async def leave(self, connection: object, session_id: str | None = None) -> None:
-        """Detach a client from one session, or from all; close those that nobody needs any more.
+        """Detach a client from one session, or from all; close those that are no longer needed.
 
         Running turns continue without clients, unless the user wants them stopped.
         """

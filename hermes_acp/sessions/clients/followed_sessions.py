@@ -1,4 +1,4 @@
-"""Sessions that run on another machine; their clients on this machine see what happens there."""
+"""Sessions that run on another machine and are followed by clients on this one."""
 
 from contextlib import aclosing
 from functools import partial
@@ -27,7 +27,7 @@ class FollowedSessions:
     """Follows sessions for one process, each in its own task."""
 
     def __init__(self, store: SessionStore, start: StartTask) -> None:
-        """Take the store; `start` runs work in the background."""
+        """Keep the store; `start` runs work in the background."""
         self._store = store
         self._start = start
         self._followed: dict[str, _Following] = {}
@@ -37,7 +37,7 @@ class FollowedSessions:
         return session_id in self._followed
 
     def follow(self, session: Session) -> None:
-        """Show a session's clients what the holder of its record adds, until that ends."""
+        """Show a session's clients what its holder appends to the record, until the holder releases it."""
         following = _Following(anyio.CancelScope(), anyio.Event())
         self._followed[session.id] = following
         self._start(partial(self._run, session, following))

@@ -36,7 +36,7 @@ class OpenQuestion(Generic[T]):
     ) -> None:
         """Prepare a question that `put` asks at one gate; `decides` distinguishes a decision from a missing answer."""
         self.words = words
-        """What is asked, in one line."""
+        """The question in one line."""
         self._tasks = tasks
         self._put = put
         self._decides = decides

@@ -26,9 +26,9 @@ class TurnTasks:
         departures: Departures,
         on_bug: Callable[[BaseException, str], None],
     ) -> None:
-        """Prepare; `start` runs work in the background, `on_bug` receives an exception that nobody waits for."""
+        """`start` runs work in the background, `on_bug` receives an exception that nobody waits for."""
         self.unfinished: UnfinishedTurns | None = None
-        """Where a resident process notes the turns that the next one is to continue."""
+        """The file in which a resident process records the turns that the next one must continue."""
         self._start = start
         self._departures = departures
         self._on_bug = on_bug
@@ -62,7 +62,7 @@ class TurnTasks:
         """Continue a suspended turn: the session's clients are asked its question again."""
 
         async def go_on() -> None:
-            with suppress(BadRequest):  # another client was faster, with a prompt
+            with suppress(BadRequest):  # another client sent a prompt first
                 await session.go_on(session.clients)
 
         if session.record.waits_for_client and not session.has_work:

@@ -9,7 +9,7 @@ import msgspec
 from hermes_acp.storage.private_files import write_private_text
 
 MAX_STARTS = 3
-"""How often a turn is started before it is left to its user: it may be what ends the process."""
+"""How often a turn is restarted before it is left to its user, because it may be what crashes the process."""
 
 
 class UnfinishedTurns:
@@ -37,12 +37,12 @@ class UnfinishedTurns:
         self._starts[session_id] = 0
 
     async def begin(self, session_id: str) -> None:
-        """Note that a turn starts. Raises StorageError."""
+        """Record that a turn starts. Raises StorageError."""
         self._starts[session_id] = self._starts.get(session_id, 0) + 1
         await self._write()
 
     async def end(self, session_id: str) -> None:
-        """Note that a turn has ended. Raises StorageError."""
+        """Record that a turn has ended. Raises StorageError."""
         if self._starts.pop(session_id, None):
             await self._write()
 

@@ -30,7 +30,7 @@ USAGE: Final = """\
 - `/board CARD`: show a card
 - `/board add TITLE`: add a card for this folder; `/board ready CARD` starts work on it
 - `/board comment CARD TEXT`
-- `/board approve CARD`, `/board back CARD WHAT IS TO BE CHANGED`: review a result
+- `/board approve CARD`, `/board back CARD WHAT TO CHANGE`: review a result
 - `/board follow [BOARD]`, `/board unfollow`: show a board as this session's plan
 - `/take CARD`: work on a card here; `/answer CARD …` and `/park CARD …`"""
 EMPTY: Final = "No cards. `/board add TITLE` adds one."
@@ -77,7 +77,7 @@ async def _follow(boards: Boards, turn: "Turn", board: str) -> str:
     if board:
         await boards.overview(board)
     turn.emit(OptionsChanged(structs.replace(turn.record.options, board=board)))
-    return f"The plan shows the board {board!r}." if board else "The plan shows no board any more."
+    return f"The plan shows the board {board!r}." if board else "The plan no longer shows a board."
 
 
 async def _listed(boards: Boards, board: str) -> str:

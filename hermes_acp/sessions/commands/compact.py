@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Have the model summarise the conversation; `words` say what the summary must keep."""
+    """Let the model summarise the conversation. `words` say what the summary must keep."""
     from hermes_acp.agent.compaction.history_compaction import compact, to_markdown
 
     return to_markdown(await compact(turn, "asked", words), turn.record.messages)

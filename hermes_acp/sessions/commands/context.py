@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from hermes_acp.core.denied_paths import DeniedPath
 
 FAR_CONTEXT: Final = (
-    "The files of this session are on the backend {backend}: no context file is in force. Instructions for agents that "
-    "lie there, such as AGENTS.md, are read by the agent when it needs them; those of the folder here do not count."
+    "The files of this session are on the backend {backend}, so no context files are loaded. The agent reads "
+    "instructions there, such as AGENTS.md, when it needs them; those in the folder on this machine are not used."
 )
 
 

@@ -19,7 +19,7 @@ TASK: Final = (
 
 
 async def act(services: CommandServices, turn: "Turn", words: str) -> "Ending":
-    """Ask the model; its edits need approval like any other."""
+    """Ask the model, whose edits need approval like any others."""
     from hermes_acp.agent.loop.turn_loop import run_turn
 
     turn.emit(NoteAdded(TASK))

@@ -41,12 +41,12 @@ async def run(services: CommandServices, turn: "Turn", words: str) -> str:
         return f"Your standing answers here (`/permissions revoke NUMBER`, or `all`):\n\n{listed}"
     chosen = _chosen(answers, named)
     if not chosen:
-        return f"Which answers? Give numbers from 1 to {len(answers)}, or `all`."
+        return f"Which answers? Pass numbers from 1 to {len(answers)}, or `all`."
     if lasting := [each.grant for each in chosen if each.is_lasting]:
         await run_sync(_forget, services, place, lasting)
     turn.emit(GrantsRevoked(tuple(each.grant for each in chosen)))
     listed = "\n".join(f"- {each.line}" for each in chosen)
-    return f"You are asked again about:\n\n{listed}"
+    return f"You will be asked again about:\n\n{listed}"
 
 
 def _answers(own: Sequence[Grant], lasting: Sequence[Grant]) -> list[_Answer]:
@@ -76,5 +76,5 @@ def _forget(services: CommandServices, place: str, grants: Sequence[Grant]) -> N
 
 
 COMMAND = PromptCommand(
-    "Show your standing answers here, and take them back", "revoke NUMBER, or revoke all", run
+    "Show your standing answers here, and revoke them", "revoke NUMBER, or revoke all", run
 )

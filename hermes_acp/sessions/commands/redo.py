@@ -13,4 +13,4 @@ async def run(services: CommandServices, turn: "Turn", words: str) -> str:
     return await services.checkpoint_service.undoing(turn.record.session_id, turn.emit).redo(words)
 
 
-COMMAND = PromptCommand("Undo the last undo", "force, to overwrite files that were changed since", run)
+COMMAND = PromptCommand("Undo the last undo", "force, to overwrite files that were changed since then", run)

@@ -13,14 +13,14 @@ async def run(services: CommandServices, turn: "Turn", words: str) -> str:
     workspace_trust, place = services.workspace_trust, turn.record.cwd
     if words.strip().lower() in ("no", "revoke"):
         workspace_trust.revoke(place)
-        return "Nothing in this folder is trusted any more."
+        return "Nothing in this folder is trusted any longer."
     items = workspace_trust.items(place)
     if not items:
         return "This folder contains nothing that needs your trust."
     untrusted = [item for item in items if not workspace_trust.is_trusted(place, item)]
     if not untrusted:
         listed = "\n".join(f"- {item.kind.replace('_', ' ')} {item.name}: {item.about}" for item in items)
-        return f"Trusted here, until it changes (`/trust no` ends that):\n{listed}"
+        return f"Trusted here until it changes (`/trust no` revokes it):\n{listed}"
     return await workspace_trust.ask(turn.ledger, turn.gate, place, untrusted)
 
 

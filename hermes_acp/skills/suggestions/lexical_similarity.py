@@ -46,7 +46,7 @@ class SkillSimilarityMeasure(Protocol):
 
 
 class LexicalSimilarity:
-    """Compares names and descriptions by letter groups."""
+    """Compares names and descriptions by character n-grams."""
 
     async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
         """Compare all pairs, in a worker thread."""
@@ -68,7 +68,7 @@ def _share(degree: float) -> str:
 
 
 def lexical_similarities(text: str, others: Sequence[str]) -> Sequence[float]:
-    """Return the share of letter groups in common with each of the others; rare groups count more."""
+    """Return the share of n-grams in common with each of the others. Rare n-grams count more."""
     first, *rest = _vectors([text, *others])
     return [sum(weight * vector.get(group, 0.0) for group, weight in first.items()) for vector in rest]
 
@@ -100,7 +100,7 @@ def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
 
 
 def _bag(text: str) -> Counter[str]:
-    """Count the words and the letter groups in them, so that word endings have little weight."""
+    """Count the words and the n-grams in them, so that word endings have little weight."""
     groups: Counter[str] = Counter()
     for word in WORD.findall(text.casefold()):
         if STOP_WORDS.fullmatch(word):

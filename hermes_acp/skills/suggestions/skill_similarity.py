@@ -18,7 +18,12 @@ from hermes_acp.core.ports.embedding_ports import cosine_similarity
 from hermes_acp.skills.skill_collection import Skill
 from hermes_acp.skills.suggestions.lexical_similarity import MAX_SIMILAR, LexicalSimilarity, SimilarSkills
 from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, MIN_DEVIATION, MIN_GENERIC_PROMPTS
-from hermes_acp.skills.suggestions.skill_vectors import GENERIC_PROMPT_SOURCE, description_text, index_skills
+from hermes_acp.skills.suggestions.skill_vectors import (
+    DESCRIPTION,
+    GENERIC_PROMPT_SOURCE,
+    description_text,
+    index_skills,
+)
 from hermes_acp.storage.search.semantic_index import SemanticIndex
 
 DUPLICATE_THRESHOLD: Final = 4.8
@@ -39,17 +44,19 @@ class SimilarityMeasure:
             self._usual[key] = fmean(usual), max(pstdev(usual), MIN_DEVIATION)
 
     def similarity(self, one: str, other: str) -> float:
-        """Return how many standard deviations nearer than usual two skills are, in the direction with fewer."""
+        """Return how many standard deviations nearer than usual two skills are, in the direction with the lower
+        value.
+        """
         shared = cosine_similarity(self._vectors[one], self._vectors[other])
         return min((shared - mean) / deviation for mean, deviation in (self._usual[one], self._usual[other]))
 
     def surprise(self, vector: "array[float]", key: str) -> float:
-        """Return by how many standard deviations a skill is nearer to a text than to everyday prompts."""
+        """Return how many standard deviations nearer a skill is to a text than to everyday prompts."""
         mean, deviation = self._usual[key]
         return (cosine_similarity(vector, self._vectors[key]) - mean) / deviation
 
     def pairs(self) -> list[tuple[float, str, str]]:
-        """Return all pairs with the same meaning, nearest first."""
+        """Return all pairs with nearly the same meaning, nearest first."""
         near = ((self.similarity(one, other), one, other) for one, other in combinations(self._vectors, 2))
         return sorted((each for each in near if each[0] >= DUPLICATE_THRESHOLD), reverse=True)
 
@@ -90,7 +97,7 @@ class SkillSimilarity:
         return _merge_pairs(by_letters, [SimilarSkills(name, other, IN_MEANING) for other in near])
 
     async def about(self, words: str, skills: Sequence[Skill]) -> Sequence[Skill]:
-        """Return the skills about some words, nearest first; none if no model is available."""
+        """Return the skills related to some words, nearest first, or none if no model is available."""
         meaning, measure = self._meaning(), await self._measure(skills)
         if meaning is None or measure is None:
             return ()
@@ -108,7 +115,7 @@ class SkillSimilarity:
     async def _measure(
         self, skills: Sequence[Skill], more: Mapping[str, str] | None = None
     ) -> SimilarityMeasure | None:
-        """Build the measure for some skills and `more` texts; None if no model answers in time."""
+        """Build the measure for some skills and `more` texts, or return None if no model answers in time."""
         meaning = self._meaning()
         if meaning is None or not skills:
             return None
@@ -117,7 +124,7 @@ class SkillSimilarity:
                 await index_skills(meaning.indexer, skills)
                 kept = await meaning.vectors.vectors("skill", [skill.folder for skill in skills])
                 generic_prompts = (await meaning.vectors.vectors("anchor")).get(GENERIC_PROMPT_SOURCE, [])
-                vectors = {folder: each[0] for folder, each in kept.items() if each}
+                vectors = {folder: each[DESCRIPTION] for folder, each in kept.items() if each}
                 texts = dict(more or {})
                 if texts:
                     made = await meaning.embedder.embed(list(texts.values()), "passage")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from threading import Event
-from typing import Final
 
 from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord
@@ -12,15 +11,13 @@ from hermes_acp.storage.checkpoints.gc_refs import GcRefs
 from hermes_acp.storage.checkpoints.shadow_git import find_git
 from hermes_acp.storage.storage_checks import CheckResult
 
-WITHOUT: Final = "Turns cannot be undone."
-
 
 def check_checkpoints(setup: StoreSetup) -> Iterator[CheckResult]:
-    """Run all checks; blocks."""
+    """Run all checks. Blocks."""
     try:
         find_git(setup.variables, ())
     except CheckpointError as error:
-        yield CheckResult("note", error.message, WITHOUT)
+        yield CheckResult("note", error.message, error.hint)
         return
     notes = CheckpointStore(setup, Event(), {}).checkpoint_index.all()
     lost = [note for note in notes if not _is_whole(setup, note)]
@@ -33,16 +30,16 @@ def check_checkpoints(setup: StoreSetup) -> Iterator[CheckResult]:
         yield CheckResult("fine", f"{len(notes)} checkpoints can be undone.")
     if torn:
         yield CheckResult(
-            "note", f"{torn} checkpoints are of turns that did not end.", "`/undo force` undoes them."
+            "note", f"{torn} checkpoints belong to turns that did not end.", "`/undo force` undoes them."
         )
-    if taken_bytes := size_bytes(setup.shelf, Event()):
+    if taken_bytes := size_bytes(setup.shadows_folder, Event()):
         yield CheckResult("fine", f"Checkpoints take {taken_bytes / 1e6:,.1f} MB.")
 
 
 def _is_whole(setup: StoreSetup, note: CheckpointRecord) -> bool:
     """Return whether the trees of a checkpoint are still referenced in existing shadows."""
     for place in note.places:
-        gc_refs = GcRefs(setup.shelf / place.shadow)
+        gc_refs = GcRefs(setup.shadows_folder / place.shadow)
         if not gc_refs.has_ref(note.id, "before") or (place.after and not gc_refs.has_ref(note.id, "after")):
             return False
     return True

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.checkpoints.atomic_write import write_atomically
-from hermes_acp.storage.checkpoints.git_trees import State, parents_of
+from hermes_acp.storage.checkpoints.git_trees import FileState, parents_of
 from hermes_acp.storage.private_files import private_folder, storage_error
 
 SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
@@ -26,9 +26,9 @@ SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 class FolderSnapshot(Struct):
     """A folder in a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
 
-    `modes_before` are the unusual permission bits of the changed files; `folders_before` and `folders_after`, those
-    of folders. If only some files were to change, `files_before` are their states, all their permission bits are in
-    `modes_before`, and nothing else here says anything about other files. It is None for the state of the whole folder.
+    `modes_before` are the unusual permission bits of the changed files; `folders_before` and `folders_after`, those of
+    folders. `files_before` is None if the whole folder was stored. If only some files were to change, it has their
+    states, `modes_before` has all their permission bits, and the other fields say nothing about other files.
     """
 
     root: str
@@ -42,11 +42,11 @@ class FolderSnapshot(Struct):
     modes_before: tuple[tuple[bytes, int], ...] = ()
     folders_before: tuple[tuple[bytes, int], ...] = ()
     folders_after: tuple[tuple[bytes, int], ...] = ()
-    files_before: tuple[tuple[bytes, State | None], ...] | None = None
+    files_before: tuple[tuple[bytes, FileState | None], ...] | None = None
 
     @property
     def folders(self) -> frozenset[bytes] | None:
-        """The folders it says something about, or None for all of them."""
+        """The folders that the snapshot covers, or None for all of them."""
         if self.files_before is None:
             return None
         above = frozenset(folder for path, _ in self.files_before for folder in parents_of(path))
@@ -75,7 +75,7 @@ class CheckpointRecord(Struct):
 
     @property
     def is_torn(self) -> bool:
-        """Whether the state after it is missing."""
+        """Whether the state after the change is missing."""
         return any(not place.after for place in self.places)
 
 
@@ -115,7 +115,7 @@ class CheckpointIndex:
         return list(_read(self._of(session_id)))
 
     def newest_session(self, folder: str) -> str:
-        """Return the last session recorded in a folder or a parent of it, or an empty string if there is none."""
+        """Return the last session recorded in a folder or a parent of it, or an empty string."""
         for note in reversed(self.all()):
             if any(f"{folder}/".startswith(place.root.rstrip("/") + "/") for place in note.places):
                 return note.session_id

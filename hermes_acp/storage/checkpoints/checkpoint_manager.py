@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore, StoreSetup
     from hermes_acp.storage.checkpoints.garbage_collection import RetentionPolicy
     from hermes_acp.storage.checkpoints.restoration import RestoreRequest
-    from hermes_acp.storage.checkpoints.shadow_repository import ShadowMemory
+    from hermes_acp.storage.checkpoints.shadow_repository import ShadowCache
 
 T = TypeVar("T")
 MAX_CONCURRENT: Final = 4
@@ -32,7 +32,7 @@ MAX_SHUTDOWN_S: Final = 2.0
 
 
 class _OpenCheckpoint:
-    """A checkpoint that grows. The thread of a cancelled call may still be at it when the turn ends."""
+    """A checkpoint of a running turn. The thread of a cancelled call may still be using it when the turn ends."""
 
     def __init__(self, note: "CheckpointRecord") -> None:
         self._note = note
@@ -40,7 +40,7 @@ class _OpenCheckpoint:
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """The folders it stores."""
+        """The folders that the checkpoint covers."""
         return tuple(place.root for place in self._note.places)
 
     def use(self, store: "CheckpointStore", work: "Callable[[CheckpointRecord], T]") -> T:
@@ -61,16 +61,14 @@ class CheckpointManager:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Store nothing until first use; `setup` returns the location and limits, `terms` the retention; called
-        when needed.
-        """
+        """Store nothing until first use. `setup` returns the location and the limits, `terms` the retention policy."""
         self._setup = setup
         self._terms = terms
         self._clock = clock
         self._ids = ids
         self._threads = anyio.CapacityLimiter(MAX_CONCURRENT)
         self._at_work: set[Event] = set()
-        self._memories: dict[str, ShadowMemory] = {}
+        self._memories: dict[str, ShadowCache] = {}
         self._open: dict[str, _OpenCheckpoint] = {}
         self._expected: list[tuple[str, ...]] = []
         self._borrowing: list[tuple[str, ...]] = []
@@ -79,12 +77,12 @@ class CheckpointManager:
         self._has_swept = False
 
     def expect(self, roots: Sequence[str]) -> None:
-        """Schedule the folders to be read; returns at once."""
+        """Schedule the folders for reading and return at once."""
         self._expected.append(tuple(roots))
         self._has_work.set()
 
     async def keep(self) -> None:
-        """Read folders ahead of time, and collect garbage once per process; runs as a background task."""
+        """Read folders ahead of time and collect garbage once per process, as a background task."""
         while True:
             await self._has_work.wait()
             self._has_work = anyio.Event()
@@ -95,7 +93,7 @@ class CheckpointManager:
                 self._borrowing.append(roots)
             while self._borrowing and not self._expected:
                 roots = self._borrowing.pop()
-                with suppress(CheckpointError):  # tried again after the next snapshot
+                with suppress(CheckpointError):  # retried after the next snapshot
                     await self._do(lambda store, roots=roots: store.copy_borrowed(roots))
             if self._wants_sweep and not self._has_swept:
                 self._has_swept = True
@@ -123,14 +121,17 @@ class CheckpointManager:
             stop.set()
 
     async def aclose(self) -> None:
-        """Wait briefly for stopped operations, since their git must not outlive this process."""
+        """Wait briefly for stopped operations, because their git processes must not outlive this one."""
         for done in tuple(self._at_work):
             await run_sync(done.wait, MAX_SHUTDOWN_S)
 
     async def open(
         self, occasion: CheckpointContext, touched: Sequence[str], *, is_whole: bool = True
     ) -> str:
-        """Store the state before a turn's first change, of only these files if nothing else changes; return its id."""
+        """Store the state before a turn's first change and return the checkpoint's ID.
+
+        Without `is_whole`, store only these files.
+        """
         note_id, now = self._ids.fresh("cp"), self._clock.now()
         note = await self._do(
             lambda store: store.begin(note_id, "turn", occasion, now, touched, is_whole=is_whole)
@@ -141,7 +142,7 @@ class CheckpointManager:
         return note_id
 
     def _return_later(self, roots: Sequence[str]) -> None:
-        """Schedule the copying of what a first snapshot borrowed."""
+        """Schedule copying the objects that a first snapshot borrowed."""
         self._borrowing.append(tuple(roots))
         self._has_work.set()
 
@@ -167,7 +168,7 @@ class CheckpointManager:
         return await self._do(lambda store: store.listed(session_id))
 
     async def holding(self, session_id: str) -> list[CheckpointEntry]:
-        """Return the names of a session's checkpoints that were not undone, oldest first; cheap."""
+        """Return the IDs of a session's checkpoints that were not undone, oldest first. Cheap."""
         return await self._do(
             lambda store: [
                 CheckpointEntry(
@@ -189,13 +190,15 @@ class CheckpointManager:
     async def undo(self, session_id: str, count: int, *, force: bool) -> RestoreResult:
         """Undo the last turns that are not undone yet."""
         return await self._restore(
-            lambda store, wish: _restoration(store).undo(session_id, count, wish), session_id, force=force
+            lambda store, request: _restoration(store).undo(session_id, count, request),
+            session_id,
+            force=force,
         )
 
     async def redo(self, session_id: str, *, force: bool) -> RestoreResult:
         """Undo the last undo."""
         return await self._restore(
-            lambda store, wish: _restoration(store).redo(session_id, wish), session_id, force=force
+            lambda store, request: _restoration(store).redo(session_id, request), session_id, force=force
         )
 
     async def restore(
@@ -203,7 +206,7 @@ class CheckpointManager:
     ) -> RestoreResult:
         """Undo one checkpoint, or only its changes to some files (absolute paths)."""
         return await self._restore(
-            lambda store, wish: _restoration(store).restore(session_id, checkpoint_id, wish),
+            lambda store, request: _restoration(store).restore(session_id, checkpoint_id, request),
             session_id,
             paths,
             force=force,
@@ -217,7 +220,7 @@ class CheckpointManager:
         *,
         force: bool,
     ) -> RestoreResult:
-        """Restore files; once started, this runs to the end even if the caller is cancelled."""
+        """Restore files. Once started, this runs to completion even if the caller is cancelled."""
         note_id, now = self._ids.fresh("cp"), self._clock.now()
 
         def run(store: "CheckpointStore") -> RestoreResult:

@@ -24,19 +24,19 @@ from hermes_acp.core.ports.checkpoint_ports import (
 from hermes_acp.git.work_tree import find_work_tree
 from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointIndex, CheckpointRecord, FolderSnapshot
-from hermes_acp.storage.checkpoints.gc_refs import GcRefs, objects_in_use
-from hermes_acp.storage.checkpoints.git_trees import Difference, State
+from hermes_acp.storage.checkpoints.gc_refs import GcRefs, protect_new_objects
+from hermes_acp.storage.checkpoints.git_trees import FileState, TreeDifference
 from hermes_acp.storage.checkpoints.named_files import (
-    as_whole,
-    nothing_named,
+    no_named_states,
     tree_after,
+    whole_folder_before,
     with_files_after,
     with_files_before,
 )
 from hermes_acp.storage.checkpoints.objects.borrowed_objects import BorrowedObjects
 from hermes_acp.storage.checkpoints.patch_text import make_patch
 from hermes_acp.storage.checkpoints.shadow_git import find_git
-from hermes_acp.storage.checkpoints.shadow_repository import Shadow, ShadowMemory
+from hermes_acp.storage.checkpoints.shadow_repository import Shadow, ShadowCache
 from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
 
 MAX_TEXT_BYTES: Final = 4 << 20
@@ -53,7 +53,7 @@ class StoreSetup(Struct, frozen=True):
     """The folder with the homes of all profiles, or None if it is the home folder."""
 
     @property
-    def shelf(self) -> Path:
+    def shadows_folder(self) -> Path:
         """The folder that contains the shadows."""
         return self.home / "checkpoints"
 
@@ -61,9 +61,9 @@ class StoreSetup(Struct, frozen=True):
 class CheckpointStore:
     """Stores checkpoints. Methods raise CheckpointError; setting `stop` aborts the running one."""
 
-    def __init__(self, setup: StoreSetup, stop: Event, memories: dict[str, ShadowMemory]) -> None:
+    def __init__(self, setup: StoreSetup, stop: Event, memories: dict[str, ShadowCache]) -> None:
         self.setup = setup
-        self.checkpoint_index = CheckpointIndex(setup.shelf / "turns")
+        self.checkpoint_index = CheckpointIndex(setup.shadows_folder / "turns")
         self.stop = stop
         self._memories = memories
 
@@ -72,7 +72,7 @@ class CheckpointStore:
         program = find_git(self.setup.variables, (root,))
         home = str((self.setup.private or self.setup.home).resolve())
         self._check_place(root, home)
-        shadow = Shadow(self.setup.shelf, root, program, self.setup.bounds, home)
+        shadow = Shadow(self.setup.shadows_folder, root, program, self.setup.bounds, home)
         if name and name != shadow.name:
             shadow.use_name(name)
         shadow.git.stop = self.stop
@@ -91,12 +91,12 @@ class CheckpointStore:
 
     def prepare(self, roots: Sequence[str]) -> None:
         """Read the folders in advance, so that the first checkpoint is fast."""
-        for root in widest(roots):
+        for root in outermost_folders(roots):
             self.shadow(root).take()
 
     def copy_borrowed(self, roots: Sequence[str]) -> None:
         """Copy what the first snapshots of these folders took from their repositories."""
-        for root in widest(roots):
+        for root in outermost_folders(roots):
             shadow = self.shadow(root)
             try:
                 BorrowedObjects(shadow.git).copy_all(shadow.held)
@@ -114,19 +114,19 @@ class CheckpointStore:
         is_whole: bool = True,
         folders: Sequence[str] = (),
     ) -> CheckpointRecord:
-        """Record the states before a change: of the whole folders, or else only of the files `touched`.
+        """Record the states before a change: of whole folders, or only of the files in `touched`.
 
-        `folders` are folders that are themselves made, deleted or given other permission bits.
+        `folders` are those that are created, deleted or given other permission bits.
         """
         is_whole = is_whole or not _are_files(touched)
         places: list[FolderSnapshot] = []
-        for root in widest(occasion.roots):
+        for root in outermost_folders(occasion.roots):
             shadow = self.shadow(root)
-            paths = within(root, touched)
+            paths = paths_within(root, touched)
             if is_whole:
                 places.append(self._whole_before(shadow, note_id, paths))
             else:
-                places.append(self._files_before(shadow, note_id, None, paths, within(root, folders)))
+                places.append(self._files_before(shadow, note_id, None, paths, paths_within(root, folders)))
         note = CheckpointRecord(
             note_id, occasion.session_id, occasion.turn_id, created_at, occasion.title, kind, places
         )
@@ -154,8 +154,8 @@ class CheckpointStore:
         folders: Sequence[bytes] = (),
     ) -> FolderSnapshot:
         shadow.make()
-        with objects_in_use(shadow.place):
-            place = with_files_before(shadow, place or nothing_named(shadow), touched, folders)
+        with protect_new_objects(shadow.place):
+            place = with_files_before(shadow, place or no_named_states(shadow), touched, folders)
             shadow.gc_refs.add_ref(note_id, "before", place.before)
         return place
 
@@ -163,17 +163,17 @@ class CheckpointStore:
         """Add files that are about to change to the states before; with `is_whole`, everything else too."""
         is_whole = is_whole or not _are_files(touched)
         for number, place in enumerate(note.places):
-            shadow, paths = self.shadow(place.root, place.shadow), within(place.root, touched)
+            shadow, paths = self.shadow(place.root, place.shadow), paths_within(place.root, touched)
             if place.files_before is None:
                 tree = shadow.amend(place.before, paths) if paths else place.before
                 amended = structs.replace(place, before=tree)
             elif is_whole:
                 known = (path for path, _ in place.files_before)
-                amended = as_whole(shadow, place, shadow.take((*known, *paths)))
+                amended = whole_folder_before(shadow, place, shadow.take((*known, *paths)))
             else:
                 amended = self._files_before(shadow, note.id, place, paths) if paths else place
             if amended != place:
-                if amended.files_before is None:  # otherwise it is referenced already
+                if amended.files_before is None:  # otherwise it is already referenced
                     shadow.gc_refs.add_ref(note.id, "before", amended.before)
                 note.places[number] = amended
                 self.checkpoint_index.write(note)
@@ -185,11 +185,11 @@ class CheckpointStore:
         changes: list[FileChange] = []
         for number, place in enumerate(note.places):
             if place.files_before is None:
-                place = self._whole_after(note.id, place, within(place.root, touched))
+                place = self._whole_after(note.id, place, paths_within(place.root, touched))
             else:
                 shadow = self.shadow(place.root, place.shadow)
-                with objects_in_use(shadow.place):
-                    place = with_files_after(shadow, place, within(place.root, folders))
+                with protect_new_objects(shadow.place):
+                    place = with_files_after(shadow, place, paths_within(place.root, folders))
                     shadow.gc_refs.add_ref(note.id, "after", place.after)
             note.places[number] = place
             shadow = self.shadow(place.root, place.shadow)
@@ -219,10 +219,10 @@ class CheckpointStore:
         )
 
     def forget(self, note: CheckpointRecord) -> None:
-        """Delete a checkpoint, even if its folders have moved; garbage collection removes what only it used."""
+        """Delete a checkpoint, even if its folders have moved. Its objects are left to garbage collection."""
         self.checkpoint_index.delete(note)
         for place in note.places:
-            GcRefs(self.setup.shelf / place.shadow).remove_refs(note.id)
+            GcRefs(self.setup.shadows_folder / place.shadow).remove_refs(note.id)
 
     def find(self, session_id: str, checkpoint_id: str) -> tuple[CheckpointRecord, list[CheckpointRecord]]:
         """Return a checkpoint's record, and all records of its session. Raises BadRequest for an unknown checkpoint."""
@@ -238,10 +238,10 @@ class CheckpointStore:
     def listed(self, session_id: str, created_before: float = float("inf")) -> list[Checkpoint]:
         """Return a session's checkpoints with their changes, oldest first."""
         notes = self.checkpoint_index.of_session(session_id)
-        return [self.described(note, notes) for note in notes if note.created_at < created_before]
+        return [self.with_changes(note, notes) for note in notes if note.created_at < created_before]
 
-    def described(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> Checkpoint:
-        """Return a checkpoint with its changes; an unfinished one's include everything until the next."""
+    def with_changes(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> Checkpoint:
+        """Return a checkpoint with its changes. Those of an unfinished one include everything up to the next."""
         files: list[FileChange] = []
         left_out: list[str] = []
         for place in note.places:
@@ -250,7 +250,7 @@ class CheckpointStore:
             if after:
                 files += (_to_file_change(place.root, each) for each in shadow.changes(place.before, after))
             left = {*place.left_before, *place.left_after}
-            left_out += (shown(place.root, path) for path in sorted(left))
+            left_out += (display_path(place.root, path) for path in sorted(left))
         return Checkpoint(
             note.id,
             note.session_id,
@@ -273,9 +273,9 @@ class CheckpointStore:
         *,
         or_now: bool = False,
     ) -> str:
-        """Return the tree after an unfinished checkpoint, from the session's later ones, or an empty string.
+        """Return the tree after an unfinished checkpoint, taken from the session's later ones, or an empty string.
 
-        With `or_now`, what they do not know is taken from the disk.
+        With `or_now`, files that they do not cover are read from the disk.
         """
         later = notes[[each.id for each in notes].index(note.id) + 1 :]
         is_same = (place.root, place.shadow)
@@ -293,7 +293,7 @@ class CheckpointStore:
                 shadow, [state for each in differences for state in (each.before, each.after)]
             )
             for each, old, new in zip(differences, contents, contents, strict=True):
-                found.append(_as_texts(shown(place.root, each.path), each, old, new))
+                found.append(_as_texts(display_path(place.root, each.path), each, old, new))
         return sorted(found, key=lambda each: each.path)
 
     def patches(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> list[tuple[str, bytes]]:
@@ -320,8 +320,8 @@ class CheckpointStore:
             found.append((top, patch))
         return found
 
-    def _binary_paths(self, shadow: Shadow, differences: Sequence[Difference]) -> set[bytes]:
-        """Return the paths whose content is not text, by git's rule: there is a NUL near its beginning."""
+    def _binary_paths(self, shadow: Shadow, differences: Sequence[TreeDifference]) -> set[bytes]:
+        """Return the paths whose content is not text by git's rule: it has a NUL byte near its start."""
         states = [state for each in differences for state in (each.before, each.after)]
         contents = self._contents(shadow, states)
         binary: set[bytes] = set()
@@ -332,7 +332,7 @@ class CheckpointStore:
                     binary.add(each.path)
         return binary
 
-    def _contents(self, shadow: Shadow, states: Sequence[State | None]) -> Iterator[bytes | None]:
+    def _contents(self, shadow: Shadow, states: Sequence[FileState | None]) -> Iterator[bytes | None]:
         """Yield contents one by one; None for a missing or lost file."""
         oids = [state.oid for state in states if state]
         with closing(shadow.git.blobs(oids, self.setup.bounds.largest_file_bytes)) as blobs:
@@ -340,7 +340,7 @@ class CheckpointStore:
                 yield next(blobs, None) if state else None
 
 
-def _as_texts(path: str, each: Difference, old: bytes | None, new: bytes | None) -> FileTexts:
+def _as_texts(path: str, each: TreeDifference, old: bytes | None, new: bytes | None) -> FileTexts:
     is_lost = (old is None) != (each.before is None) or (new is None) != (each.after is None)
     if is_lost or len(old or b"") + len(new or b"") > MAX_TEXT_BYTES or b"\0" in (old or b"") + (new or b""):
         return FileTexts(path, is_binary=True)
@@ -354,7 +354,7 @@ def _as_texts(path: str, each: Difference, old: bytes | None, new: bytes | None)
         return FileTexts(path, is_binary=True)
 
 
-def widest(roots: Sequence[str]) -> list[str]:
+def outermost_folders(roots: Sequence[str]) -> list[str]:
     """Return the distinct folders that are not inside another of them."""
     real = list(dict.fromkeys(os.path.realpath(root) for root in roots))
     return [
@@ -365,33 +365,35 @@ def widest(roots: Sequence[str]) -> list[str]:
 
 
 def _are_files(paths: Sequence[str]) -> bool:
-    """Return whether no path is a folder: a change of one may be a change of anything in it."""
+    """Return whether no path is a folder. A change to a folder may change anything in it."""
     return not any(os.path.isdir(path) and not os.path.islink(path) for path in paths)
 
 
-def within(root: str, paths: Sequence[str]) -> list[bytes]:
-    """Return those absolute paths that are in a folder, relative to it."""
+def paths_within(root: str, paths: Sequence[str]) -> list[bytes]:
+    """Return the absolute paths that are in a folder, relative to it."""
     prefix = root.rstrip("/") + "/"
     return [os.fsencode(path[len(prefix) :]) for path in paths if path.startswith(prefix)]
 
 
-def shown(root: str, path: bytes) -> str:
+def display_path(root: str, path: bytes) -> str:
     """Return a path for display: absolute, and valid text whatever its bytes."""
     return os.path.join(root, path.decode("utf-8", "replace"))
 
 
-def _to_file_change(root: str, each: Difference) -> FileChange:
-    old_path = shown(root, each.old_path) if each.old_path else ""
-    return FileChange(shown(root, each.path), each.change, old_path)
+def _to_file_change(root: str, each: TreeDifference) -> FileChange:
+    old_path = display_path(root, each.old_path) if each.old_path else ""
+    return FileChange(display_path(root, each.path), each.change, old_path)
 
 
 def to_conflicts(root: str, why: Mapping[bytes, str]) -> list[UndoConflict]:
     """Convert paths and reasons to conflicts."""
-    return [UndoConflict(shown(root, path), reason) for path, reason in sorted(why.items())]
+    return [UndoConflict(display_path(root, path), reason) for path, reason in sorted(why.items())]
 
 
-def meant(root: str, paths: Collection[str] | None, differences: Iterable[Difference]) -> set[bytes] | None:
-    """Return the named paths as bytes, or None for all paths."""
+def selected_paths(
+    root: str, paths: Collection[str] | None, differences: Iterable[TreeDifference]
+) -> set[bytes] | None:
+    """Return the selected paths as bytes, or None for all paths."""
     if paths is None:
         return None
-    return {each.path for each in differences if shown(root, each.path) in paths}
+    return {each.path for each in differences if display_path(root, each.path) in paths}

@@ -19,7 +19,7 @@ from msgspec import Struct
 from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord
 from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore
-from hermes_acp.storage.checkpoints.gc_refs import USED, GcRefs, no_objects_in_use
+from hermes_acp.storage.checkpoints.gc_refs import USED, GcRefs, exclude_object_writers
 from hermes_acp.storage.checkpoints.objects.borrowed_objects import BorrowedObjects, remove_borrowed
 from hermes_acp.storage.checkpoints.objects.index_seed import UNFINISHED
 from hermes_acp.storage.checkpoints.objects.unfinished_packs import packing
@@ -45,7 +45,7 @@ class RetentionPolicy(Struct, frozen=True):
 def is_due(store: CheckpointStore, now: float) -> bool:
     """Return whether the last collection, by any process, was long enough ago."""
     with suppress(OSError):
-        return abs(now - (store.setup.shelf / STAMP).stat().st_mtime) > SWEEP_INTERVAL_S
+        return abs(now - (store.setup.shadows_folder / STAMP).stat().st_mtime) > SWEEP_INTERVAL_S
     return True
 
 
@@ -58,9 +58,9 @@ def collect_garbage(store: CheckpointStore, terms: RetentionPolicy, now: float) 
         _tidy(store, place, terms, now, notes)
         if store.stop.is_set():
             return
-    with suppress(OSError):  # then the next process collects again
-        (store.setup.shelf / STAMP).touch(mode=0o600)
-        os.utime(store.setup.shelf / STAMP, (now, now))
+    with suppress(OSError):  # if this fails, the next process collects again
+        (store.setup.shadows_folder / STAMP).touch(mode=0o600)
+        os.utime(store.setup.shadows_folder / STAMP, (now, now))
 
 
 def _expired(
@@ -81,8 +81,8 @@ def _expired(
 
 
 def _shadows(store: CheckpointStore) -> Iterator[Path]:
-    shelf = store.setup.shelf
-    for place in sorted(shelf.iterdir()) if shelf.is_dir() else ():
+    shadows_folder = store.setup.shadows_folder
+    for place in sorted(shadows_folder.iterdir()) if shadows_folder.is_dir() else ():
         if (place / "HEAD").is_file():
             yield place
 
@@ -94,7 +94,7 @@ def _tidy(
     now: float,
     notes: dict[str, CheckpointRecord],
 ) -> None:
-    """Collect one shadow and remove deleted records from `notes`. If `stop` is set, nothing changes."""
+    """Collect garbage in one shadow and remove deleted records from `notes`. If `stop` is set, change nothing."""
     for _ in range(MAX_ROUNDS):
         held = [note for note in notes.values() if any(each.shadow == place.name for each in note.places)]
         _protect_records(place, held)
@@ -127,13 +127,13 @@ def _protect_records(place: Path, held: list[CheckpointRecord]) -> None:
 def _copy_borrowed(store: CheckpointStore, place: Path, held: list[CheckpointRecord]) -> None:
     roots = {each.root for note in held for each in note.places if each.shadow == place.name}
     if (place / BORROWED).is_dir():
-        with suppress(CheckpointError):  # then the next snapshot's process tries again
+        with suppress(CheckpointError):  # if this fails, the process of the next snapshot tries again
             store.copy_borrowed(tuple(root for root in roots if store.shadow(root).place == place))
 
 
 def _remove_unused(place: Path, now: float) -> None:
-    """Empty a shadow that stores nothing and was unused for a day; its next use fills it again."""
-    with suppress(OSError), open(place / "lock", "ab") as lock, no_objects_in_use(place):
+    """Empty a shadow that stores nothing and was not used for a day. Its next use fills it again."""
+    with suppress(OSError), open(place / "lock", "ab") as lock, exclude_object_writers(place):
         fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         used = [path.stat().st_mtime for name in ("index", USED) if (path := place / name).is_file()]
         if now - max(used) < DAY_S:
@@ -160,7 +160,7 @@ def _pack(store: CheckpointStore, place: Path, expire: str) -> None:
     with suppress(CheckpointError, OSError), packing(place) as lock:  # what cannot be packed stays loose
         git.lock = (lock,)
         git.run("-c", "pack.threads=1", "repack", "-A", "-d", "-l", "-q", f"--unpack-unreachable={expire}")
-        with suppress(OSError), no_objects_in_use(place):
+        with suppress(OSError), exclude_object_writers(place):
             git.run("prune", f"--expire={expire}")
 
 

@@ -14,7 +14,7 @@ from hermes_acp.storage.private_files import private_folder
 Side = Literal["before", "after"]
 RefName = Side | Literal["before-of-record", "after-of-record"]
 USED: Final = "used"
-"""Locked while objects are written that no reference protects yet; its time is that of the last use."""
+"""Locked while unreferenced objects are written. Its modification time is the time of the last use."""
 
 
 class GcRefs:
@@ -33,7 +33,9 @@ class GcRefs:
             raise checkpoint_io_error(path, error) from error
 
     def protect_also(self, checkpoint_id: str, side: Side, tree: str) -> None:
-        """Protect the tree of a record whose reference names another: a process was killed before it wrote both."""
+        """Protect the tree of a record whose reference names another tree, because a process was killed between the two
+        writes.
+        """
         try:
             named = (
                 (self._folder / checkpoint_id / side).read_text(encoding="ascii", errors="replace").strip()
@@ -64,8 +66,8 @@ class GcRefs:
 
 
 @contextmanager
-def objects_in_use(place: Path) -> Generator[None]:
-    """Keep the new objects of the shadow at a path from being deleted until they are referenced."""
+def protect_new_objects(place: Path) -> Generator[None]:
+    """Protect new objects of the shadow at a path from deletion until they are referenced."""
     try:
         descriptor = os.open(place / USED, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -79,8 +81,10 @@ def objects_in_use(place: Path) -> Generator[None]:
 
 
 @contextmanager
-def no_objects_in_use(place: Path) -> Generator[None]:
-    """Wait until no process has new objects without references, and keep all from writing some. Raises OSError."""
+def exclude_object_writers(place: Path) -> Generator[None]:
+    """Wait until no process has unreferenced new objects, and let none write any until the block ends. Raises
+    OSError.
+    """
     descriptor = os.open(place / USED, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -23,25 +23,25 @@ USUAL_FOLDER: Final = 0o755
 READ_BYTES: Final = 1 << 20
 
 
-class State(Struct, frozen=True):
+class FileState(Struct, frozen=True):
     """A file, program or link: its mode and the object name of its content."""
 
     mode: str
     oid: str
 
 
-class Unknown(Struct, frozen=True):
+class UnknownState(Struct, frozen=True):
     """Something that cannot be compared: a non-empty folder, a device, or anything unreadable."""
 
     why: str
 
 
-class Difference(Struct, frozen=True):
+class TreeDifference(Struct, frozen=True):
     """One path in two trees; None if it is missing in one. `old_path` is the source of a rename."""
 
     path: bytes
-    before: State | None
-    after: State | None
+    before: FileState | None
+    after: FileState | None
     old_path: bytes = b""
 
     @property
@@ -54,15 +54,15 @@ class Difference(Struct, frozen=True):
         return "deleted" if self.after is None else "modified"
 
 
-class Listed(Struct):
-    """What `ls-files -t` reports as changed since the index was written; `folders` end without a slash."""
+class GitListing(Struct):
+    """Paths that `ls-files -t` reports as changed since the index was written. `folders` have no trailing slash."""
 
     changed: list[bytes]
     fresh: list[bytes]
     folders: list[bytes]
 
 
-def read_listing(output: bytes) -> Listed:
+def read_listing(output: bytes) -> GitListing:
     """Parse the lines of `ls-files -z -t -o -m -d --directory`."""
     changed: dict[bytes, None] = {}
     fresh: list[bytes] = []
@@ -77,11 +77,11 @@ def read_listing(output: bytes) -> Listed:
             folders.append(path[:-1])
         else:
             fresh.append(path)
-    return Listed(list(changed), fresh, folders)
+    return GitListing(list(changed), fresh, folders)
 
 
-def read_differences(output: bytes) -> Iterator[Difference]:
-    """Parse the lines of `diff-tree -r -z --raw --no-abbrev`, with renames or without."""
+def read_differences(output: bytes) -> Iterator[TreeDifference]:
+    """Parse the lines of `diff-tree -r -z --raw --no-abbrev`, with or without renames."""
     fields = iter(output.split(b"\0"))
     for field in fields:
         if not field.startswith(b":"):
@@ -91,18 +91,18 @@ def read_differences(output: bytes) -> Iterator[Difference]:
         old_path = b""
         if status[:1] in ("R", "C"):
             old_path, path = path, next(fields)
-        before = None if old_mode == NOTHING else State(old_mode, old_oid)
-        after = None if new_mode == NOTHING else State(new_mode, new_oid)
-        yield Difference(path, before, after, old_path)
+        before = None if old_mode == NOTHING else FileState(old_mode, old_oid)
+        after = None if new_mode == NOTHING else FileState(new_mode, new_oid)
+        yield TreeDifference(path, before, after, old_path)
 
 
-def read_entries(output: bytes) -> Iterator[tuple[bytes, State]]:
+def read_entries(output: bytes) -> Iterator[tuple[bytes, FileState]]:
     """Parse the lines of `ls-tree -z`."""
     for line in output.split(b"\0"):
         about, _, path = line.partition(b"\t")
         if path:
             mode, _, oid = about.decode("ascii").split(" ")
-            yield path, State(mode, oid)
+            yield path, FileState(mode, oid)
 
 
 def blob_name(content: bytes) -> str:
@@ -110,7 +110,7 @@ def blob_name(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def state_of(name: bytes, folder: int | None = None) -> State | Unknown | None:
+def state_of(name: bytes, folder: int | None = None) -> FileState | UnknownState | None:
     """Return the state of a path on disk without following links; a bare name is relative to the descriptor `folder`.
 
     An empty folder counts as nothing, as git does not track it.
@@ -118,18 +118,18 @@ def state_of(name: bytes, folder: int | None = None) -> State | Unknown | None:
     try:
         about = os.lstat(name, dir_fd=folder)
         if stat.S_ISLNK(about.st_mode):
-            return State(LINK, blob_name(os.readlink(name, dir_fd=folder)))
+            return FileState(LINK, blob_name(os.readlink(name, dir_fd=folder)))
         if stat.S_ISDIR(about.st_mode):
-            return Unknown("a folder stands there") if _holds_something(name, folder) else None
+            return UnknownState("there is a folder at that path") if _holds_something(name, folder) else None
         if stat.S_ISFIFO(about.st_mode) or stat.S_ISSOCK(about.st_mode):
-            return State(PIPE, "")
+            return FileState(PIPE, "")
         if not stat.S_ISREG(about.st_mode):
-            return Unknown("it is not a file")
+            return UnknownState("it is not a file")
         return _state_of_file(name, folder)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return Unknown(f"it cannot be read: {error.strerror}")
+        return UnknownState(f"it cannot be read: {error.strerror}")
 
 
 def _holds_something(name: bytes, folder: int | None) -> bool:
@@ -141,7 +141,7 @@ def _holds_something(name: bytes, folder: int | None) -> bool:
         os.close(descriptor)
 
 
-def _state_of_file(name: bytes, folder: int | None) -> State | Unknown:
+def _state_of_file(name: bytes, folder: int | None) -> FileState | UnknownState:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     with os.fdopen(os.open(name, flags, dir_fd=folder), "rb", buffering=0) as file:
         about = os.fstat(file.fileno())
@@ -151,8 +151,8 @@ def _state_of_file(name: bytes, folder: int | None) -> State | Unknown:
             seen_bytes += len(piece)
             digest.update(piece)
     if seen_bytes != about.st_size:
-        return Unknown("it is being written")
-    return State(PROGRAM if about.st_mode & stat.S_IXUSR else PLAIN, digest.hexdigest())
+        return UnknownState("it is being written")
+    return FileState(PROGRAM if about.st_mode & stat.S_IXUSR else PLAIN, digest.hexdigest())
 
 
 def parents_of(path: bytes) -> Iterator[bytes]:

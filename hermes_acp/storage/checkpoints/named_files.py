@@ -1,7 +1,7 @@
 """Store the states of single files of a workspace, however many others there are.
 
-Neither git nor a shadow's index is used, and nothing waits for the lock of a snapshot. What a snapshot leaves out is
-left out here too. Everything blocks. Raises CheckpointError.
+This uses neither git nor a shadow's index, so it never waits for a snapshot's lock. It leaves out the same files as a
+snapshot. All functions block and raise CheckpointError.
 """
 
 import os
@@ -15,21 +15,21 @@ from msgspec import Struct, field, structs
 
 from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error
 from hermes_acp.storage.checkpoints.checkpoint_index import FolderSnapshot
-from hermes_acp.storage.checkpoints.git_trees import LINK, PLAIN, PROGRAM, USUAL_FOLDER, State, parents_of
+from hermes_acp.storage.checkpoints.git_trees import LINK, PLAIN, PROGRAM, USUAL_FOLDER, FileState, parents_of
 from hermes_acp.storage.checkpoints.objects.loose_objects import LooseObjects
-from hermes_acp.storage.checkpoints.repository_scan import Walk
+from hermes_acp.storage.checkpoints.repository_scan import WorkspaceWalk
 from hermes_acp.storage.checkpoints.shadow_repository import Shadow, Snapshot
 from hermes_acp.storage.checkpoints.snapshot_filter import filter_paths
-from hermes_acp.storage.checkpoints.tree_edits import overlaid, states_in
+from hermes_acp.storage.checkpoints.tree_edits import states_in, tree_with_states
 from hermes_acp.storage.checkpoints.workspace_filesystem import WorkspaceFilesystem
 
-TRIES: Final = 3
+MAX_ATTEMPTS: Final = 3
 
 
 class NamedStates(Struct):
     """The states of some files, and of folders: unusual permission bits, and which are empty."""
 
-    files: dict[bytes, State | None] = field(default_factory=dict[bytes, State | None])
+    files: dict[bytes, FileState | None] = field(default_factory=dict[bytes, FileState | None])
     left_out: set[bytes] = field(default_factory=set[bytes])
     modes: dict[bytes, int] = field(default_factory=dict[bytes, int])
     folder_modes: dict[bytes, int] = field(default_factory=dict[bytes, int])
@@ -38,9 +38,9 @@ class NamedStates(Struct):
 
 def store_states(shadow: Shadow, paths: Iterable[bytes], folders: Iterable[bytes] = ()) -> NamedStates:
     """Store the current contents of some files, and return their states and those of these folders."""
-    walk = Walk(shadow.git, shadow.root, shadow.own_home, shadow.bounds.max_files)
-    found = NamedStates(dict.fromkeys(path for path in paths if walk.may_hold(path)))
-    reached = [path for path in found.files if walk.takes(path)]  # through a link, there is nothing
+    walk = WorkspaceWalk(shadow.git, shadow.root, shadow.own_home, shadow.bounds.max_files)
+    found = NamedStates(dict.fromkeys(path for path in paths if walk.may_contain(path)))
+    reached = [path for path in found.files if walk.takes(path)]  # paths through a link do not exist
     filtered = filter_paths(shadow.root, (), reached, shadow.bounds)
     found.left_out = filtered.left_out
     objects = LooseObjects(shadow.place / "objects")
@@ -71,7 +71,7 @@ def _store(filesystem: WorkspaceFilesystem, objects: LooseObjects, path: bytes, 
         found.left_out.add(path)
         return
     if isinstance(opened, bytes):
-        found.files[path] = State(LINK, objects.store("blob", opened))
+        found.files[path] = FileState(LINK, objects.store("blob", opened))
     elif opened is not None:
         try:
             _store_opened(opened, objects, path, found)
@@ -80,20 +80,20 @@ def _store(filesystem: WorkspaceFilesystem, objects: LooseObjects, path: bytes, 
 
 
 def _store_opened(descriptor: int, objects: LooseObjects, path: bytes, found: NamedStates) -> None:
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
             break
         os.lseek(descriptor, 0, os.SEEK_SET)
         if oid := objects.store_file(descriptor):
-            found.files[path] = State(PROGRAM if about.st_mode & stat.S_IXUSR else PLAIN, oid)
+            found.files[path] = FileState(PROGRAM if about.st_mode & stat.S_IXUSR else PLAIN, oid)
             found.modes[path] = stat.S_IMODE(about.st_mode)
             return
     found.left_out.add(path)
 
 
-def nothing_named(shadow: Shadow) -> FolderSnapshot:
-    """Return the state before a change of some files, without any yet."""
+def no_named_states(shadow: Shadow) -> FolderSnapshot:
+    """Return a state before a change that covers no files yet."""
     tree = _store_tree(shadow, {})
     return FolderSnapshot(shadow.root, shadow.name, tree, files_before=())
 
@@ -101,9 +101,9 @@ def nothing_named(shadow: Shadow) -> FolderSnapshot:
 def with_files_before(
     shadow: Shadow, place: FolderSnapshot, paths: Sequence[bytes], folders: Collection[bytes] = ()
 ) -> FolderSnapshot:
-    """Return the state before a change of some files with that of further ones, which are about to change.
+    """Add further files, which are about to change, to the state before a change.
 
-    `folders` are folders that are about to change themselves.
+    `folders` are about to change themselves.
     """
     known = dict(place.files_before or ())
     fresh = [path for path in paths if path not in known]
@@ -121,8 +121,10 @@ def with_files_before(
     )
 
 
-def _leave_out_clashing(found: NamedStates, known: Mapping[bytes, State | None]) -> None:
-    """Leave out files that cannot be in a tree with those stored earlier, since one lies in the other's place."""
+def _leave_out_clashing(found: NamedStates, known: Mapping[bytes, FileState | None]) -> None:
+    """Leave out files that cannot be in one tree with those stored earlier, because a file and a folder share a
+    path.
+    """
     stored = {path for path, state in known.items() if state}
     above = {folder for path in stored for folder in parents_of(path)}
     for path, state in found.files.items():
@@ -134,7 +136,7 @@ def _leave_out_clashing(found: NamedStates, known: Mapping[bytes, State | None])
 def with_files_after(
     shadow: Shadow, place: FolderSnapshot, folders: Collection[bytes] = ()
 ) -> FolderSnapshot:
-    """Return the same with the present state of those files, after the change."""
+    """Return the same with the current states of those files, after the change."""
     paths = [path for path, _ in place.files_before or ()]
     found = store_states(shadow, paths, _folders(paths, folders))
     return structs.replace(
@@ -146,11 +148,13 @@ def with_files_after(
     )
 
 
-def as_whole(shadow: Shadow, place: FolderSnapshot, snapshot: Snapshot) -> FolderSnapshot:
-    """Return the state before a turn that has changed some files already, from a snapshot of the folder now."""
+def whole_folder_before(shadow: Shadow, place: FolderSnapshot, snapshot: Snapshot) -> FolderSnapshot:
+    """Compute the whole folder's state before a turn that has already changed some files, from a snapshot of its
+    current state.
+    """
     files, folders = dict(place.files_before or ()), place.folders or frozenset()
     with shadow.held():
-        tree = overlaid(shadow.git, snapshot.tree, files)
+        tree = tree_with_states(shadow.git, snapshot.tree, files)
     modes = {**shadow.folder_modes(snapshot.tree)}
     return structs.replace(
         place,
@@ -168,12 +172,12 @@ def as_whole(shadow: Shadow, place: FolderSnapshot, snapshot: Snapshot) -> Folde
 def tree_after(
     shadow: Shadow, place: FolderSnapshot, later: Iterable[FolderSnapshot], *, or_now: bool
 ) -> str:
-    """Return the tree after an unfinished change: what later checkpoints of the folder found before theirs.
+    """Return the tree after an unfinished change, taken from the states before later checkpoints of the folder.
 
-    What none of them knows is taken from the disk if `or_now`, and is otherwise taken to be unchanged; without any
+    Files that none of them covers are read from the disk with `or_now`, and otherwise count as unchanged. Without a
     later checkpoint, return an empty string.
     """
-    edits, whole = dict[bytes, State | None](), ""
+    edits, whole = dict[bytes, FileState | None](), ""
     is_alone = True
     for other in later:
         is_alone = False
@@ -193,17 +197,17 @@ def tree_after(
         return ""
     whole = whole or shadow.take().tree
     with shadow.held():
-        return overlaid(shadow.git, whole, edits)
+        return tree_with_states(shadow.git, whole, edits)
 
 
 def _named_after(
     shadow: Shadow,
-    files: Mapping[bytes, State | None],
-    edits: Mapping[bytes, State | None],
+    files: Mapping[bytes, FileState | None],
+    edits: Mapping[bytes, FileState | None],
     whole: str,
     *,
     or_now: bool,
-) -> dict[bytes, State | None]:
+) -> dict[bytes, FileState | None]:
     known = {path: edits[path] for path in files if path in edits}
     missing = [path for path in files if path not in edits]
     if whole:
@@ -214,7 +218,7 @@ def _named_after(
     return {**files, **known}
 
 
-def _store_tree(shadow: Shadow, files: Mapping[bytes, State | None]) -> str:
+def _store_tree(shadow: Shadow, files: Mapping[bytes, FileState | None]) -> str:
     stored = {path: state for path, state in files.items() if state}
     try:
         return LooseObjects(shadow.place / "objects").store_tree(stored)
@@ -223,7 +227,7 @@ def _store_tree(shadow: Shadow, files: Mapping[bytes, State | None]) -> str:
 
 
 def _folders(paths: Iterable[bytes], folders: Collection[bytes]) -> frozenset[bytes]:
-    """Return those folders and the ones above them and above the paths."""
+    """Return these folders, their parents, and the parents of the paths."""
     above = (folder for path in (*paths, *folders) for folder in parents_of(path))
     return frozenset(above).union(folders)
 

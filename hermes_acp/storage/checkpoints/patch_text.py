@@ -18,9 +18,9 @@ MOVED: Final = re.compile(rb'((?:rename|copy) (?:from|to) )("?)(.*)', re.DOTALL)
 def make_patch(
     git: ShadowGit, trees: tuple[str, str], paths: Collection[bytes], below: str, *, are_text: bool
 ) -> bytes:
-    """Return what turns some paths of one tree into those of another, as a patch that git applies.
+    """Return a patch that turns some paths of one tree into those of another.
 
-    `below` is the folder's own path from the top of the user's work tree.
+    `below` is the folder's path relative to the top of the user's work tree.
     """
     if not paths:
         return b""
@@ -32,7 +32,7 @@ def make_patch(
 
 
 def _prefix_flags(below: str) -> tuple[str, ...]:
-    """Return the flags of `git diff-tree` for a folder below the top; a name that git quotes excludes renames."""
+    """Return the flags of `git diff-tree` for a folder below the top. Renames are off for a name that git quotes."""
     if not below:
         return ()
     flags = (f"--src-prefix=a/{below}/", f"--dst-prefix=b/{below}/")
@@ -40,7 +40,7 @@ def _prefix_flags(below: str) -> tuple[str, ...]:
 
 
 def _with_moves_below(patch: bytes, below: str) -> bytes:
-    """Return a patch whose lines about renames name the folder too; git leaves it out there."""
+    """Add the folder to a patch's rename lines, where git leaves it out."""
     if not below:
         return patch
     lines, is_head = list[bytes](), False

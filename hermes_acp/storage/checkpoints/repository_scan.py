@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.ports.checkpoint_ports import CheckpointError
-from hermes_acp.storage.checkpoints.git_trees import Listed, read_listing
+from hermes_acp.storage.checkpoints.git_trees import GitListing, read_listing
 from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
 
 USUALLY_IGNORED: Final = (
@@ -34,15 +34,15 @@ MAX_ARGUMENT_BYTES: Final = 100_000
 MAX_NESTED_REPOSITORIES: Final = 200
 MAX_EMPTY_FOLDERS: Final = 2_000
 MAX_LOOKUPS: Final = 20_000
-KNOWN_CHANGED: Final = ("ls-files", "-z", "-t", "-m", "-d")
-UNKNOWN: Final = ("ls-files", "-z", "-t", "-o", "--directory", "--exclude-standard")
-ANYTHING_ELSE: Final = ("ls-files", "-z", "-o", "--exclude-standard")
+LIST_CHANGED: Final = ("ls-files", "-z", "-t", "-m", "-d")
+LIST_UNTRACKED: Final = ("ls-files", "-z", "-t", "-o", "--directory", "--exclude-standard")
+LIST_UNTRACKED_FILES: Final = ("ls-files", "-z", "-o", "--exclude-standard")
 
 
 class ScanResult(Struct):
-    """What a snapshot must check: known files that changed, unknown files, folders without known files.
+    """The paths that a snapshot must check: tracked files that changed, untracked files, folders without tracked files.
 
-    `was_expanded` says that files were found in such folders, so empty folders must be determined again.
+    If `was_expanded`, such folders contain files, so empty folders must be determined again.
     """
 
     changed: list[bytes]
@@ -55,11 +55,11 @@ def too_many_files(root: str, max_files: int) -> CheckpointError:
     """Return the error about a folder that is too large for a snapshot."""
     return CheckpointError(
         f"{root} has more than {max_files:,} files.",
-        hint="What commands change here cannot be undone; an ignore file would help.",
+        hint="Changes made by commands here cannot be undone; an ignore file would help.",
     )
 
 
-class Walk:
+class WorkspaceWalk:
     """A walk through a workspace."""
 
     def __init__(self, git: ShadowGit, root: str, own_home: str, max_files: int) -> None:
@@ -70,26 +70,28 @@ class Walk:
         self._looks = 0
         self.left_out: list[bytes] = []
 
-    def compare(self) -> Listed:
+    def compare(self) -> GitListing:
         """Return git's comparison of the folder with the index."""
         # One looks at every file, the other at every folder, each for about half as long as `git status`.
-        known, others = self._git.run_together(KNOWN_CHANGED, UNKNOWN)
+        known, others = self._git.run_together(LIST_CHANGED, LIST_UNTRACKED)
         listed = read_listing(known + others)
         if b"." in listed.folders:  # git knows nothing yet in a folder inside a nested repository
             with os.scandir(self._root) as entries:
                 folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
             fresh = [
-                path for path in self._git.run(*ANYTHING_ELSE).split(b"\0") if path[-1:] not in (b"", b"/")
+                path
+                for path in self._git.run(*LIST_UNTRACKED_FILES).split(b"\0")
+                if path[-1:] not in (b"", b"/")
             ]
-            listed = Listed(listed.changed, fresh, folders)
-        return Listed(
-            listed.changed, listed.fresh, [folder for folder in listed.folders if self.may_hold(folder)]
+            listed = GitListing(listed.changed, fresh, folders)
+        return GitListing(
+            listed.changed, listed.fresh, [folder for folder in listed.folders if self.may_contain(folder)]
         )
 
     def look(self, also: Iterable[bytes]) -> ScanResult:
-        """Find everything that a snapshot must check; `also` are files to include even if ignored."""
+        """Find everything that a snapshot must check. Files in `also` are included even if ignored."""
         listed = self.compare()
-        fresh = dict.fromkeys(path for path in listed.fresh if self.may_hold(path))
+        fresh = dict.fromkeys(path for path in listed.fresh if self.may_contain(path))
         expanded = list(self._expand(listed.folders))
         fresh |= dict.fromkeys(expanded)
         fresh |= dict.fromkeys(path for path in also if self.takes(path))
@@ -97,7 +99,7 @@ class Walk:
             raise too_many_files(os.fsdecode(self._root), self._max_files)
         return ScanResult(listed.changed, list(fresh), listed.folders, was_expanded=bool(expanded))
 
-    def may_hold(self, path: bytes) -> bool:
+    def may_contain(self, path: bytes) -> bool:
         """Return whether a path can be in a snapshot: inside the workspace, and not one of a repository's own files."""
         parts = path.lower().split(b"/")
         if any(part in (b"", b".", b"..", b".git") for part in parts):
@@ -106,9 +108,9 @@ class Walk:
         return whole != self._home and not whole.startswith(self._home + b"/")
 
     def takes(self, path: bytes) -> bool:
-        """Return whether a file's path can be in a snapshot, and is reached without following a link."""
+        """Return whether a file's path can be in a snapshot and is reachable without following a link."""
         folder = os.path.dirname(self._root + b"/" + path)
-        return self.may_hold(path) and os.path.realpath(folder) == folder
+        return self.may_contain(path) and os.path.realpath(folder) == folder
 
     def _expand(self, folders: Sequence[bytes]) -> Iterator[bytes]:
         """Yield the files in folders that git reported only as folders."""
@@ -123,8 +125,8 @@ class Walk:
                 inner = []
             for path in (*self._within(plain), *(path for folder in inner for path in self._inside(folder))):
                 if path.endswith(b"/"):
-                    waiting.extend([path[:-1]] if self.may_hold(path[:-1]) else ())
-                elif self.may_hold(path):
+                    waiting.extend([path[:-1]] if self.may_contain(path[:-1]) else ())
+                elif self.may_contain(path):
                     yield path
 
     def _is_repository(self, folder: bytes) -> bool:
@@ -134,18 +136,18 @@ class Walk:
         named = [folder for folder in folders if not self._is_empty(folder)]
         if sum(map(len, named)) > MAX_ARGUMENT_BYTES:
             inside = tuple(folder + b"/" for folder in named)
-            listed = self._git.run(*ANYTHING_ELSE).split(b"\0")
+            listed = self._git.run(*LIST_UNTRACKED_FILES).split(b"\0")
             yield from (path for path in listed if path.startswith(inside) and path not in inside)
         elif named:
-            listed = self._git.run(*ANYTHING_ELSE, "--", *map(os.fsdecode, named)).split(b"\0")
+            listed = self._git.run(*LIST_UNTRACKED_FILES, "--", *map(os.fsdecode, named)).split(b"\0")
             known = {folder + b"/" for folder in named}
             yield from (path for path in listed if path and path not in known)
 
     def _inside(self, folder: bytes) -> Iterator[bytes]:
-        """List a repository inside the workspace by its own ignore files, which apply nowhere else."""
+        """List the files of a nested repository, using its own ignore files, which apply nowhere else."""
         whole = os.fsdecode(self._root + b"/" + folder)
         none = str(self._git.place / "index.none")
-        for path in self._git.run(*ANYTHING_ELSE, index=none, work_tree=whole).split(b"\0"):
+        for path in self._git.run(*LIST_UNTRACKED_FILES, index=none, work_tree=whole).split(b"\0"):
             if path:
                 yield folder + b"/" + path
 

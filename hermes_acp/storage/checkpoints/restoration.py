@@ -1,6 +1,6 @@
 """Undo and redo checkpoints: everything requested or, if there is a conflict, nothing.
 
-The state before an undo is stored first. Everything here blocks.
+The state before an undo is stored first. All methods block.
 """
 
 import os
@@ -15,12 +15,12 @@ from hermes_acp.core.ports.checkpoint_ports import CheckpointContext, RestoreRes
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord, FolderSnapshot
 from hermes_acp.storage.checkpoints.checkpoint_store import (
     CheckpointStore,
-    meant,
-    shown,
+    display_path,
+    outermost_folders,
+    selected_paths,
     to_conflicts,
-    widest,
 )
-from hermes_acp.storage.checkpoints.git_trees import State, Unknown, blob_name, parents_of
+from hermes_acp.storage.checkpoints.git_trees import FileState, UnknownState, blob_name, parents_of
 from hermes_acp.storage.checkpoints.shadow_repository import Shadow
 from hermes_acp.storage.checkpoints.undo_plan import (
     CHANGED_SINCE,
@@ -35,7 +35,9 @@ from hermes_acp.storage.checkpoints.workspace_filesystem import WorkspaceFilesys
 
 
 class RestoreRequest(Struct, frozen=True):
-    """A request: the checkpoint to record it as, which files, and whether others' changes may be discarded."""
+    """A request to restore: the ID and context of the new checkpoint, which files, and whether others' changes may be
+    lost.
+    """
 
     id: str
     created_at: float
@@ -61,7 +63,7 @@ class _FolderPlan(Struct):
 
     @property
     def folder_paths(self) -> list[str]:
-        """The folders (absolute) that are themselves made, deleted or given other permission bits."""
+        """The absolute paths of folders that are created, deleted or given other permission bits."""
         paths = dict.fromkeys((*self.makes, *self.drops, *self.folders))
         return [os.path.join(self.root, os.fsdecode(path)) for path in paths]
 
@@ -72,65 +74,65 @@ class CheckpointRestorer:
     def __init__(self, store: CheckpointStore) -> None:
         self._store = store
 
-    def undo(self, session_id: str, count: int, wish: RestoreRequest) -> RestoreResult:
+    def undo(self, session_id: str, count: int, request: RestoreRequest) -> RestoreResult:
         """Undo the last `count` turns that are not undone yet."""
         notes = self._store.checkpoint_index.of_session(session_id)
         holding = [note for note in notes if note.kind == "turn" and not note.undone_by]
         chosen = holding[-count:][::-1]
-        return self._take_back(chosen, notes, wish, "undo")
+        return self._take_back(chosen, notes, request, "undo")
 
-    def redo(self, session_id: str, wish: RestoreRequest) -> RestoreResult:
+    def redo(self, session_id: str, request: RestoreRequest) -> RestoreResult:
         """Undo the last undo that is not redone yet."""
         notes = self._store.checkpoint_index.of_session(session_id)
         undos = [note for note in notes if note.kind == "undo" and not note.undone_by]
         chosen = undos[-1:]
-        return self._take_back(chosen, notes, wish, "redo")
+        return self._take_back(chosen, notes, request, "redo")
 
-    def restore(self, session_id: str, checkpoint_id: str, wish: RestoreRequest) -> RestoreResult:
+    def restore(self, session_id: str, checkpoint_id: str, request: RestoreRequest) -> RestoreResult:
         """Undo one checkpoint, of a turn or of an undo. Raises BadRequest for an unknown one."""
         note, notes = self._store.find(session_id, checkpoint_id)
         kind = "undo" if note.kind == "turn" else "redo"
-        return self._take_back([note], notes, wish, kind)
+        return self._take_back([note], notes, request, kind)
 
     def _take_back(
         self,
         chosen: Sequence[CheckpointRecord],
         notes: Sequence[CheckpointRecord],
-        wish: RestoreRequest,
+        request: RestoreRequest,
         kind: Literal["undo", "redo"],
     ) -> RestoreResult:
-        done = self._put_back(chosen, notes, wish, kind)
-        taken_back = tuple(self._store.described(note, notes) for note in chosen)
+        done = self._put_back(chosen, notes, request, kind)
+        taken_back = tuple(self._store.with_changes(note, notes) for note in chosen)
         return structs.replace(done, taken_back=taken_back)
 
     def _put_back(
         self,
         chosen: Sequence[CheckpointRecord],
         notes: Sequence[CheckpointRecord],
-        wish: RestoreRequest,
+        request: RestoreRequest,
         kind: Literal["undo", "redo"],
     ) -> RestoreResult:
         if not chosen:
             return RestoreResult()
         fields = [
-            self._field(root, chosen, notes, wish)
-            for root in widest([place.root for note in chosen for place in note.places])
+            self._field(root, chosen, notes, request)
+            for root in outermost_folders([place.root for note in chosen for place in note.places])
         ]
         conflicts = [each for field in fields for each in to_conflicts(field.root, field.planned.conflicts)]
-        if conflicts and not wish.force:
+        if conflicts and not request.force:
             return RestoreResult(conflicts=tuple(conflicts))
-        wanted = [shown(field.root, path) for field in fields for path in field.planned.wanted]
+        wanted = [display_path(field.root, path) for field in fields for path in field.planned.wanted]
         touched = [
             os.path.join(field.root, os.fsdecode(path)) for field in fields for path in field.planned.wanted
         ]
         roots = tuple(field.root for field in fields)
-        occasion = structs.replace(wish.occasion, roots=roots)
+        occasion = structs.replace(request.occasion, roots=roots)
         folders = [path for field in fields for path in field.folder_paths]
         own = self._store.begin(
-            wish.id, kind, occasion, wish.created_at, touched, is_whole=False, folders=folders
+            request.id, kind, occasion, request.created_at, touched, is_whole=False, folders=folders
         )
         failed = [conflict for field in fields for conflict in self._carry_out(field)]
-        is_whole = wish.only is None and (wish.force or not failed)
+        is_whole = request.only is None and (request.force or not failed)
         own.undoes = tuple(note.id for note in chosen) if is_whole else ()
         has_changed = bool(self._store.finish(own, touched, folders))
         if is_whole:
@@ -169,12 +171,12 @@ class CheckpointRestorer:
         root: str,
         chosen: Sequence[CheckpointRecord],
         notes: Sequence[CheckpointRecord],
-        wish: RestoreRequest,
+        request: RestoreRequest,
     ) -> _FolderPlan:
         parts: list[FolderChange] = []
         reads: dict[bytes, Shadow] = {}
         modes = self._store.shadow(root).modes()
-        only: set[bytes] | None = None if wish.only is None else set()
+        only: set[bytes] | None = None if request.only is None else set()
         places: list[FolderSnapshot] = []
         for note in chosen:
             for place in (each for each in note.places if each.root == root):
@@ -182,7 +184,7 @@ class CheckpointRestorer:
                 after = place.after or self._store.state_after(note, place, notes, or_now=True)
                 differences = shadow.differences(place.before, after)
                 if only is not None:
-                    only |= meant(root, wish.only, differences) or set()
+                    only |= selected_paths(root, request.only, differences) or set()
                 parts.append(
                     FolderChange(
                         tuple(differences),
@@ -197,9 +199,9 @@ class CheckpointRestorer:
                 places.append(place)
         workspace_filesystem = WorkspaceFilesystem(root)
         try:
-            planned = plan(parts, workspace_filesystem.state, only, force=wish.force)
+            planned = plan(parts, workspace_filesystem.state, only, force=request.force)
             folders = (
-                plan_folder_modes(places, workspace_filesystem.folder_mode, force=wish.force)
+                plan_folder_modes(places, workspace_filesystem.folder_mode, force=request.force)
                 if only is None
                 else {}
             )
@@ -248,7 +250,7 @@ class CheckpointRestorer:
         now = workspace_filesystem.state(path)
         if not _is_as_planned(now, field.planned.present[path]):
             return CHANGED_SINCE
-        if isinstance(now, State):  # otherwise a folder of the turn's, which goes when it is empty
+        if isinstance(now, FileState):  # otherwise a folder of the turn, removed once it is empty
             workspace_filesystem.remove(path)
         workspace_filesystem.clear(path, field.keeps)
         return ""
@@ -258,7 +260,7 @@ class CheckpointRestorer:
         workspace_filesystem: WorkspaceFilesystem,
         field: _FolderPlan,
         path: bytes,
-        state: State,
+        state: FileState,
         content: bytes | None,
     ) -> str:
         if not _is_as_planned(workspace_filesystem.state(path), field.planned.present[path]):
@@ -268,7 +270,7 @@ class CheckpointRestorer:
         workspace_filesystem.put(path, state, content, field.modes.get(path))
         return ""
 
-    def _contents(self, field: _FolderPlan) -> Iterator[tuple[bytes, State, bytes | None]]:
+    def _contents(self, field: _FolderPlan) -> Iterator[tuple[bytes, FileState, bytes | None]]:
         """Read the contents to restore, one file at a time."""
         for shadow in {id(each): each for each in field.reads.values()}.values():
             states = {
@@ -281,9 +283,9 @@ class CheckpointRestorer:
                 yield path, state, content
 
 
-def _is_as_planned(now: State | Unknown | None, then: State | Unknown | None) -> bool:
-    """Return whether nothing changed since the plan was made; the plan itself may have emptied a folder."""
-    return now == then or (now is None and isinstance(then, Unknown))
+def _is_as_planned(now: FileState | UnknownState | None, then: FileState | UnknownState | None) -> bool:
+    """Return whether nothing changed since the plan was made. The plan itself may have emptied a folder."""
+    return now == then or (now is None and isinstance(then, UnknownState))
 
 
 def _try(failed: dict[bytes, str], path: bytes, act: Callable[[], str]) -> None:

@@ -56,9 +56,9 @@ VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 BORROWED: Final = "borrowed"
-"""The folder with objects of the user's repository that are not copied yet; see `borrowed_objects`."""
+"""The folder for objects of the user's repository that are not copied yet; see `borrowed_objects`."""
 WRITING: Final = frozenset({"mktree", "read-tree", "update-index", "write-tree"})
-"""Commands that store everything that they write, whatever is borrowed."""
+"""Commands that must not see borrowed objects, so that they store everything they write."""
 TIMEOUT_S: Final = 300.0
 POLL_INTERVAL_S: Final = 0.1
 MAX_STDERR_CHARACTERS: Final = 300
@@ -80,7 +80,7 @@ def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> GitProgram:
         inside = any(real.startswith(root.rstrip("/") + "/") for root in roots if root != "/")
         if not os.path.isabs(folder) or inside:
             raise CheckpointError(
-                f"The git that PATH names first is {program!r}, which is in the workspace or in the folder "
+                f"The first git on PATH is {program!r}, which is in the workspace or in the folder "
                 "where the server was started.",
                 hint="Checkpoints are off; remove that folder from PATH.",
             )
@@ -104,7 +104,9 @@ class ShadowGit:
         self._work_tree = work_tree
         self.stop = Event()
         self.lock: tuple[int, ...] = ()
-        """The descriptor of the shadow's lock: a git that outlives a killed agent holds the lock until it ends."""
+        """The descriptor of the shadow's lock. A git process that outlives a killed agent holds the lock until
+        it ends.
+        """
 
     def run(
         self,
@@ -123,7 +125,7 @@ class ShadowGit:
         if arguments[0] == "write-tree" and self._borrowed:
             arguments = ("write-tree", "--missing-ok", *arguments[1:])
         with TemporaryFile() as source:
-            # From a file, since a full pipe would have to be fed while the output is read.
+            # Input comes from a file, because a full pipe would have to be fed while the output is read.
             source.write(given or b"")
             source.seek(0)
             variables = self._variables(index, work_tree or self._work_tree)
@@ -139,7 +141,7 @@ class ShadowGit:
         return output
 
     def run_together(self, *commands: Sequence[str]) -> list[bytes]:
-        """Run commands that only read, at the same time; return their outputs. Raises GitCommandError."""
+        """Run read-only commands concurrently and return their outputs. Raises GitCommandError."""
 
         def run(command: Sequence[str]) -> bytes:
             return self.run(*command)
@@ -214,7 +216,7 @@ class ShadowGit:
             "config": CONFIG,
             "info/attributes": ATTRIBUTES,
             "info/exclude": "".join(f"{line}\n" for line in excludes),
-            # Last, since this file makes git recognise a repository here.
+            # Written last, because this file makes git recognise a repository here.
             "HEAD": "ref: refs/heads/none\n",
         }
         for name, content in files.items():
@@ -228,7 +230,7 @@ def _named(arguments: Sequence[str]) -> str:
 
 
 def _wait_for_exit(process: "subprocess.Popen[bytes]", stop: Event) -> tuple[bytes, bytes]:
-    """Wait for a process to end and return its output, checking `stop` regularly."""
+    """Wait for a process to end, checking `stop` regularly, and return its output."""
     waited_s = 0.0
     while not stop.is_set():
         try:
@@ -248,5 +250,5 @@ def _drain_stream(stream: IO[bytes], size_bytes: int) -> None:
 def _close(stream: Any) -> None:
     try:
         stream.close()
-    except OSError:  # a pipe whose reader is gone, with unflushed data
+    except OSError:  # a pipe with unflushed data and no reader
         return

@@ -1,8 +1,8 @@
 """A workspace folder's shadow: a git repository in the home folder that holds its snapshots.
 
-The index stores the `lstat` result of every file, so a snapshot of an unchanged folder costs one walk and no
-reading (racy-git, index-format in git's documentation). Only one process at a time may use the index. The lock
-belongs to a descriptor, so a killed process leaves none, and the next process repeats what was unfinished.
+The index stores the `lstat` result of every file, so a snapshot of an unchanged folder costs one walk and no reading
+(racy-git, index-format in git's documentation). Only one process at a time may use the index. The lock belongs to a
+descriptor, so a killed process leaves none behind, and the next process repeats the unfinished work.
 """
 
 import fcntl
@@ -24,30 +24,30 @@ from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error, wri
 from hermes_acp.storage.checkpoints.gc_refs import GcRefs
 from hermes_acp.storage.checkpoints.git_trees import (
     USUAL_FOLDER,
-    Difference,
-    State,
+    FileState,
+    TreeDifference,
     read_differences,
     read_entries,
 )
 from hermes_acp.storage.checkpoints.ignored_files import ignored, ignored_within
 from hermes_acp.storage.checkpoints.objects.index_seed import fill_index
 from hermes_acp.storage.checkpoints.objects.unfinished_packs import remove_unfinished_packs
-from hermes_acp.storage.checkpoints.repository_scan import Walk
+from hermes_acp.storage.checkpoints.repository_scan import WorkspaceWalk
 from hermes_acp.storage.checkpoints.shadow_git import GitCommandError, ShadowGit
 from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits, filter_paths
-from hermes_acp.storage.checkpoints.tree_edits import overlaid
+from hermes_acp.storage.checkpoints.tree_edits import tree_with_states
 from hermes_acp.storage.private_files import private_folder
 
 USUAL_MODES: Final = (0o644, 0o755)
-TRIES: Final = 3
-IN_BULK: Final = 256
-MAX_IN_PACK: Final = 4_000
+MAX_ATTEMPTS: Final = 3
+PACK_THRESHOLD: Final = 256
+MAX_FILES_PER_PACK: Final = 4_000
 LOCK_S: Final = 120.0
 POLL_INTERVAL_S: Final = 0.02
 RENAMES: Final = "-l400"
-NO_INDEX: Final = "index.none"
+MISSING_INDEX: Final = "index.none"
 """The name of an index that does not exist."""
-WITHOUT_KEYS: Final = "without-keys-1"
+KEYS_REMOVED_MARK: Final = "without-keys-1"
 RAW: Final = (
     "-r",
     "-z",
@@ -60,7 +60,7 @@ RAW: Final = (
 
 
 class Snapshot(Struct, frozen=True):
-    """A folder at a point in time: its tree in the shadow, its empty folders, and the files left out."""
+    """A folder at a point in time: its tree in the shadow, its empty folders, and the files that were left out."""
 
     tree: str
     empty_folders: tuple[bytes, ...] = ()
@@ -86,11 +86,9 @@ def base_of(root: str) -> str:
     return find_work_tree(root) or root
 
 
-class ShadowMemory:
-    """Cached answers from git.
-
-    The tracked files that are ignored, for the user's index identified by `mark`; the folders of trees, which never
-    change.
+class ShadowCache:
+    """Cached answers from git: the tracked files that are ignored (for the user's index identified by `mark`) and the
+    folders of trees, which never change.
     """
 
     def __init__(self) -> None:
@@ -103,18 +101,18 @@ class Shadow:
     """The shadow of a folder. All methods block and raise CheckpointError."""
 
     def __init__(
-        self, shelf: Path, root: str, program: GitProgram, bounds: SnapshotLimits, own_home: str
+        self, shadows_folder: Path, root: str, program: GitProgram, bounds: SnapshotLimits, own_home: str
     ) -> None:
         """Prepare, reading the disk only to resolve names; `own_home` is never part of a snapshot."""
         base = base_of(root)
         self.root = root
         self.name = shadow_name(root, base)
-        self.place = shelf / self.name
+        self.place = shadows_folder / self.name
         self.git = ShadowGit(program, self.place, root, base)
         self._base = base
         self.bounds = bounds
         self.own_home = own_home
-        self.memory = ShadowMemory()
+        self.memory = ShadowCache()
 
     @property
     def gc_refs(self) -> GcRefs:
@@ -122,13 +120,13 @@ class Shadow:
         return GcRefs(self.place)
 
     def use_name(self, name: str) -> None:
-        """Use the former name of this folder's shadow, to read what was stored under it."""
+        """Use an earlier name of this folder's shadow, to read what was stored under that name."""
         self.name = name
         self.place = self.place.parent / name
         self.git.place = self.place
 
     def make(self) -> None:
-        """Create the repository if it is missing; needs no lock."""
+        """Create the repository if it is missing. Needs no lock."""
         try:
             private_folder(self.place)
             self.git.make(tuple(self._excludes()))
@@ -184,11 +182,11 @@ class Shadow:
         with self.held():
             inside, left = ignored_within(self.git, self.root, paths)
             wanted = (*wanted, *inside)
-            for attempt in range(1, TRIES + 1):
+            for attempt in range(1, MAX_ATTEMPTS + 1):
                 try:
                     return _with_left(self._take(wanted), left)
                 except GitCommandError:
-                    if attempt == TRIES:
+                    if attempt == MAX_ATTEMPTS:
                         raise
                     # A file changed while git read it, or the index is damaged and is rebuilt.
                     if attempt > 1:
@@ -205,7 +203,7 @@ class Shadow:
 
     def _take(self, touched: Sequence[bytes]) -> Snapshot:
         self._forget_keys()
-        walk = Walk(self.git, self.root, self.own_home, self.bounds.max_files)
+        walk = WorkspaceWalk(self.git, self.root, self.own_home, self.bounds.max_files)
         if not (self.place / "index").exists():
             self._note_modes(fill_index(self.git, self._base, walk, self.bounds))
         found = walk.look((*touched, *self._tracked_though_ignored()))
@@ -224,8 +222,10 @@ class Shadow:
         return Snapshot(self._write_tree(), empty, tuple(sorted(filtered.left_out | set(walk.left_out))))
 
     def _forget_keys(self) -> None:
-        """Remove files from the index that an earlier version stored although their names mark them as secret; once."""
-        mark = self.place / WITHOUT_KEYS
+        """Remove files from the index, once, that an earlier version stored although their names mark them as
+        secret.
+        """
+        mark = self.place / KEYS_REMOVED_MARK
         if mark.exists():
             return
         paths = [path for path in self.git.run("ls-files", "-z").split(b"\0") if path]
@@ -237,15 +237,15 @@ class Shadow:
             raise checkpoint_io_error(self.place, error) from error
 
     def _update(self, paths: Sequence[bytes], *manner: str) -> None:
-        # Many files go into one pack: an object file for each would cost ten times as much. For each file git searches
-        # the whole pack that it is writing, so no pack gets many.
-        bulk = ("-c", "core.bigFileThreshold=1") if len(paths) > IN_BULK else ()
-        for first in range(0, len(paths), MAX_IN_PACK):
-            given = b"".join(path + b"\0" for path in paths[first : first + MAX_IN_PACK])
+        # Many files go into one pack, because an object file for each would cost ten times as much. For each file, git
+        # searches the whole pack that it is writing, so the number of files per pack is limited.
+        bulk = ("-c", "core.bigFileThreshold=1") if len(paths) > PACK_THRESHOLD else ()
+        for first in range(0, len(paths), MAX_FILES_PER_PACK):
+            given = b"".join(path + b"\0" for path in paths[first : first + MAX_FILES_PER_PACK])
             self.git.run(*bulk, "update-index", "-z", *manner, "--stdin", given=given)
 
     def _tracked_though_ignored(self) -> tuple[bytes, ...]:
-        """Return the files that the user's repository tracks although they are ignored; its index is only read."""
+        """Return the files that the user's repository tracks although they are ignored. Its index is only read."""
         index = os.path.join(self._base, ".git", "index")
         try:
             is_plain = stat.S_ISDIR(os.lstat(os.path.dirname(index)).st_mode)
@@ -275,7 +275,7 @@ class Shadow:
             raise
 
     def amend(self, tree: str, touched: Iterable[bytes]) -> str:
-        """Return the tree plus those missing files that were left out only because they are ignored."""
+        """Return the tree plus those of the missing files that were left out only because they are ignored."""
         with self.held():
             paths = tuple(touched)
             inside, _ = ignored_within(self.git, self.root, paths)
@@ -288,22 +288,22 @@ class Shadow:
             self._update(found.update, "--add", "--remove", "--replace")
             self._note_modes(found.modes)
             staged = self.git.run("ls-files", "-z", "-s", "--", *map(os.fsdecode, found.update))
-            return overlaid(self.git, tree, dict(_staged(staged)))
+            return tree_with_states(self.git, tree, dict(_staged(staged)))
 
-    def entries(self, tree: str, path: bytes) -> dict[bytes, State]:
-        """Return the entries of a tree at a path and, for a folder, below it."""
+    def entries(self, tree: str, path: bytes) -> dict[bytes, FileState]:
+        """Return a tree's entries at a path, including everything below a folder."""
         return dict(
             read_entries(self.git.run("ls-tree", "-r", "-z", "--full-tree", tree, "--", os.fsdecode(path)))
         )
 
-    def differences(self, before: str, after: str) -> list[Difference]:
-        """Return all paths in which two trees differ; a renamed file counts as one deleted and one added."""
+    def differences(self, before: str, after: str) -> list[TreeDifference]:
+        """Return all paths in which two trees differ. A renamed file counts as one deleted and one added file."""
         if before == after:
             return []
         return list(read_differences(_compared(self.git, "--no-renames", before, after)))
 
-    def changes(self, before: str, after: str) -> list[Difference]:
-        """Return the same with renames found."""
+    def changes(self, before: str, after: str) -> list[TreeDifference]:
+        """Return all paths in which two trees differ, with renames detected."""
         if before == after:
             return []
         return list(read_differences(_compared(self.git, "-M", RENAMES, before, after)))
@@ -328,7 +328,7 @@ class Shadow:
         return folders
 
     def modes(self) -> dict[bytes, int]:
-        """Return the unusual permission bits of files from when they were last stored."""
+        """Return the unusual permission bits that files had when they were last stored."""
         try:
             return msgspec.msgpack.decode((self.place / "modes").read_bytes(), type=dict[bytes, int])
         except (OSError, msgspec.MsgspecError):
@@ -347,13 +347,13 @@ class Shadow:
 
 
 def _compared(git: ShadowGit, *arguments: str) -> bytes:
-    # Without the index, which git would read for nothing.
-    return git.run("diff-tree", *RAW, *arguments, index=str(git.place / NO_INDEX))
+    # Without the index, which git would read needlessly.
+    return git.run("diff-tree", *RAW, *arguments, index=str(git.place / MISSING_INDEX))
 
 
-def _staged(output: bytes) -> Iterator[tuple[bytes, State]]:
+def _staged(output: bytes) -> Iterator[tuple[bytes, FileState]]:
     for line in output.split(b"\0"):
         about, _, path = line.partition(b"\t")
         if path:
             mode, oid, _ = about.decode("ascii").split(" ")
-            yield path, State(mode, oid)
+            yield path, FileState(mode, oid)

@@ -19,9 +19,9 @@ class SnapshotLimits(Struct, frozen=True):
 
 
 class FilteredPaths(Struct):
-    """Paths to take, with the permission bits of files; paths that git must forget, some of them left out.
+    """Paths to store, with the permission bits of files, and paths that git must forget, some of which are left out.
 
-    `became_folders` says that a file that git knows is now a folder.
+    If `became_folders`, a tracked file is now a folder.
     """
 
     update: list[bytes] = field(default_factory=list[bytes])
@@ -34,9 +34,9 @@ class FilteredPaths(Struct):
 def filter_paths(
     root: str, changed: Iterable[bytes], fresh: Sequence[bytes], bounds: SnapshotLimits
 ) -> FilteredPaths:
-    """Separate the paths to take from those that hold keys, are too large, cannot be read, or are no longer files.
+    """Separate the paths to store from those that hold keys, are too large, cannot be read, or are no longer files.
 
-    `changed` are paths git knows, `fresh` those it does not, all relative to `root`.
+    `changed` are tracked paths, `fresh` untracked ones, all relative to `root`.
     """
     sifted, others = FilteredPaths(), set(fresh)
     known = [path for path in changed if others.isdisjoint(parents_of(path))]
@@ -69,7 +69,7 @@ def _can_be_taken(path: bytes, about: os.stat_result, bounds: SnapshotLimits) ->
 
 
 def _holds_keys(path: bytes, whole: bytes, about: os.stat_result, bounds: SnapshotLimits) -> bool:
-    """Return whether a file's name or content says that it holds keys; a link contains only a path."""
+    """Return whether a file's name or content shows that it holds keys. A link contains only a path."""
     if stat.S_ISLNK(about.st_mode):
         return False
     if bounds.holds_keys(os.fsdecode(path)):

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from hermes_acp.storage.checkpoints.git_trees import State, read_entries
+from hermes_acp.storage.checkpoints.git_trees import FileState, read_entries
 from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
 
 MAX_NAMED: Final = 200
@@ -13,25 +13,25 @@ FOLDER: Final = "040000"
 NO_OBJECT: Final = b"0" * 40
 
 
-def states_in(git: ShadowGit, tree: str, paths: Sequence[bytes]) -> dict[bytes, State]:
-    """Return the states of those paths that are files in a tree."""
-    found: dict[bytes, State] = {}
+def states_in(git: ShadowGit, tree: str, paths: Sequence[bytes]) -> dict[bytes, FileState]:
+    """Return the states of the paths that are files in a tree."""
+    found: dict[bytes, FileState] = {}
     for first in range(0, len(paths), MAX_NAMED):
         named = map(os.fsdecode, paths[first : first + MAX_NAMED])
         found |= dict(read_entries(git.run("ls-tree", "-z", "--full-tree", tree, "--", *named)))
     return {path: state for path, state in found.items() if state.mode != FOLDER}
 
 
-def overlaid(git: ShadowGit, tree: str, states: Mapping[bytes, State | None]) -> str:
-    """Return the tree with the states of some files replaced; None removes a file.
+def tree_with_states(git: ShadowGit, tree: str, states: Mapping[bytes, FileState | None]) -> str:
+    """Return a tree with the states of some files replaced.
 
-    The caller holds the shadow's lock.
+    None removes a file. The caller holds the shadow's lock.
     """
     if not states:
         return tree
     draft = git.place / "index.draft"
     draft.unlink(missing_ok=True)
-    # Files that are gone come first: one may be a folder in the tree that is wanted.
+    # Deleted files come first, because a path may be a folder in the new tree.
     ordered = sorted(states.items(), key=lambda each: each[1] is not None)
     changes = b"".join(
         (f"{state.mode} {state.oid}".encode("ascii") if state else b"0 " + NO_OBJECT) + b"\t" + path + b"\0"

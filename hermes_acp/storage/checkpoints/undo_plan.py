@@ -6,9 +6,15 @@ from typing import Final
 from msgspec import Struct, field
 
 from hermes_acp.storage.checkpoints.checkpoint_index import FolderSnapshot
-from hermes_acp.storage.checkpoints.git_trees import PIPE, USUAL_FOLDER, Difference, State, Unknown
+from hermes_acp.storage.checkpoints.git_trees import (
+    PIPE,
+    USUAL_FOLDER,
+    FileState,
+    TreeDifference,
+    UnknownState,
+)
 
-CHANGED_SINCE: Final = "it was changed since"
+CHANGED_SINCE: Final = "it has been changed since"
 NOT_KEPT: Final = "its earlier content was not kept: it held keys, was too large, or could not be read"
 NOT_COMPARED: Final = "it cannot be compared: it holds keys, is too large, or cannot be read"
 TORN: Final = "the agent's process ended during that turn, so it is unknown who changed it"
@@ -21,7 +27,7 @@ class FolderChange(Struct, frozen=True):
     `new_folders` are empty after it and did not exist before it.
     """
 
-    differences: tuple[Difference, ...]
+    differences: tuple[TreeDifference, ...]
     not_kept_before: frozenset[bytes] = frozenset()
     not_kept_after: frozenset[bytes] = frozenset()
     new_folders: frozenset[bytes] = frozenset()
@@ -31,22 +37,24 @@ class FolderChange(Struct, frozen=True):
 class UndoPlan(Struct):
     """The target state of each path (None to delete it) with its current state, and the conflicts with reasons."""
 
-    wanted: dict[bytes, State | None] = field(default_factory=dict[bytes, State | None])
-    present: dict[bytes, State | Unknown | None] = field(default_factory=dict[bytes, State | Unknown | None])
+    wanted: dict[bytes, FileState | None] = field(default_factory=dict[bytes, FileState | None])
+    present: dict[bytes, FileState | UnknownState | None] = field(
+        default_factory=dict[bytes, FileState | UnknownState | None]
+    )
     conflicts: dict[bytes, str] = field(default_factory=dict[bytes, str])
 
 
 def plan(
     parts: Sequence[FolderChange],
-    now: Callable[[bytes], State | Unknown | None],
+    now: Callable[[bytes], FileState | UnknownState | None],
     only: Collection[bytes] | None = None,
     *,
     force: bool = False,
 ) -> UndoPlan:
-    """Plan the undo of the parts, newest first; `now` reads the disk, `only` limits the plan to certain paths.
+    """Plan the undo of the parts, newest first.
 
-    With `force`, files that others changed since are restored or deleted too; what was never stored cannot be
-    restored even then.
+    `now` reads the disk, and `only` limits the plan to certain paths. With `force`, files that others have changed
+    since are restored or deleted too. Content that was never stored cannot be restored even then.
     """
     planned, going = UndoPlan(), set[bytes]()
     for part in parts:
@@ -66,19 +74,19 @@ def plan(
 
 
 def _decide(
-    planned: UndoPlan, part: FolderChange, each: Difference, going: set[bytes], *, force: bool
+    planned: UndoPlan, part: FolderChange, each: TreeDifference, going: set[bytes], *, force: bool
 ) -> None:
     path = each.path
     current = planned.wanted.get(path, planned.present[path])
-    if isinstance(current, Unknown) and any(other.startswith(path + b"/") for other in going):
+    if isinstance(current, UnknownState) and any(other.startswith(path + b"/") for other in going):
         current = None  # a folder that a turn created, deleted with its content
     if path in part.not_kept_before:
         planned.conflicts[path] = NOT_KEPT
-    elif force and not isinstance(current, Unknown):
+    elif force and not isinstance(current, UnknownState):
         planned.wanted[path] = each.before
-    elif isinstance(current, Unknown):
+    elif isinstance(current, UnknownState):
         planned.conflicts[path] = current.why
-    elif current == each.before or (path in part.not_kept_after and current == State(PIPE, "")):
+    elif current == each.before or (path in part.not_kept_after and current == FileState(PIPE, "")):
         planned.wanted[path] = each.before
     elif part.is_torn:
         planned.conflicts[path] = TORN
@@ -108,7 +116,7 @@ def plan_empty_folders(
 def plan_folder_modes(
     places: Sequence[FolderSnapshot], now: Callable[[bytes], int | None], *, force: bool
 ) -> dict[bytes, int]:
-    """Return the permission bits to restore on folders: of those that are missing, or as the newest turn left them.
+    """Return the permission bits to restore on folders that are missing or are as the newest turn left them.
 
     `places` are the states of one folder, newest first; `now` reads the disk.
     """

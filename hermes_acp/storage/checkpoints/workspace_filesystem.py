@@ -13,12 +13,19 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from hermes_acp.storage.checkpoints.git_trees import LINK, PROGRAM, State, Unknown, parents_of, state_of
+from hermes_acp.storage.checkpoints.git_trees import (
+    LINK,
+    PROGRAM,
+    FileState,
+    UnknownState,
+    parents_of,
+    state_of,
+)
 
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 DRAFT: Final = b".hermes-"
-NO_WAY: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+NOT_REACHABLE: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 class WorkspaceFilesystem:
@@ -32,16 +39,18 @@ class WorkspaceFilesystem:
         """Close the folder."""
         os.close(self._root)
 
-    def state(self, path: bytes) -> State | Unknown | None:
+    def state(self, path: bytes) -> FileState | UnknownState | None:
         """Return the state of a path, or None if it is missing or reached only through a link."""
         try:
             with self._parent(path) as (folder, name):
                 return state_of(name, folder)
         except OSError as error:
-            return None if error.errno in NO_WAY else Unknown(f"it cannot be read: {error.strerror}")
+            return (
+                None if error.errno in NOT_REACHABLE else UnknownState(f"it cannot be read: {error.strerror}")
+            )
 
     def open_file(self, path: bytes) -> int | bytes | None:
-        """Open a file for reading and return its descriptor, or a link's target; None if neither is there.
+        """Open a file for reading and return its descriptor, or a link's target, or None if neither exists.
 
         Raises OSError if it cannot be read.
         """
@@ -51,7 +60,7 @@ class WorkspaceFilesystem:
                     return os.readlink(name, dir_fd=folder)
                 return os.open(name, READ, dir_fd=folder)
         except OSError as error:
-            if error.errno not in NO_WAY:
+            if error.errno not in NOT_REACHABLE:
                 raise
             return None
 
@@ -72,11 +81,11 @@ class WorkspaceFilesystem:
         finally:
             os.close(descriptor)
 
-    def put(self, path: bytes, state: State, content: bytes, mode: int | None) -> None:
-        """Write a file or link to a path atomically, creating folders. Raises OSError.
+    def put(self, path: bytes, state: FileState, content: bytes, mode: int | None) -> None:
+        """Write a file or link atomically, creating parent folders. Raises OSError.
 
-        `mode` is the file's former permission bits, if known; otherwise an existing file's are unchanged. An empty
-        folder is replaced.
+        `mode` is the file's former permission bits, if known. Otherwise an existing file keeps its own. An empty folder
+        is replaced.
         """
         with self._parent(path, makes=True) as (folder, name):
             self._sweep(path, folder)
@@ -96,7 +105,7 @@ class WorkspaceFilesystem:
                 raise
 
     def _sweep(self, path: bytes, folder: int) -> None:
-        """Remove temporary files that a killed process left in a folder; once per folder."""
+        """Remove temporary files that a killed process left in a folder, once per folder."""
         where = path.rpartition(b"/")[0]
         if where in self._swept:
             return
@@ -109,12 +118,12 @@ class WorkspaceFilesystem:
                     os.unlink(name, dir_fd=folder)
 
     def remove(self, path: bytes) -> None:
-        """Delete a file or link; a missing one is not an error. Raises OSError."""
+        """Delete a file or link if it exists. Raises OSError."""
         try:
             with self._parent(path) as (folder, name):
                 os.unlink(name, dir_fd=folder)
         except OSError as error:
-            if error.errno not in NO_WAY:
+            if error.errno not in NOT_REACHABLE:
                 raise
 
     def clear(self, path: bytes, spared: frozenset[bytes]) -> None:
@@ -171,7 +180,7 @@ def _is_folder(name: bytes, folder: int) -> bool:
 
 
 def _is_abandoned(name: bytes, folder: int) -> bool:
-    """Return whether a temporary file has no writer any more: a live writer holds its lock."""
+    """Return whether a temporary file has no writer any more. A live writer holds its lock."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:
@@ -185,7 +194,7 @@ def _is_abandoned(name: bytes, folder: int) -> bool:
     return True
 
 
-def _write(name: bytes, folder: int, content: bytes, mode: int | None, state: State) -> None:
+def _write(name: bytes, folder: int, content: bytes, mode: int | None, state: FileState) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     wanted = 0o644 if mode is None else mode
     with os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "wb") as file:

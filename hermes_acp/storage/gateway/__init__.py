@@ -1,1 +1,1 @@
-"""What the gateway must not lose: people, conversations, what came in and what is to go out."""
+"""The gateway's durable state: people, conversations, incoming and outgoing messages."""

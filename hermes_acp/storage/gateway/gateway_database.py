@@ -18,10 +18,9 @@ from hermes_acp.core.errors import StorageError
 from hermes_acp.storage.private_files import private_folder
 
 FILE: Final = "gateway.db"
-FORMAT: Final = 1
 LOCK_TIMEOUT_S: Final = 10.0
 T = TypeVar("T")
-SCHEMA: Final = (
+FIRST_FORMAT: Final = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
     "CREATE TABLE people (name TEXT PRIMARY KEY, role TEXT NOT NULL, profile TEXT NOT NULL) STRICT",
     """CREATE TABLE identities (
@@ -49,6 +48,16 @@ SCHEMA: Final = (
 ) STRICT""",
     "CREATE INDEX unsent ON outbox (state) WHERE state IN ('pending', 'attempting')",
 )
+FORMATS: Final = (
+    FIRST_FORMAT,
+    (
+        """CREATE TABLE notices (
+    id TEXT NOT NULL, target TEXT NOT NULL, text TEXT NOT NULL, session_id TEXT NOT NULL, asks INTEGER NOT NULL,
+    state TEXT NOT NULL, error TEXT NOT NULL, created_at REAL NOT NULL, PRIMARY KEY (id, target)
+) STRICT""",
+    ),
+)
+"""The migration from each format to the next."""
 
 
 class GatewayDatabase:
@@ -67,7 +76,7 @@ class GatewayDatabase:
         return self.path.is_file()
 
     def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do something in a transaction of its own."""
+        """Do something in a separate transaction."""
         with self._lock:
             try:
                 connection = self._open()
@@ -112,6 +121,14 @@ class GatewayDatabase:
             lambda connection: connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
         )
 
+    def empty_log(self) -> None:
+        """Move all changes to the file itself, so that the write-ahead log keeps no deleted texts."""
+        with self._lock:
+            try:
+                self._open().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except sqlite3.Error as error:
+                raise self._error(error) from error
+
     def close(self) -> None:
         """Close the connection."""
         with self._lock:
@@ -123,15 +140,16 @@ class GatewayDatabase:
         if self._connection is not None:
             return self._connection
         private_folder(self.path.parent)
-        with suppress(OSError):  # private from its creation on
+        with suppress(OSError):  # private from the moment it is created
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(
             self.path, timeout=LOCK_TIMEOUT_S, isolation_level=None, check_same_thread=False
         )
         try:
+            connection.execute("PRAGMA secure_delete=ON")  # deleted texts are overwritten
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing
-            if connection.execute("PRAGMA user_version").fetchone()[0] < FORMAT:
+            if connection.execute("PRAGMA user_version").fetchone()[0] < len(FORMATS):
                 _create(connection)
         except BaseException:
             connection.close()
@@ -142,16 +160,17 @@ class GatewayDatabase:
     def _error(self, error: sqlite3.Error) -> StorageError:
         return StorageError(
             f"The gateway's messages in {self.path} cannot be used: {error}.",
-            hint="Check that its folder is writable and the disk not full.",
+            hint="Check that its folder is writable and the disk is not full.",
         )
 
 
 def _create(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
-    if connection.execute("PRAGMA user_version").fetchone()[0] < FORMAT:
-        for statement in SCHEMA:
+    present = connection.execute("PRAGMA user_version").fetchone()[0]
+    for statements in FORMATS[present:]:
+        for statement in statements:
             connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
+    connection.execute(f"PRAGMA user_version = {max(present, len(FORMATS))}")
     connection.execute("COMMIT")
 
 

@@ -1,4 +1,4 @@
-"""Messages that people sent: each is stored once, before anything is done with it, and kept until it is answered.
+"""Messages that people sent: each is stored once, before it is processed, and kept until it is answered.
 
 A message is `received`, then `prompted` (stored before the agent gets it), then `done`. Functions block and raise
 StorageError.
@@ -20,10 +20,10 @@ COLUMNS: Final = "number, platform, conversation, state, message, prompts_before
 
 
 class InboxEntry(Struct, frozen=True):
-    """A message that is not answered yet; `message` is what the gateway stored.
+    """An unanswered message; `message` is what the gateway stored.
 
-    `prompts_before` counts the session's prompts before this one. `cuts` are the offsets in the answer at which
-    something else was said in between.
+    `prompts_before` counts the session's prompts before this one. `cuts` are the offsets in the answer at which other
+    messages interrupted it.
     """
 
     number: int
@@ -52,7 +52,7 @@ class Inbox:
     def add(
         self, platform: str, message_id: str, conversation: str, message: str, now: float
     ) -> InboxEntry | None:
-        """Store a message; return None if it was stored before, however long ago within a week."""
+        """Store a message. Return None if it was already stored within the last week."""
         message_hash = self._database.hash(platform, "message", message_id)
 
         def insert(connection: sqlite3.Connection) -> InboxEntry | None:
@@ -70,7 +70,7 @@ class Inbox:
         return self._database.transact(insert)
 
     def is_new(self, platform: str, message_id: str, now: float) -> bool:
-        """Note that a message was seen that needs no answer of the agent; return whether it is new."""
+        """Record a message that the agent need not answer, and return whether it is new."""
         entry = self.add(platform, message_id, "", "", now)
         if entry is not None:
             self.finish(entry.number, ())
@@ -88,7 +88,7 @@ class Inbox:
         )
 
     def prompting(self, number: int, prompts_before: int) -> None:
-        """Store that the agent is about to get a message."""
+        """Record that a message is about to be sent to the agent."""
         self._database.transact(
             lambda connection: connection.execute(
                 "UPDATE inbox SET state = 'prompted', prompts_before = ? WHERE number = ?",
@@ -97,7 +97,7 @@ class Inbox:
         )
 
     def cut(self, number: int, cuts: Sequence[int]) -> None:
-        """Store at which offsets of the answer something else was said in between."""
+        """Store the offsets at which other messages interrupted the answer."""
         self._database.transact(
             lambda connection: connection.execute(
                 "UPDATE inbox SET cuts = ? WHERE number = ?", (json.dumps([*cuts]), number)
@@ -105,7 +105,7 @@ class Inbox:
         )
 
     def finish(self, number: int, parts: Sequence[OutgoingPart], now: float = 0.0) -> None:
-        """Store that a message is answered, with the whole answer to be sent; forget what was in it."""
+        """Record that a message is answered, store the whole answer for sending, and delete the message's content."""
 
         def store(connection: sqlite3.Connection) -> None:
             put_parts(connection, parts, now)
@@ -124,8 +124,19 @@ class Inbox:
 
         return self._database.transact(select)
 
+    def is_conversation(self, session_id: str) -> bool:
+        """Return whether a session belongs to a conversation."""
+
+        def select(connection: sqlite3.Connection) -> bool:
+            found = connection.execute(
+                "SELECT 1 FROM conversations WHERE session_id = ? LIMIT 1", (session_id,)
+            )
+            return found.fetchone() is not None
+
+        return self._database.transact(select)
+
     def set_conversation(self, key: str, stored: StoredConversation | None) -> None:
-        """Store the session of a conversation, or forget it."""
+        """Store a conversation's session, or remove it."""
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM conversations WHERE key = ?", (key,))

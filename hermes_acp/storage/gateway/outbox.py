@@ -1,8 +1,8 @@
-"""Messages to send: what is to be said where, and what became of it.
+"""Messages to send, their destinations and their delivery states.
 
 A message is `pending`, then `attempting` (stored before the attempt), then `delivered`, `failed`, or `pending` again.
-An attempt that nobody finished may have arrived: its repetition is marked, unless the platform recognises repetitions
-or the attempt changed a message that was there already. Functions block and raise StorageError.
+An attempt that was interrupted may have succeeded. Its retry is marked as such, unless the platform deduplicates
+messages or the attempt edited an existing message. Functions block and raise StorageError.
 """
 
 import sqlite3
@@ -22,7 +22,7 @@ COLUMNS: Final = (
 
 
 class OutgoingPart(Struct, frozen=True):
-    """A message to send, known by an id of ours. A later part with the same id replaces its text."""
+    """A message to send, with an ID of ours. A later part with the same ID replaces its text."""
 
     id: str
     platform: str
@@ -32,7 +32,7 @@ class OutgoingPart(Struct, frozen=True):
 
 
 class OutboxEntry(Struct, frozen=True):
-    """A message to send, as stored; `message_id` is the platform's, once it is there."""
+    """A message to send, as stored. `message_id` is the platform's ID, once the message was delivered."""
 
     number: int
     id: str
@@ -55,15 +55,15 @@ class Outbox:
         self._database = database
 
     def put(self, part: OutgoingPart, now: float) -> None:
-        """Store a message to send, or another text for one."""
+        """Store a message to send, or a new text for one."""
         self._database.transact(lambda connection: put_parts(connection, (part,), now))
 
     def key_of(self, part_id: str) -> str:
-        """Return a key by which a platform recognises a message; it is like that of no other home."""
+        """Return a key by which a platform deduplicates a message. No other home uses the same key."""
         return self._database.hash("outbox", part_id)
 
     def find(self, part_id: str) -> OutboxEntry | None:
-        """Return a message by our id, or None."""
+        """Return a message by our ID, or None."""
 
         def select(connection: sqlite3.Connection) -> OutboxEntry | None:
             row = connection.execute(f"SELECT {COLUMNS} FROM outbox WHERE id = ?", (part_id,)).fetchone()
@@ -72,7 +72,7 @@ class Outbox:
         return self._database.transact(select)
 
     def unsent(self, platform: str) -> list[OutboxEntry]:
-        """Return what is to be sent on a platform, oldest first."""
+        """Return the messages to send on a platform, oldest first."""
         return self._database.transact(
             lambda connection: [
                 _entry(row)
@@ -85,7 +85,7 @@ class Outbox:
         )
 
     def attempt(self, number: int, now: float) -> None:
-        """Store that a message is about to be sent."""
+        """Record that a message is about to be sent."""
         self._database.transact(
             lambda connection: connection.execute(
                 "UPDATE outbox SET state = 'attempting', attempts = attempts + 1, updated_at = ? WHERE number = ?",
@@ -94,7 +94,7 @@ class Outbox:
         )
 
     def delivered(self, number: int, message_id: str, text: str, now: float) -> None:
-        """Store that a text arrived; another text that was stored meanwhile is still to be sent."""
+        """Record that a text was delivered. A newer text that was stored in the meantime is still to be sent."""
         self._database.transact(
             lambda connection: connection.execute(
                 """UPDATE outbox SET state = CASE WHEN text = ? THEN 'delivered' ELSE 'pending' END,
@@ -104,7 +104,7 @@ class Outbox:
         )
 
     def retry(self, number: int, due_at: float, error: str, *, in_doubt: bool) -> None:
-        """Store that an attempt failed and is to be repeated; `in_doubt` if it may have arrived."""
+        """Record that an attempt failed and must be repeated; `in_doubt` if it may have been delivered."""
         self._database.transact(
             lambda connection: connection.execute(
                 """UPDATE outbox SET state = 'pending', due_at = ?, error = ?,
@@ -114,7 +114,7 @@ class Outbox:
         )
 
     def fail(self, number: int, error: str, now: float) -> None:
-        """Store that a message cannot be sent."""
+        """Record that a message cannot be sent."""
         self._database.transact(
             lambda connection: connection.execute(
                 "UPDATE outbox SET state = 'failed', error = ?, updated_at = ? WHERE number = ?",
@@ -123,9 +123,9 @@ class Outbox:
         )
 
     def recover(self, platform: str, safe_since: float) -> None:
-        """Make attempts of a process that has ended due again; mark those that may have arrived.
+        """Make attempts of a process that has ended due again, and mark those that may have been delivered.
 
-        The platform recognises repetitions of what was sent after `safe_since`.
+        The platform deduplicates messages sent after `safe_since`.
         """
 
         def renew(connection: sqlite3.Connection) -> None:
@@ -139,7 +139,7 @@ class Outbox:
         self._database.transact(renew)
 
     def withdraw(self, prefix: str, now: float) -> None:
-        """Give up sending messages whose ids begin with a prefix: they are no longer true."""
+        """Cancel unsent messages whose IDs start with a prefix, because they are out of date."""
         self._database.transact(
             lambda connection: connection.execute(
                 """UPDATE outbox SET state = 'failed', error = 'withdrawn', updated_at = ?
@@ -148,19 +148,24 @@ class Outbox:
             )
         )
 
-    def forget_places(self, now: float) -> None:
-        """Forget where delivered messages went, and old messages altogether."""
+    def erase(self, now: float) -> None:
+        """Delete the texts and destinations of messages that are not to be sent any more, and old messages altogether.
 
-        def erase(connection: sqlite3.Connection) -> None:
+        Afterwards, the database's files do not contain them either, nor texts deleted elsewhere.
+        """
+
+        def delete(connection: sqlite3.Connection) -> None:
             connection.execute(
-                "UPDATE outbox SET place = '', text = '' WHERE state = 'delivered' AND place <> ''"
+                """UPDATE outbox SET place = '', text = ''
+                   WHERE state IN ('delivered', 'failed') AND (place <> '' OR text <> '')"""
             )
             connection.execute(
                 "DELETE FROM outbox WHERE state IN ('delivered', 'failed') AND updated_at < ?",
                 (now - KEPT_S,),
             )
 
-        self._database.transact(erase)
+        self._database.transact(delete)
+        self._database.empty_log()
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Return the number of messages by platform and state."""
@@ -176,7 +181,7 @@ class Outbox:
 
 
 def put_parts(connection: sqlite3.Connection, parts: Sequence[OutgoingPart], now: float) -> None:
-    """Store messages to send within a transaction; a text that is there already is not sent again."""
+    """Store messages to send within a transaction. A text that was already stored is not sent again."""
     for part in parts:
         connection.execute(
             """INSERT INTO outbox (id, platform, conversation, place, text, message_id, state, attempts,

@@ -1,6 +1,6 @@
-"""People whom the gateway admits, and the codes by which strangers become such people.
+"""People whom the gateway admits, and the pairing codes that admit strangers.
 
-Only stable ids count, and only their hashes are stored. Functions block and raise StorageError.
+Only stable IDs count, and only their hashes are stored. Functions block and raise StorageError.
 """
 
 import hmac
@@ -23,7 +23,7 @@ LOCKED_UNTIL: Final = "pairing-locked-until"
 
 
 class Person(Struct, frozen=True):
-    """Somebody whom the operator admitted. An approver can also approve what others asked for."""
+    """A person whom the operator admitted. An approver can also approve other people's requests."""
 
     name: str
     role: Role
@@ -31,12 +31,12 @@ class Person(Struct, frozen=True):
 
     @property
     def is_approver(self) -> bool:
-        """Whether this person can approve what others asked for."""
+        """Whether this person can approve other people's requests."""
         return self.role == "approver"
 
 
 class Pairing(Struct, frozen=True):
-    """What became of a code: the person who was admitted, or why nobody was."""
+    """The result of entering a code: the person who was admitted, or why nobody was."""
 
     outcome: Literal["admitted", "wrong", "locked", "name_taken", "profile_taken"]
     person: Person | None = None
@@ -64,7 +64,7 @@ class People:
         return self._database.transact(select)
 
     def all(self) -> list[tuple[Person, tuple[str, ...]]]:
-        """Return everybody, with the platforms on which they are known."""
+        """Return everybody, with the platforms they use."""
 
         def select(connection: sqlite3.Connection) -> list[tuple[Person, tuple[str, ...]]]:
             found: list[tuple[Person, tuple[str, ...]]] = []
@@ -78,7 +78,7 @@ class People:
         return self._database.transact(select)
 
     def set_place(self, platform: str, name: str, place: str) -> None:
-        """Note where a person can be reached on a platform."""
+        """Store where a person can be reached on a platform."""
         self._database.transact(
             lambda connection: connection.execute(
                 "UPDATE identities SET place = ? WHERE platform = ? AND person = ? AND place <> ?",
@@ -87,7 +87,7 @@ class People:
         )
 
     def places(self, name: str) -> list[tuple[str, str]]:
-        """Return where a person can be reached: platforms and places."""
+        """Return the platforms and places where a person can be reached."""
         return self._database.transact(
             lambda connection: connection.execute(
                 "SELECT platform, place FROM identities WHERE person = ? AND place <> ''", (name,)
@@ -104,7 +104,7 @@ class People:
         return self._database.transact(delete)
 
     def new_code(self, platform: str, sender_id: str, now: float) -> str:
-        """Return a code for a stranger; an empty string if there are too many, or this one has a code already."""
+        """Return a code for a stranger, or an empty string if too many are pending or the stranger already has one."""
         id_hash = self._database.hash(platform, sender_id)
         code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
         code_hash = self._database.hash("code", code)
@@ -123,7 +123,7 @@ class People:
         return self._database.transact(insert)
 
     def pending(self, now: float) -> int:
-        """Return how many codes are waiting to be entered."""
+        """Return the number of codes that were not entered yet."""
         return self._database.transact(
             lambda connection: connection.execute(
                 "SELECT count(*) FROM pairings WHERE expires_at > ?", (now,)
@@ -133,7 +133,7 @@ class People:
     def pair(self, code: str, person: Person, now: float, *, shares: bool = False) -> Pairing:
         """Admit the stranger with a code as a person. A known name gets one more identity.
 
-        A second person in a profile would find what the first one left there, so that needs `shares`.
+        A second person in a profile can see the first one's sessions, so that needs `shares`.
         """
         code_hash = self._database.hash("code", code.strip().upper())
 
@@ -177,7 +177,7 @@ def _locked_until(connection: sqlite3.Connection) -> float:
 
 
 def _failed(connection: sqlite3.Connection, now: float) -> Pairing:
-    """Count a wrong code; too many invalidate all codes and lock pairing for the lifetime of a code."""
+    """Count a wrong code. Too many invalidate all codes and lock pairing for the lifetime of a code."""
     row = connection.execute("SELECT value FROM facts WHERE name = ?", (FAILURES,)).fetchone()
     failures = int(row[0] if row else 0) + 1
     if failures < MAX_FAILURES:

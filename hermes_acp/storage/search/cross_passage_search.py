@@ -13,14 +13,16 @@ from hermes_acp.storage.search.search_window import IS_WITHIN, SearchWindow
 if TYPE_CHECKING:
     import sqlite3
 
-OCCURRENCES: Final = 200
+MAX_OCCURRENCES: Final = 200
 MAX_SESSIONS_SCANNED: Final = 40
-IN_WINDOW: Final = f""" AND EXISTS (SELECT 1 FROM passages JOIN records ON number = key >> :bits
+WINDOW_CONDITION: Final = f""" AND EXISTS (SELECT 1 FROM passages JOIN records ON number = key >> :bits
     WHERE key = words.rowid AND {IS_WITHIN})"""
 
 
 class SearchSpan:
-    """The passages to search: those of a place, or all, excluding one session; of any time, or within a window."""
+    """The passages to search: those of one place or all, without one excluded session, at any time or within a
+    window.
+    """
 
     def __init__(
         self, place: str, left_out: int, position_bits: int, window: SearchWindow | None = None
@@ -51,7 +53,7 @@ class SearchSpan:
         self, connection: "sqlite3.Connection", expression: str, condition: str, values: dict[str, Any]
     ) -> list[int]:
         if self._window:
-            condition += IN_WINDOW
+            condition += WINDOW_CONDITION
             values |= {"bits": self._bits, "since": self._window.since, "until": self._window.until}
         rows = connection.execute(
             f"SELECT rowid FROM words WHERE words MATCH :match AND {condition} ORDER BY rowid DESC LIMIT :most",
@@ -80,7 +82,7 @@ def find_across_passages(
     """
     if len(query.groups) < 2 or most <= 0:
         return []
-    by_group = {group: span.newest(connection, group, OCCURRENCES) for group in query.group_expressions()}
+    by_group = {group: span.newest(connection, group, MAX_OCCURRENCES) for group in query.group_expressions()}
     if not all(by_group.values()):
         return []
     rarest = min(by_group, key=lambda group: (len(by_group[group]), by_group[group][-1]))

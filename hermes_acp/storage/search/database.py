@@ -27,7 +27,7 @@ CANNOT_WRITE: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.E
 
 
 class DatabaseDamaged(StorageError):
-    """The file is damaged and was moved away; an empty file replaces it, to be filled again."""
+    """The file was damaged and moved away. An empty file replaces it and must be filled again."""
 
 
 class Database:
@@ -45,6 +45,7 @@ class Database:
         self._identity: tuple[int, int] | None = None
         self._limiter: CapacityLimiter | None = None
         self._news: list[str] = []
+        self._is_closed = False
 
     async def run(self, work: "Callable[[sqlite3.Connection], T]") -> T:
         """Run `work` in a separate write transaction in a worker thread. Raises StorageError, DatabaseDamaged."""
@@ -76,7 +77,7 @@ class Database:
             try:
                 result = work(connection)
             except BaseException:
-                with suppress(sqlite3.Error):  # some errors roll back by themselves
+                with suppress(sqlite3.Error):  # some errors roll back on their own
                     connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
@@ -85,17 +86,20 @@ class Database:
             if _tells_damage(error) and self.is_saved:
                 raise self._replace_damaged() from error
             raise self._storage_error(error) from error
+        finally:
+            if self._is_closed:
+                self._disconnect()
 
     def _current(self) -> "sqlite3.Connection | None":
         """Return the open connection, unless another process has replaced the damaged file with a new one."""
         if self._connection and self.is_saved and _identity_of(self.path) != self._identity:
-            self.close()
+            self._disconnect()
         return self._connection
 
     def _storage_error(self, error: "sqlite3.Error") -> StorageError:
         return StorageError(
             f"The session index {self.path} cannot be used: {error}.",
-            hint="Check that its folder is writable and the disk not full. No conversation is lost.",
+            hint="Check that its folder is writable and the disk is not full. No conversation is lost.",
         )
 
     def _open(self) -> "sqlite3.Connection":
@@ -131,7 +135,7 @@ class Database:
     def _connect(self) -> "sqlite3.Connection":
         import sqlite3
 
-        # Private from its creation on; if it cannot be created, the next statement reports that.
+        # Private from the moment it is created. The next statement reports a failure to create it.
         with suppress(OSError):
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(
@@ -174,7 +178,7 @@ class Database:
 
         if not self.path.is_file():
             return None
-        for way in ("mode=ro", "mode=ro&immutable=1"):  # the second needs no space for the log's index
+        for way in ("mode=ro", "mode=ro&immutable=1"):  # the second one needs no space for the log's index
             connection = None
             try:
                 connection = sqlite3.connect(
@@ -211,7 +215,7 @@ class Database:
     def _replace_damaged(self) -> StorageError:
         """Move the damaged file away, unless another process has, and return the exception that reports the move."""
         identity = self._identity
-        self.close()
+        self._disconnect()
         try:
             with _one_at_a_time(self.path.with_name(f"{self.path.name}.lock")):
                 if identity == _identity_of(self.path):
@@ -237,13 +241,20 @@ class Database:
 
     async def aclose(self) -> None:
         """Close the file in a worker thread after pending work, since checkpointing the log waits for the disk."""
-        if self._connection:
-            from anyio import to_thread
+        if self._limiter is None:
+            self.close()
+            return
+        from anyio import to_thread
 
-            await to_thread.run_sync(self.close, limiter=self._limiter)
+        # Even if nothing is open yet: the first work may be on its way to its thread.
+        await to_thread.run_sync(self.close, limiter=self._limiter)
 
     def close(self) -> None:
-        """Close the file; a later `run` reopens it."""
+        """Close the file; later work opens it for its own time only."""
+        self._is_closed = True
+        self._disconnect()
+
+    def _disconnect(self) -> None:
         if self._connection:
             self._connection.close()
             self._connection = None
@@ -274,7 +285,7 @@ def _tells_unwritable(error: "sqlite3.Error") -> bool:
         sqlite3.SQLITE_READONLY,
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR,  # reported by a log that finds no space
+        sqlite3.SQLITE_IOERR,  # reported if there is no space for the log
     )
 
 

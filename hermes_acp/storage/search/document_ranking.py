@@ -14,7 +14,7 @@ TOKENIZER: Final = "porter unicode61 remove_diacritics 2"
 
 
 class WeightedQuery(Struct, frozen=True):
-    """An FTS5 expression, and how much its matches count."""
+    """An FTS5 expression and the weight of its matches."""
 
     expression: str
     weight: float = 1.0
@@ -26,9 +26,9 @@ def rank_documents(
     queries: Sequence[WeightedQuery],
     limit: int,
 ) -> list[int]:
-    """Return the numbers of the documents that match any query, best first; each document is its fields' texts.
+    """Return the numbers of the documents that match any query, best first.
 
-    Blocks.
+    Each document is the texts of its fields. Blocks.
     """
     import sqlite3
 

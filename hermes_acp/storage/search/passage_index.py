@@ -9,7 +9,7 @@ from hermes_acp.core.event_types import Speaker
 from hermes_acp.core.ports.recall_ports import SearchHit
 from hermes_acp.core.record.passages import Passage
 from hermes_acp.storage.search.search_index import SearchIndex
-from hermes_acp.storage.search.search_queries import SEAM, excerpt
+from hermes_acp.storage.search.search_queries import WORD_SEPARATOR, excerpt
 from hermes_acp.storage.search.search_tables import LAST_POSITION, POSITION_BITS
 from hermes_acp.storage.search.search_window import END_OF_TIME, IS_WITHIN, SearchWindow
 
@@ -78,7 +78,7 @@ class PassageIndex:
 
 
 def _passage(key: int, speaker: Speaker, text: str) -> Passage:
-    return Passage(key & LAST_POSITION, speaker, text.replace(SEAM, ""))
+    return Passage(key & LAST_POSITION, speaker, text.replace(WORD_SEPARATOR, ""))
 
 
 def _find(

@@ -19,6 +19,7 @@ from hermes_acp.core.event_types import Speaker
 from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit, SearchResults
 from hermes_acp.storage.search.cross_passage_search import SearchSpan, find_across_passages
 from hermes_acp.storage.search.database import Database, DatabaseDamaged
+from hermes_acp.storage.search.partial_matches import find_partial_matches
 from hermes_acp.storage.search.search_queries import SearchExpression, excerpt, parse, snippet
 from hermes_acp.storage.search.search_ranking import relevances
 from hermes_acp.storage.search.search_tables import (
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 CANDIDATES: Final = 300
 MAX_PER_SESSION: Final = 3
 HALF_LIFE_S: Final = 30 * 86_400.0
+SOME_WORDS: Final = "The last {count} contain only some of the words."
 CACHE_KIB: Final = 32 * 1024
 BATCH_BYTES: Final = 4 * 1024 * 1024
 SCANNING_SHARE: Final = 50
@@ -71,10 +73,9 @@ class SearchIndex:
     async def _search(self, asked: RecallQuery, query: SearchExpression | None) -> SearchResults:
         unread = await self.catch_up(asked.max_wait_s)
         now = time.time()
-        finds = await self.database.read(
-            lambda connection: _select(connection, asked, query, now) if query else _list(connection, asked)
-        )
-        return SearchResults(tuple(finds), unread)
+        if query is None:
+            return await self.database.read(lambda connection: _list(connection, asked, unread))
+        return await self.database.read(lambda connection: _select(connection, asked, query, now, unread))
 
     async def catch_up(self, max_wait_s: float | None = None) -> int:
         """Index new content, newest records first; return how many records are left for next time."""
@@ -110,7 +111,7 @@ class SearchIndex:
                     try:
                         status = entry.stat()
                     except OSError:
-                        continue  # deleted by now, or a dangling link
+                        continue  # deleted in the meantime, or a dangling link
                     if not stat.S_ISREG(status.st_mode):
                         continue
                     found.add(session_id)
@@ -122,7 +123,7 @@ class SearchIndex:
         self._scan_again_at = begun + (cost_s * SCANNING_SHARE if cost_s > FREE_SCAN_S else 0.0)
 
     def _next_batch(self) -> list[Path]:
-        """Return as many records as can be read quickly, by number as far as possible."""
+        """Return as many records as can be read quickly, in order of their numbers where possible."""
         batch: list[Path] = []
         size_bytes = 0
         for session_id, size in self._waiting.items():
@@ -137,7 +138,7 @@ class SearchIndex:
         await self._read([self._folder / f"{session_id}.jsonl" for session_id in session_ids])
 
     async def _read(self, paths: list[Path]) -> None:
-        """Update the index for some records and store how far each was read; deleted records are dropped."""
+        """Update the index for some records and store how far each was read. Deleted records are dropped."""
         seen = await self.database.run(lambda connection: read_records(connection, paths))
         if self._seen is not None:
             for path in paths:
@@ -158,7 +159,7 @@ class SearchIndex:
         await self.catch_up()
 
     def forget(self) -> None:
-        """Discard the cached read positions; they are read from the file again."""
+        """Discard the cached read positions, so that they are read from the file again."""
         self._seen = None
 
     def news(self) -> list[str]:
@@ -170,16 +171,17 @@ class SearchIndex:
         self.database.close()
 
 
-def _list(connection: "sqlite3.Connection", asked: RecallQuery) -> list[SearchHit]:
-    """Return what happened within a window, for a query without words."""
+def _list(connection: "sqlite3.Connection", asked: RecallQuery, unread: int) -> SearchResults:
+    """Return the passages within a window, for a query without words."""
     window = window_of(asked)
-    keys = requests_within(connection, window, asked, POSITION_BITS) if window else []
-    return [_find(connection, key, None) for key in keys]
+    keys, are_all = requests_within(connection, window, asked, POSITION_BITS) if window else ([], True)
+    finds = tuple(_find(connection, key, None) for key in keys[: asked.limit])
+    return SearchResults(finds, unread, total=len(keys), is_total_exact=are_all)
 
 
 def _select(
-    connection: "sqlite3.Connection", asked: RecallQuery, query: SearchExpression, now: float
-) -> list[SearchHit]:
+    connection: "sqlite3.Connection", asked: RecallQuery, query: SearchExpression, now: float, unread: int
+) -> SearchResults:
     left_out = connection.execute("SELECT number FROM records WHERE id = ?", (asked.excluded,)).fetchone()
     place = "" if asked.cwd is None else place_of(asked.cwd)
     span = SearchSpan(place, left_out[0] if left_out else -1, POSITION_BITS, window_of(asked))
@@ -191,10 +193,18 @@ def _select(
         if asked.cwd in (None, cwd):
             age_s = max(0.0, now - updated_at)
             ranked.append((-relevance * (1.0 + 0.5 ** (age_s / HALF_LIFE_S)), -key))
-    best = _best(ranked, asked.limit)
+    matches = _best(ranked)
+    best = matches[: asked.limit]
     scattered = find_across_passages(connection, query, span, keys, asked.limit - len(best))
     finds = [_find(connection, key, query) for key in (*best, *scattered)]
-    return [find for find in finds if asked.cwd in (None, find.cwd)]
+    finds = [find for find in finds if asked.cwd in (None, find.cwd)]
+    if not asked.fills_up:
+        return SearchResults(tuple(finds), unread, total=max(len(matches), len(finds)))
+    partial = find_partial_matches(connection, query, span, (*best, *scattered), asked.limit - len(finds))
+    more = [_find(connection, key, partial.query) for key in partial.keys]
+    more = [find for find in more if asked.cwd in (None, find.cwd)]
+    note = SOME_WORDS.format(count=len(more)) if more else ""
+    return SearchResults((*finds, *more), unread, note, total=max(len(matches), len(finds) + len(more)))
 
 
 def _sessions_of(connection: "sqlite3.Connection", numbers: set[int]) -> dict[int, tuple[str, float]]:
@@ -206,8 +216,8 @@ def _sessions_of(connection: "sqlite3.Connection", numbers: set[int]) -> dict[in
     return {number: (cwd, updated_at) for number, cwd, updated_at in rows}
 
 
-def _best(ranked: list[tuple[float, int]], limit: int) -> list[int]:
-    """Choose the best keys, limited per session; a title only if nothing else in its session matches."""
+def _best(ranked: list[tuple[float, int]]) -> list[int]:
+    """Return the keys, best first, limited per session. A title counts only if nothing else in its session matches."""
     counts: dict[int, int] = {}
     for _, key in ranked:
         counts[-key >> POSITION_BITS] = counts.get(-key >> POSITION_BITS, 0) + 1
@@ -221,8 +231,6 @@ def _best(ranked: list[tuple[float, int]], limit: int) -> list[int]:
             continue
         taken[number] = taken.get(number, 0) + 1
         best.append(key)
-        if len(best) == limit:
-            break
     return best
 
 

@@ -15,7 +15,7 @@ from hermes_acp.core.errors import BadRequest
 
 MAX_TERMS: Final = 32
 SNIPPET_CHARACTERS: Final = 240
-SEAM: Final = "\u200b"
+WORD_SEPARATOR: Final = "\u200b"
 OPEN, CLOSE = "\x02", "\x03"
 _TERMS = re.compile(r'"([^"]*)(?:"(\*?)|$)|([^\s"]+)')
 _SCRIPTS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -38,7 +38,7 @@ class Term(Struct, frozen=True):
     def pattern(self) -> str:
         """Return the term as a regular expression over folded text.
 
-        The pattern begins with the word itself, which a search can jump to, and then looks behind it.
+        The pattern starts with the word itself, so that a search can skip to it, and then checks what precedes it.
         """
         first = re.escape(self.words[0])
         pieces = [first] if _is_unspaced(self.words[0]) else [first, rf"(?<![^\W_]{first})"]
@@ -83,7 +83,7 @@ def parse(text: str) -> SearchExpression:
             continue
         plain = found[3] if found[3] is not None else found[1]
         is_prefix = found[2] == "*" if found[3] is None else plain.endswith("*")
-        plain = spaced(_CONTROLS.sub(" ", plain))
+        plain = separate_words(_CONTROLS.sub(" ", plain))
         words = tuple(fold(word) for word in _WORD.findall(plain))
         if not words:
             continue
@@ -100,9 +100,11 @@ def parse(text: str) -> SearchExpression:
     return SearchExpression(tuple(groups))
 
 
-def spaced(text: str) -> str:
-    """Separate characters of scripts written without spaces invisibly, so that each can be found on its own."""
-    return text if text.isascii() else _UNSPACED.sub(SEAM, text)
+def separate_words(text: str) -> str:
+    """Separate the characters of scripts written without spaces by an invisible character, so that each can be
+    found.
+    """
+    return text if text.isascii() else _UNSPACED.sub(WORD_SEPARATOR, text)
 
 
 def _is_unspaced(word: str) -> bool:
@@ -125,7 +127,7 @@ def _fold(character: str) -> str:
 
 def snippet(text: str, query: SearchExpression) -> str:
     """Return the excerpt that covers most of the query, on one line, with each match between OPEN and CLOSE."""
-    plain = text.replace(SEAM, "").replace(OPEN, "").replace(CLOSE, "")
+    plain = text.replace(WORD_SEPARATOR, "").replace(OPEN, "").replace(CLOSE, "")
     finds = [found.span() for found in query.pattern().finditer(fold(plain))]
     start, end = _window(plain, finds)
     pieces: list[str] = ["…"] if start else []
@@ -142,7 +144,7 @@ def snippet(text: str, query: SearchExpression) -> str:
 
 def excerpt(text: str) -> str:
     """Return the beginning of a text on one line."""
-    plain = " ".join(text.replace(SEAM, "").replace(OPEN, "").replace(CLOSE, "").split())
+    plain = " ".join(text.replace(WORD_SEPARATOR, "").replace(OPEN, "").replace(CLOSE, "").split())
     return plain if len(plain) <= SNIPPET_CHARACTERS else f"{plain[: SNIPPET_CHARACTERS - 1]}…"
 
 

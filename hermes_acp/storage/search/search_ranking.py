@@ -42,7 +42,7 @@ def relevances(
 
 
 def _relevance(text: str, relative_length: float, weights: "list[tuple[re.Pattern[str], float]]") -> float:
-    """Weigh term frequencies against the text's length; a match beyond the part that was read counts once."""
+    """Weigh term frequencies against the text's length. A match beyond the part that was read counts once."""
     damping = SATURATION * (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * relative_length)
     relevance = 0.0
     for pattern, rarity in weights:

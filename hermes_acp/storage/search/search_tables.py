@@ -16,7 +16,7 @@ from msgspec import Struct
 from hermes_acp.core.events import ArchiveChanged, Event, SessionOpened, TitleChanged
 from hermes_acp.core.record.passages import Passage, PassageReader
 from hermes_acp.storage.record_lines import decode_lines, time_before
-from hermes_acp.storage.search.search_queries import spaced
+from hermes_acp.storage.search.search_queries import separate_words
 
 if TYPE_CHECKING:
     import sqlite3
@@ -65,9 +65,10 @@ class _Standing(Struct, frozen=True):
 
 
 def place_of(cwd: str) -> str:
-    """Return the word that marks the passages of a working directory; collisions are rare.
+    """Return the word that marks the passages of a working directory.
 
-    It is searched like any other word, since restricting the search to a column would cost more than the search.
+    Collisions are rare. It is searched like any other word, because restricting the search to a column would cost more
+    than the search.
     """
     return f"qz{crc32(cwd.encode('utf-8', 'surrogatepass')):08x}"
 
@@ -78,7 +79,7 @@ def indexed_lengths(connection: "sqlite3.Connection") -> dict[str, int]:
 
 
 def read_records(connection: "sqlite3.Connection", paths: list[Path]) -> dict[str, int]:
-    """Index new content of some records; return the size of each when it was read."""
+    """Index new content of some records, and return the size of each when it was read."""
     seen: dict[str, int] = {}
     numbers = _UnusedNumbers(connection)
     for path in reversed(paths):
@@ -122,14 +123,17 @@ def _read_record(
 
 
 class _UnusedNumbers:
-    """The numbers that new records get in one transaction: by start time; those of one second follow each other."""
+    """The numbers that new records get in one transaction, by start time.
+
+    Records of the same second get consecutive numbers.
+    """
 
     def __init__(self, connection: "sqlite3.Connection") -> None:
         self._connection = connection
         self._next: dict[int, int] = {}
 
     def take(self, created_at: float) -> int:
-        """Return a number that no record has; `created_at` is in seconds since the epoch."""
+        """Return an unused number; `created_at` is in seconds since the epoch."""
         second = min(max(int(created_at), 1), (1 << 37))
         number = self._next.get(second, second)
         while self._connection.execute("SELECT 1 FROM records WHERE number = ?", (number,)).fetchone():
@@ -139,7 +143,7 @@ class _UnusedNumbers:
 
 
 def _beginning(session_id: str, opened: SessionOpened, numbers: _UnusedNumbers) -> _Standing:
-    """Return the standing of an unread record."""
+    """Return the read position of an unread record."""
     number = numbers.take(opened.created_at)
     return _Standing(number, session_id, opened.cwd, "", False, opened.created_at, 0.0, 0, 0, 0)
 
@@ -180,7 +184,7 @@ def _add(connection: "sqlite3.Connection", number: int, place: str, passages: li
         longest = OUTCOME_CHARACTERS if passage.speaker == "tool" else WORDS_CHARACTERS
         if passage.text and passage.position <= LAST_POSITION:
             key = number << POSITION_BITS | passage.position
-            rows.append((key, passage.speaker, place, spaced(passage.text[:longest]), passage.at))
+            rows.append((key, passage.speaker, place, separate_words(passage.text[:longest]), passage.at))
     connection.executemany(
         "INSERT INTO passages (key, speaker, place, text, at) VALUES (?, ?, ?, ?, ?)", rows
     )

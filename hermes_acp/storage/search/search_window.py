@@ -1,7 +1,7 @@
 """The time span that a search is limited to, and the user's prompts within it.
 
-A passage without a time of its own, from a version that recorded none, counts as said at any time between its
-session's start and its last change.
+A passage without a time, from a version that recorded none, counts as said at any time between its session's start and
+last change.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -43,10 +43,10 @@ def window_of(asked: RecallQuery) -> SearchWindow | None:
 
 def requests_within(
     connection: "sqlite3.Connection", window: SearchWindow, asked: RecallQuery, position_bits: int
-) -> list[int]:
-    """Return the keys of the user's prompts in a window, newest first.
+) -> tuple[list[int], bool]:
+    """Return the keys of the user's prompts in a window, newest first, and whether these are all.
 
-    For a session that only the agent continued in the window, it is the agent's last passage.
+    For a session that only the agent continued in the window, return the agent's last passage.
     """
     rows = connection.execute(
         f"""SELECT key, speaker, number FROM passages JOIN records ON number = key >> :bits
@@ -68,4 +68,4 @@ def requests_within(
         if speaker == "user" or number not in taken:
             taken.add(number)
             keys.append(key)
-    return keys[: asked.limit]
+    return keys, len(rows) < MAX_PASSAGES_READ

@@ -11,7 +11,7 @@ from typing import Final
 from hermes_acp.core.ports.embedding_ports import Embedder
 from hermes_acp.core.record.passages import Passage
 from hermes_acp.storage.search.passage_index import IndexedSession, PassageIndex
-from hermes_acp.storage.search.vector_store import Kind, PlacedVector, VectorStore
+from hermes_acp.storage.search.vector_store import EmbeddedText, Kind, VectorStore
 
 MAX_SESSIONS: Final = 300
 MAX_PASSAGES: Final = 200
@@ -30,7 +30,7 @@ class VectorIndexer:
         self.left = left
 
     async def index_sessions(self) -> int:
-        """Embed new session texts; return how many sessions are left. Raises ModelError, StorageError."""
+        """Embed new session texts, and return how many sessions are left. Raises ModelError, StorageError."""
         sessions = await self._words.sessions(MAX_SESSIONS)
         known = await self._vectors.marks("session")
         await self._vectors.drop(known.keys() - {each.id for each in sessions})
@@ -53,21 +53,23 @@ class VectorIndexer:
     async def index_source(
         self, kind: Kind, source: str, place: str, texts: dict[int, str], mark: str
     ) -> bool:
-        """Embed new texts of a source; return whether it is complete. Raises ModelError, StorageError.
+        """Embed new texts of a source, and return whether it is complete. Raises ModelError, StorageError.
 
         `texts` are the source's texts by position; `mark` changes whenever they do.
         """
-        stand = await self._vectors.stand(source)
-        if stand.mark == mark:
+        source_state = await self._vectors.source_state(source)
+        if source_state.mark == mark:
             return True
-        missing = [(at, text) for at, text in texts.items() if stand.digests.get(at) != text_digest(text)]
+        missing = [
+            (at, text) for at, text in texts.items() if source_state.digests.get(at) != text_digest(text)
+        ]
         for group in _grouped(missing, TEXTS_AT_ONCE):
             if kind == "session" and self.left < len(group):
                 return False
             purpose = "query" if kind == "anchor" else "passage"
             vectors = await self._embedder.embed([text for _, text in group], purpose)
             placed = [
-                PlacedVector(at, text_digest(text), each)
+                EmbeddedText(at, text_digest(text), each)
                 for (at, text), each in zip(group, vectors, strict=True)
             ]
             await self._vectors.put(kind, source, place, placed)

@@ -44,7 +44,7 @@ class Tables(Protocol):
         ...
 
 
-class PlacedVector(Struct, frozen=True):
+class EmbeddedText(Struct, frozen=True):
     """A text of a source: its position, its digest, and its vector."""
 
     position: int
@@ -52,13 +52,13 @@ class PlacedVector(Struct, frozen=True):
     vector: "array[float]"
 
 
-class NearestText(Struct, frozen=True):
-    """A text near another one; `likeness` is the cosine of the two."""
+class SimilarText(Struct, frozen=True):
+    """A text similar to a vector; `similarity` is the cosine of the two."""
 
     source: str
     position: int
     digest: str
-    likeness: float
+    similarity: float
 
 
 class SourceState(Struct, frozen=True):
@@ -94,11 +94,11 @@ class VectorStore:
             lambda db: dict(_rows(db, "SELECT source, mark FROM sources WHERE kind = ?", (kind,)))
         )
 
-    async def stand(self, source: str) -> SourceState:
+    async def source_state(self, source: str) -> SourceState:
         """Return how far a source is indexed. Raises StorageError."""
         return await self._run(lambda db: _source_state(db, source))
 
-    async def put(self, kind: Kind, source: str, place: str, texts: Sequence[PlacedVector]) -> None:
+    async def put(self, kind: Kind, source: str, place: str, texts: Sequence[EmbeddedText]) -> None:
         """Add texts of a source, replacing those at the same positions. Raises StorageError."""
         await self._run(lambda db: _put(db, kind, source, place, texts))
 
@@ -114,7 +114,7 @@ class VectorStore:
 
     async def nearest(
         self, kind: Kind, vector: "array[float]", most: int, place: str | None = None
-    ) -> list[NearestText]:
+    ) -> list[SimilarText]:
         """Return the texts nearest to a vector, nearest first. Raises StorageError."""
         return await self._run(lambda db: _nearest(db, kind, vector, most, place))
 
@@ -154,7 +154,7 @@ class VectorStore:
             raise self._storage_error(error, "It is rebuilt at its next use.") from error
         except apsw.Error as error:
             raise self._storage_error(
-                error, "Check that its folder is writable and the disk not full."
+                error, "Check that its folder is writable and the disk is not full."
             ) from error
 
     def _storage_error(self, error: Exception, hint: str) -> StorageError:
@@ -241,7 +241,7 @@ def _has_vectors(db: Tables) -> bool:
 
 
 def _make_room(db: Tables, dimensions: int) -> None:
-    """Create the table for vectors of this length; recreate it if the endpoint now returns another length."""
+    """Create the table for vectors of this length, or recreate it if the endpoint now returns another length."""
     known = _rows(db, "SELECT value FROM facts WHERE name = 'dimensions'")
     if known != [(str(dimensions),)] or not _has_vectors(db):
         _clear(db)
@@ -260,7 +260,7 @@ def _source_state(db: Tables, source: str) -> SourceState:
     return SourceState(mark[0][0] if mark else "", dict(digests))
 
 
-def _put(db: Tables, kind: Kind, source: str, place: str, texts: Sequence[PlacedVector]) -> None:
+def _put(db: Tables, kind: Kind, source: str, place: str, texts: Sequence[EmbeddedText]) -> None:
     if not texts:
         return
     _make_room(db, len(texts[0].vector))
@@ -296,7 +296,7 @@ def _settle(db: Tables, source: str, mark: str, kept: frozenset[int]) -> None:
 
 def _nearest(
     db: Tables, kind: Kind, vector: "array[float]", most: int, place: str | None
-) -> list[NearestText]:
+) -> list[SimilarText]:
     if not _has_vectors(db) or _rows(db, "SELECT value FROM facts WHERE name = 'dimensions'") != [
         (str(len(vector)),)
     ]:
@@ -308,12 +308,12 @@ def _nearest(
         f"SELECT key, distance FROM vectors WHERE vector MATCH ? AND k = ? AND kind = ?{where} ORDER BY distance",
         values,
     )
-    found: list[NearestText] = []
+    found: list[SimilarText] = []
     for key, distance in rows:
         ((source, position, digest),) = _rows(
             db, "SELECT source, position, digest FROM texts WHERE key = ?", (key,)
         )
-        found.append(NearestText(source, position, digest, 1.0 - distance))
+        found.append(SimilarText(source, position, digest, 1.0 - distance))
     return found
 
 

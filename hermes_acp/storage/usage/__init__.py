@@ -1,1 +1,1 @@
-"""What sessions have used, and an index of it."""
+"""Model and tool usage of sessions, and an index of it."""

@@ -1,4 +1,4 @@
-"""What one session's record says about its use of models and tools, by day."""
+"""A session's use of models and tools by day, read from its record."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -40,9 +40,9 @@ class ToolUsage(Struct):
 
 
 class UsageFacts(Struct):
-    """The use of one session: by day and model (`provider/model`), and by day and tool.
+    """The usage of one session by day and model (`provider/model`), and by day and tool.
 
-    Days are `YYYY-MM-DD` in the time zone of this machine; empty for events without a time, of earlier versions.
+    Days are `YYYY-MM-DD` in this machine's time zone, or empty for events without a time, from earlier versions.
     """
 
     cwd: str = ""
@@ -51,7 +51,7 @@ class UsageFacts(Struct):
 
 
 def usage_facts(events: Iterable[tuple[Event, float | None]]) -> UsageFacts:
-    """Return what events with their times tell; a child agent's are in its own record."""
+    """Extract the usage from events with their times. A child agent's usage is in its own record."""
     facts = _Facts()
     for event, at in events:
         facts.add(event, at)

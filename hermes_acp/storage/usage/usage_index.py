@@ -1,7 +1,7 @@
-"""An index of what all sessions have used, so that sums need not read every record again.
+"""An index of the usage of all sessions, so that totals do not require reading every record.
 
-It is brought up to date before it is read: records that changed are read again, deleted ones are forgotten. A session
-that is deleted takes its usage with it. Everything can be rebuilt from the records.
+It is updated before each read: changed records are reread, deleted ones are dropped. Deleting a session deletes its
+usage. Everything can be rebuilt from the records.
 """
 
 import os
@@ -23,7 +23,7 @@ from hermes_acp.storage.usage.usage_facts import UsageFacts, usage_facts
 if TYPE_CHECKING:
     import sqlite3
 
-UsageKey = Literal["day", "model", "workspace", "tool"]
+UsageKey = Literal["day", "model", "model-day", "workspace", "tool"]
 BATCH: Final = 200
 MIGRATIONS: Final = (
     """CREATE TABLE records (name TEXT PRIMARY KEY, changed_ns INTEGER NOT NULL, cwd TEXT NOT NULL) STRICT;
@@ -37,17 +37,24 @@ MIGRATIONS: Final = (
         failed INTEGER NOT NULL, took REAL NOT NULL, tokens INTEGER NOT NULL, PRIMARY KEY (record, day, tool)
     ) STRICT, WITHOUT ROWID;""",
 )
-COLUMNS: Final = MappingProxyType({"day": "models.day", "model": "models.model", "workspace": "records.cwd"})
+COLUMNS: Final = MappingProxyType(
+    {
+        "day": "models.day",
+        "model": "models.model",
+        "model-day": "models.model || ' ' || models.day",
+        "workspace": "records.cwd",
+    }
+)
 SESSION: Final = """substr(record, 1,
     CASE instr(record, '/') WHEN 0 THEN length(record) - 6 ELSE instr(record, '/') - 1 END)"""
-"""The session of a record: the name of a file that ends with `.jsonl`, or of the folder with its child agents."""
+"""The session of a record: the name of its `.jsonl` file, or of the folder with its child agents."""
 MAX_CLOCK_DIFFERENCE_S: Final = 86_400
 
 
-class UsageSum(Struct, frozen=True):
-    """What was used under a name. `requests` and tokens are those of models; of a tool, its calls and results.
+class UsageTotal(Struct, frozen=True):
+    """The total usage under a name. For models, `requests` and tokens are theirs.
 
-    The tokens of a tool's results are estimates, and `took_s` is the time of its calls.
+    For a tool, they are its calls and the estimated tokens of its results. `took_s` is the time of its calls.
     """
 
     name: str
@@ -70,9 +77,10 @@ class UsageIndex:
         self._refreshing = anyio.Lock()
 
     async def refresh(self, first_day: str = "", note: Callable[[int, int], None] | None = None) -> None:
-        """Read the records that changed; `note` is told how many of how many are read. Raises StorageError.
+        """Read the records that changed. `note` is called with the number read and the total.
 
-        Records that were last written before `first_day` are left for later: they have nothing to tell about it.
+        Raises StorageError. Records last written before `first_day` are left for later, because they cannot contain
+        anything since then.
         """
         async with self._refreshing:
             try:
@@ -103,8 +111,10 @@ class UsageIndex:
     def _read(self, batch: Mapping[str, int]) -> list[tuple[str, int, UsageFacts]]:
         return [(name, changed_ns, _facts_of(self._folder / name)) for name, changed_ns in batch.items()]
 
-    async def sums(self, key: UsageKey, first_day: str = "", last_day: str = "9999") -> list[UsageSum]:
-        """Return the sums by a key within some days, both included, in order of the key. Raises StorageError."""
+    async def sums(self, key: UsageKey, first_day: str = "", last_day: str = "9999") -> list[UsageTotal]:
+        """Return the totals by a key from the first to the last day, inclusive, sorted by the key. Raises
+        StorageError.
+        """
         if key == "tool":
             statement = """SELECT tool, sum(calls), sum(failed), 0, 0, sum(tokens), 0.0, sum(took) FROM tools
                 WHERE day BETWEEN ? AND ? GROUP BY tool ORDER BY tool"""
@@ -115,16 +125,18 @@ class UsageIndex:
         rows = await self._database.read(
             lambda connection: connection.execute(statement, (first_day, last_day)).fetchall()
         )
-        return [UsageSum(*row) for row in rows]
+        return [UsageTotal(*row) for row in rows]
 
-    async def session_sums(self, first_day: str = "", last_day: str = "9999") -> dict[str, UsageSum]:
-        """Return the sums of sessions by ID, each with its child agents, within some days. Raises StorageError."""
+    async def session_sums(self, first_day: str = "", last_day: str = "9999") -> dict[str, UsageTotal]:
+        """Return the totals of sessions by ID, each including its child agents, within some days. Raises
+        StorageError.
+        """
         statement = f"""SELECT {SESSION}, sum(requests), sum(failed), sum(input), sum(cached), sum(output),
             sum(usd), 0.0 FROM models WHERE day BETWEEN ? AND ? GROUP BY 1"""
         rows = await self._database.read(
             lambda connection: connection.execute(statement, (first_day, last_day)).fetchall()
         )
-        return {row[0]: UsageSum(*row) for row in rows}
+        return {row[0]: UsageTotal(*row) for row in rows}
 
     def news(self) -> list[str]:
         """Return notices for the user, each only once."""
@@ -135,14 +147,14 @@ class UsageIndex:
         self._database.close()
 
 
-def sum_up(name: str, sums: list[UsageSum]) -> UsageSum:
-    """Return the sum of sums under a name."""
-    fields = [each for each in UsageSum.__struct_fields__ if each != "name"]
-    return UsageSum(name, **{each: sum(getattr(one, each) for one in sums) for each in fields})
+def total_of(name: str, sums: list[UsageTotal]) -> UsageTotal:
+    """Return the total of several totals, under a name."""
+    fields = [each for each in UsageTotal.__struct_fields__ if each != "name"]
+    return UsageTotal(name, **{each: sum(getattr(one, each) for one in sums) for each in fields})
 
 
 def _records(folder: Path) -> Iterator[tuple[str, int]]:
-    """Yield the names of all records below a folder, those of child agents too, with their time of change."""
+    """Yield the names of all records below a folder, including those of child agents, with their modification times."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with suppress(OSError):
@@ -156,14 +168,14 @@ def _records(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _start_ns(day: str) -> int:
-    """Return when a day (`YYYY-MM-DD`) begins here, less what clocks may differ by; 0 without a day."""
+    """Return when a day (`YYYY-MM-DD`) starts here, minus the tolerance for clock differences, or 0 without a day."""
     if not day:
         return 0
     return int((datetime.fromisoformat(day).timestamp() - MAX_CLOCK_DIFFERENCE_S) * 1e9)
 
 
 def _facts_of(path: Path) -> UsageFacts:
-    """Return what a record tells, up to its first damaged line; nothing if it cannot be read."""
+    """Return a record's usage up to its first damaged line, or none if it cannot be read."""
     try:
         return usage_facts(decode_timed(path.read_bytes()))
     except OSError:

@@ -1,4 +1,4 @@
-"""Sums of what sessions have used, by any group, for the profile in use or for all of them."""
+"""Usage totals of sessions by any group, for the current profile or all profiles."""
 
 import os
 from collections.abc import Callable
@@ -10,33 +10,33 @@ from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.home_folders import DEFAULT_PROFILE, profile_folder, profile_names
-from hermes_acp.storage.usage.usage_index import UsageIndex, UsageKey, UsageSum, sum_up
+from hermes_acp.storage.usage.usage_index import UsageIndex, UsageKey, UsageTotal, total_of
 
 UsageGroup = UsageKey | Literal["profile"]
 Note = Callable[[int, int], None]
 
 
 class UsageReport(Struct, frozen=True):
-    """Sums by a group, notices for the user, and the profiles of other operating system users, which are left out."""
+    """Totals by a group, notices for the user, and the profiles of other operating system users, which are left out."""
 
-    sums: list[UsageSum]
+    sums: list[UsageTotal]
     news: list[str]
     left_out: list[str]
 
 
 class UsageService:
-    """The usage of a home. Its index is kept open until `close`; those of other profiles are not."""
+    """The usage of a home folder. Its index stays open until `close`; the indexes of other profiles do not."""
 
     def __init__(self, environment: Environment, *, shows_all_profiles: bool) -> None:
-        """Open nothing yet. Without `shows_all_profiles`, the only profile is the one in use."""
+        """Open nothing yet. Without `shows_all_profiles`, only the current profile is included."""
         self._environment = environment
         self._shows_all = shows_all_profiles
         self._index = UsageIndex(environment.home)
 
     async def report(self, group: UsageGroup, days: tuple[str, str], note: Note | None = None) -> UsageReport:
-        """Return the sums within the first and the last day. Raises StorageError.
+        """Return the totals from the first to the last day. Raises StorageError.
 
-        `note` is told how many of how many records are read.
+        `note` is called with the number of records read and the total.
         """
         if group == "profile":
             return await self._profiles(days, note)
@@ -44,8 +44,8 @@ class UsageService:
         sums = await self._index.sums(group, *days)
         return UsageReport(sums, self._index.news(), [])
 
-    async def sessions(self, days: tuple[str, str]) -> dict[str, UsageSum]:
-        """Return the sums of sessions by ID, each with its child agents. Raises StorageError."""
+    async def sessions(self, days: tuple[str, str]) -> dict[str, UsageTotal]:
+        """Return the totals of sessions by ID, each including its child agents. Raises StorageError."""
         await self._index.refresh(days[0])
         return await self._index.session_sums(*days)
 
@@ -62,7 +62,7 @@ class UsageService:
             index = UsageIndex(home)
             try:
                 await index.refresh(days[0], note)
-                total = sum_up(name, await index.sums("day", *days))
+                total = total_of(name, await index.sums("day", *days))
             finally:
                 found.news.extend(index.news())
                 index.close()
@@ -71,7 +71,7 @@ class UsageService:
         return found
 
     def _homes(self) -> list[tuple[str, Path]]:
-        """Return the homes of the profiles to be shown, by name."""
+        """Return the homes of the profiles to show, by name."""
         if not self._shows_all:
             return [(self._environment.profile, self._environment.home)]
         base = self._environment.base_path or self._environment.home_path
@@ -80,9 +80,9 @@ class UsageService:
 
 
 def _is_ours(home: Path) -> bool:
-    """Return whether a folder belongs to the user of this process; also if there is none yet.
+    """Return whether a folder belongs to the user of this process or does not exist yet.
 
-    An index written to the folder of somebody else would not be theirs, and its files could lead anywhere.
+    An index written to another user's folder would not belong to that user, and links there could lead anywhere.
     """
     with suppress(FileNotFoundError):
         return home.stat().st_uid == os.getuid()

@@ -25,7 +25,7 @@ class FolderEvents:
         return self._inotify.descriptor
 
     def add(self, folder: str, mask: int) -> None:
-        """Watch a folder, or change the mask of its watch. Raises OSError."""
+        """Watch a folder, or change the mask of an existing watch. Raises OSError."""
         watch = self._inotify.add(folder, mask)
         self.discard(folder, but_for=watch)
         self._watches[folder] = watch

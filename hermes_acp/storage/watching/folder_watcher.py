@@ -1,4 +1,4 @@
-"""A single watcher for all folders that a process follows.
+"""The single watcher for all folders that a process follows.
 
 When idle, it costs one descriptor and no thread: inotify wakes the event loop. Folders that the system cannot
 watch, or too many of them, are polled instead.
@@ -44,7 +44,7 @@ BackgroundWork = Callable[[], Coroutine[Any, Any, None]]
 
 
 class _Interest:
-    """A place waiting for a change; `is_relevant` filters changes directly in its shallow folders."""
+    """A task waiting for a change; `is_relevant` filters changes directly in its shallow folders."""
 
     def __init__(self, is_relevant: PathFilter) -> None:
         self.changed = anyio.Event()
@@ -53,7 +53,7 @@ class _Interest:
         self.is_relevant = is_relevant
 
     def take(self, path: str, *, is_relevant: bool) -> None:
-        """Wake the waiting place if it waits for a change of `path`."""
+        """Wake the waiting task if it waits for a change of `path`."""
         folder, name = os.path.split(path)
         if folder in self.deep or path in self.deep:
             is_wanted = name not in SKIPPED and not DRAFTS.search(name)
@@ -64,7 +64,7 @@ class _Interest:
 
 
 class FolderWatcher:
-    """Follows the folders of all places of a process; `start` runs its reader in the background."""
+    """Follows the folders that the tasks of a process wait for; `start` runs its reader in the background."""
 
     def __init__(
         self,
@@ -91,9 +91,9 @@ class FolderWatcher:
         begun: Callable[[], Coroutine[Any, Any, None]],
         is_relevant: PathFilter = lambda _: True,
     ) -> None:
-        """Return once anything changes below the `deep` folders, or any path that `is_relevant` in `shallow`.
+        """Return once anything changes below the `deep` folders, or any relevant path directly in the `shallow` ones.
 
-        `begun` is called once watching has started; it must find earlier changes itself.
+        `begun` is called once watching has started. The caller must find earlier changes itself.
         """
         if not self._is_started:
             self._is_started = True
@@ -113,12 +113,12 @@ class FolderWatcher:
                 await run_sync(self._drop, interest, limiter=self._threads)
 
     def news(self) -> str:
-        """Return which system limit prevents watching folders, as text for the user; empty if none does."""
+        """Return a text for the user about the system limit that prevents watching folders, or an empty string."""
         told = "Changed skills are noticed a few seconds late: watching their folders would take {limit}."
         return told.format(limit=self._limit) if self._limit else ""
 
     async def run(self) -> None:
-        """Read changes and wake the places that wait for them, until cancelled."""
+        """Read changes and wake the tasks that wait for them, until cancelled."""
         try:
             self._events = None if _misses_changes() else self._open_events()
         except OSError as error:
@@ -146,7 +146,7 @@ class FolderWatcher:
                 interest.changed.set()
 
     async def _poll(self) -> None:
-        """Wait for the next poll, longer if more places need one."""
+        """Wait for the next poll, longer if more tasks need one."""
         self._polling += 1
         try:
             await anyio.sleep(self._poll_interval_s + POLL_INTERVAL_PER_PLACE_S * self._polling)
@@ -163,7 +163,7 @@ class FolderWatcher:
             for folder in (*interest.deep, *interest.shallow):
                 self._interests[folder] = (*self._interests.get(folder, ()), interest)
                 self._watch(self._events, folder)
-        except (OSError, ValueError) as error:  # a name that no system call accepts is a ValueError
+        except (OSError, ValueError) as error:  # a name that no system call accepts raises ValueError
             number = error.errno if isinstance(error, OSError) else None
             self._limit = self._limit or LIMITS.get(number or 0, "")
             return False

@@ -31,7 +31,7 @@ class Change(Struct, frozen=True, gc=False):
 
 
 class Inotify:
-    """An inotify instance; it uses a descriptor and counts towards the user's limit. Close it after use."""
+    """An inotify instance, which uses a descriptor and counts towards the user's limit. Close it after use."""
 
     def __init__(self) -> None:
         """Open the instance. Raises OSError if none is available, or the system has no inotify."""

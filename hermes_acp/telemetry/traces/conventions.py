@@ -18,7 +18,7 @@ CHAT: Final = "chat"
 INVOKE_AGENT: Final = "invoke_agent"
 EXECUTE_TOOL: Final = "execute_tool"
 INVOKE_WORKFLOW: Final = "invoke_workflow"
-APPROVE_CALL: Final = "approve_call"  # ours: the time in which a call waits for a person
+APPROVE_CALL: Final = "approve_call"  # ours: the time that a call waits for a person
 
 # Attributes of the conventions.
 OPERATION: Final = "gen_ai.operation.name"
@@ -39,7 +39,7 @@ TOOL_CALL: Final = "gen_ai.tool.call.id"
 ERROR: Final = "error.type"
 MCP_METHOD: Final = "mcp.method.name"
 
-# Attributes of the conventions with contents, exported only if the user wants that.
+# Standard attributes with contents, exported only if the user enables that.
 SYSTEM: Final = "gen_ai.system_instructions"
 INPUT: Final = "gen_ai.input.messages"
 OUTPUT: Final = "gen_ai.output.messages"
@@ -55,6 +55,7 @@ COST: Final = "hermes.cost_usd"
 RUN: Final = "hermes.run.id"
 RETRIED: Final = "hermes.retried"
 COMPACTION: Final = "hermes.compaction"
+LEFT_OUT: Final = "hermes.input.left_out"
 OUTCOME: Final = "hermes.call.outcome"
 ANSWER: Final = "hermes.approval.answer"
 

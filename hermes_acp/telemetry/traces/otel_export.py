@@ -1,13 +1,13 @@
 """Export finished spans and measurements with OpenTelemetry's library. Nothing else imports it.
 
 Spans have their own IDs and times, so the library's tracer is not used: its sampler decides, its processor collects,
-its exporter sends. Both work in threads of their own. No provider is made the process's global one.
+its exporter sends. Both work in their own threads. No provider is made the process's global one.
 """
 
 import logging
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Thread
 from types import MappingProxyType
 from typing import Final
@@ -49,6 +49,8 @@ from hermes_acp.telemetry.traces.spans import FinishedSpan, measurements_of
 KINDS: Final = MappingProxyType({"internal": SpanKind.INTERNAL, "client": SpanKind.CLIENT})
 SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 MAX_BATCH: Final = 512
+MAX_BATCH_CHARACTERS: Final = 4 * 1024 * 1024
+"""The limit of the texts sent at once; collectors refuse requests above their own limit, often 20 MiB."""
 UNSET: Final = Status(StatusCode.UNSET)
 FAILED: Final = Status(StatusCode.ERROR)
 
@@ -57,7 +59,9 @@ class OtelExport:
     """Exports spans and measurements without ever waiting for a collector."""
 
     def __init__(self, settings: ExportSettings, version: str, note: Callable[[str], None]) -> None:
-        """Start the library's threads; `note` is passed what the library logs. Raises ValueError for bad variables."""
+        """Start the library's threads. `note` receives the library's log messages. Raises ValueError for bad
+        variables.
+        """
         _report_to(note)
         resource = _resource(version)
         self._scope = InstrumentationScope(names.AGENT, version)
@@ -95,7 +99,7 @@ class OtelExport:
                 processor.on_end(readable)
 
     def close(self, timeout_s: float) -> None:
-        """Send what is left, within the time limit. Blocks."""
+        """Send the remaining data within the time limit. Blocks."""
         closing = [Thread(target=each.shutdown, daemon=True) for each in (*self._spans, self._meters)]
         for thread in closing:
             thread.start()
@@ -141,13 +145,30 @@ def send_spans(
     readable = [export.readable(span) for span in spans]
     exporters = [_span_exporter(name) for name in settings.traces]
     try:
-        batches = [readable[start : start + MAX_BATCH] for start in range(0, len(readable), MAX_BATCH)]
         return all(
-            exporter.export(batch) is SpanExportResult.SUCCESS for exporter in exporters for batch in batches
+            exporter.export(batch) is SpanExportResult.SUCCESS
+            for exporter in exporters
+            for batch in batches_of(readable)
         )
     finally:
         for exporter in exporters:
             exporter.shutdown()
+
+
+def batches_of(spans: Sequence[ReadableSpan]) -> Iterator[Sequence[ReadableSpan]]:
+    """Yield the spans in batches within the limits; a span above the limit forms a separate batch."""
+    batch: list[ReadableSpan] = []
+    size = 0
+    for span in spans:
+        texts = (value for value in (span.attributes or {}).values() if isinstance(value, str))
+        span_size = sum(map(len, texts))
+        if batch and (len(batch) == MAX_BATCH or size + span_size > MAX_BATCH_CHARACTERS):
+            yield batch
+            batch, size = [], 0
+        batch.append(span)
+        size += span_size
+    if batch:
+        yield batch
 
 
 def _otel_context(context: OwnContext, *, is_remote: bool) -> SpanContext:
@@ -175,7 +196,7 @@ def _metric_exporter(name: str) -> MetricExporter:
 
 
 class _Reporting(logging.Handler):
-    """Passes on what the library logs."""
+    """Forwards the library's log messages."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
         super().__init__(logging.WARNING)

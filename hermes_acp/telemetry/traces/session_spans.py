@@ -26,6 +26,7 @@ from hermes_acp.core.events import (
     TurnStarted,
 )
 from hermes_acp.core.messages import RequestTiming, Usage
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.telemetry.trace_context import SpanContext, parse_trace_parent, span_id_of, turn_context
 from hermes_acp.telemetry.traces import conventions as names
 from hermes_acp.telemetry.traces.span_contents import SpanContents
@@ -67,14 +68,24 @@ class SessionSpans:
     """The spans of one session, and of its child agents."""
 
     def __init__(
-        self, session_id: str, version: str, clean: Callable[[str], str], *, with_contents: bool
+        self,
+        session_id: str,
+        version: str,
+        clean: Callable[[str], str],
+        *,
+        with_contents: bool,
+        record: Record | None = None,
     ) -> None:
-        """Prepare. `clean` masks secrets; names from outside pass through it, too."""
+        """`clean` masks secrets; names from outside pass through it, too.
+
+        `record` is that of a live session, to which events have been applied; without it, the history of requests is
+        made from the events.
+        """
         self._session_id = session_id
         self._version = version
         self._clean = clean
         self._with_contents = with_contents
-        self._contents = SpanContents(clean) if with_contents else None
+        self._contents = SpanContents(clean, record) if with_contents else None
         self._names: dict[str, str] = {}
         self._turn: _Turn | None = None
         self._calls: dict[str, _Call] = {}
@@ -89,7 +100,7 @@ class SessionSpans:
             yield from fold(self, event, round(at * US) * NS_IN_US)  # a float is exact to a microsecond
 
     def start_turn(self, event: TurnStarted, at_ns: int) -> Iterator[FinishedSpan]:
-        """Note that a turn started."""
+        """Record that a turn started."""
         parent = parse_trace_parent(event.trace_parent)
         context = turn_context(event.turn_id, event.run_id, parent)
         if event.run_id:
@@ -122,7 +133,7 @@ class SessionSpans:
         if turn.run_id:
             attributes[names.RUN] = turn.run_id
         if self._contents:
-            attributes |= self._contents.of_turn()
+            attributes |= self._contents.of_turn(event.reason)
         name = f"{names.INVOKE_AGENT} {names.AGENT}"
         yield _span(name, turn.context, turn.parent, (turn.started_ns, at_ns), attributes, error)
         if turn.run_id and turn.parent and event.reason != "input_required":
@@ -140,8 +151,10 @@ class SessionSpans:
 
     def fail_step(self, event: StepFailed, at_ns: int) -> Iterator[FinishedSpan]:
         """Yield a model request that failed."""
-        if event.timing or event.provider:  # others only end a text
+        if event.timing or event.provider:  # other events only end a text
             more: Attributes = {names.RETRIED: event.retried}
+            if self._contents:
+                more |= self._contents.of_failed_step(event)
             yield from self._chat(
                 event.message_id, event, at_ns, more, event.error_code or names.FALLBACK_ERROR
             )
@@ -150,6 +163,8 @@ class SessionSpans:
         """Yield the model request that wrote a summary."""
         if event.summary:
             more = _used(event.usage) | {names.COMPACTION: True}
+            if self._contents:
+                more |= self._contents.of_compaction(event)
             yield from self._chat(event.compaction_id, event, at_ns, more)
 
     def _chat(
@@ -183,7 +198,7 @@ class SessionSpans:
         yield _span(title, context, turn.context, times, attributes, error, kind="client")
 
     def propose_call(self, event: CallProposed, at_ns: int) -> Iterator[FinishedSpan]:
-        """Note a call; a call changed before it runs is proposed again."""
+        """Record a call; a call changed before it runs is proposed again."""
         if turn := self._turn:
             known = self._calls.get(event.call_id)
             parent = turn.context
@@ -194,7 +209,7 @@ class SessionSpans:
         yield from ()
 
     def ask(self, event: PermissionAsked, at_ns: int) -> Iterator[FinishedSpan]:
-        """Note that a call waits for a person."""
+        """Record that a call waits for a person."""
         if call := self._calls.get(event.call_id):
             call.asked_ns = at_ns
         yield from ()
@@ -211,7 +226,7 @@ class SessionSpans:
             yield _span(f"{names.APPROVE_CALL} {call.name}", context, call.parent, times, attributes)
 
     def start_call(self, event: CallStarted, at_ns: int) -> Iterator[FinishedSpan]:
-        """Note that a call runs."""
+        """Record that a call runs."""
         if call := self._calls.get(event.call_id):
             call.started_ns = at_ns
         yield from ()

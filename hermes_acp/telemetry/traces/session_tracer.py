@@ -35,12 +35,12 @@ class SpanExport(Protocol):
         ...
 
     def close(self, timeout_s: float) -> None:
-        """Send what is left, within the time limit. Blocks."""
+        """Send the remaining data within the time limit. Blocks."""
         ...
 
 
 class TracerServices(Struct, frozen=True):
-    """What a tracer needs from others.
+    """The dependencies of a tracer.
 
     `open_export` imports the library and blocks; `start` starts a background task; `install_hint` says how to get what
     is missing.
@@ -89,7 +89,7 @@ class SessionTracer:
         return news
 
     def show(self, session: RecordedSession, event: Event) -> None:
-        """Export what an event of a session ends."""
+        """Export the spans that an event of a session ends."""
         if self._is_off:
             return
         try:
@@ -109,7 +109,11 @@ class SessionTracer:
         session_id = session.record.session_id
         if session_id not in self._sessions:
             self._sessions[session_id] = SessionSpans(
-                session_id, self._version, session.ledger.clean, with_contents=self._settings.with_contents
+                session_id,
+                self._version,
+                session.ledger.clean,
+                with_contents=self._settings.with_contents,
+                record=session.record,
             )
         return self._sessions[session_id]
 
@@ -140,7 +144,7 @@ class SessionTracer:
         self._sessions.clear()
 
     async def aclose(self) -> None:
-        """Send what is left; a collector that does not answer causes only a short delay."""
+        """Send the remaining spans. A collector that does not respond causes only a short delay."""
         ends_s = self._services.clock.monotonic() + CLOSE_TIMEOUT_S
         with anyio.move_on_after(CLOSE_TIMEOUT_S):
             if self._waiting:

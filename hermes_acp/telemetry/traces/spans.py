@@ -85,5 +85,5 @@ def _counted(span: FinishedSpan, instrument: str, attribute: str, about: Attribu
 
 
 def _some(span: FinishedSpan, *wanted: str) -> Attributes:
-    """Return those of a span's attributes that have few enough values for a metric."""
+    """Return the attributes of a span whose number of values is small enough for a metric."""
     return {name: span.attributes[name] for name in wanted if name in span.attributes}

@@ -110,7 +110,7 @@ def _text_of(content: bytes, shown: str) -> str:
 
 async def _require_absence(path: str, shown: str, workspace: Workspace) -> None:
     if await read_if_present(workspace, path, to_change=True) is not None:
-        raise WorkspaceError(f"There is a file {shown} already.", hint="Update it, or choose another name.")
+        raise WorkspaceError(f"There is already a file {shown}.", hint="Update it, or choose another name.")
 
 
 def _kind(files: Sequence[FilePatch]) -> ToolKind:

@@ -10,7 +10,7 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
 NOBODY: Final = Result(
@@ -33,7 +33,7 @@ DISMISSED: Final = Result(
 
 
 class Arguments(BaseModel):
-    """A question, what it may be answered with, and the page it is about."""
+    """A question, the possible answers, and the page it is about."""
 
     model_config = ConfigDict(extra="forbid")
 

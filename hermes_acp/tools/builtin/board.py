@@ -22,7 +22,7 @@ MAX_BYTES: Final = 16_000
 
 
 class Arguments(BaseModel):
-    """What to look at."""
+    """What to show."""
 
     model_config = ConfigDict(extra="forbid")
 

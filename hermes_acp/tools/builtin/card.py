@@ -15,13 +15,13 @@ from hermes_acp.core.ports.boards.cards import CardWork, Link
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Remembers, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.store_failures import store_errors_as_refusals
 from hermes_acp.tools.tool_schemas import schema_of
 
 
 class Arguments(BaseModel):
-    """What to do with a card."""
+    """The action on a card."""
 
     model_config = ConfigDict(extra="forbid")
 

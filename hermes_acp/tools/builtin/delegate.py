@@ -14,7 +14,7 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
 from hermes_acp.core.record.child_outcomes import format_answers
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
 
@@ -34,7 +34,7 @@ class TaskArguments(BaseModel):
 
 
 class Arguments(BaseModel):
-    """The tasks, and which tools are enough for them."""
+    """The tasks, and the tools they may use."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,6 +46,8 @@ class Arguments(BaseModel):
 
 class _NoDelegates:
     """A placeholder until the tool is bound."""
+
+    about = ""
 
     async def run_tasks(
         self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
@@ -71,7 +73,7 @@ class Delegate:
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
         about = "Let child agents do independent tasks at the same time; returns their answers."
-        return schema_of(self.name, about, Arguments)
+        return schema_of(self.name, " ".join(filter(None, (about, self._delegates.about))), Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Propose a call. The call itself changes nothing: each call made by a child is checked separately.

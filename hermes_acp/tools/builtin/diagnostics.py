@@ -22,7 +22,7 @@ ORDER: Final = ("error", "warning", "information", "hint")
 
 
 class Arguments(BaseModel):
-    """Which file or folder."""
+    """The file or folder."""
 
     model_config = ConfigDict(extra="forbid")
 

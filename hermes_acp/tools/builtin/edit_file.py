@@ -37,7 +37,7 @@ class EditArguments(BaseModel):
 
 
 class Arguments(BaseModel):
-    """Which file, which words, and what comes in their place."""
+    """The file, the text to replace, and its replacement."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -29,7 +29,7 @@ DISPLAY_COMMAND: Final = "python3"
 
 
 class Arguments(BaseModel):
-    """The script, and for how long it may run."""
+    """The script and its time limit."""
 
     model_config = ConfigDict(extra="forbid")
 

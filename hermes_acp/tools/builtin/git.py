@@ -13,10 +13,11 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.core.untrusted_text import plain
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.policy.sensitive_names import is_sensitive
 from hermes_acp.tools.allowed_paths import allowed_among, omission_note
 from hermes_acp.tools.git_queries import Repository, find_repository, run_git
-from hermes_acp.tools.safe_display import escape_invisible, shown_path
+from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.tool_schemas import schema_of
 
 DEFAULT_COMMITS = 20
@@ -28,7 +29,7 @@ _PLAIN = ("--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submo
 
 
 class Arguments(BaseModel):
-    """What to look at."""
+    """What to show."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -9,14 +9,15 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports.workspace_ports import FileQuery, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.tools.safe_display import escape_invisible, shown_path
+from hermes_acp.core.visible_text import escape_invisible
+from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.tool_schemas import schema_of
 
 MAX_FILES = 200
 
 
 class Arguments(BaseModel):
-    """Which names, and where."""
+    """The file name pattern, and where to search."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -10,14 +10,15 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports.workspace_ports import DirectoryEntry, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.tools.safe_display import escape_invisible, shown_path
+from hermes_acp.core.visible_text import escape_invisible
+from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.tool_schemas import schema_of
 
 MAX_ENTRIES = 500
 
 
 class Arguments(BaseModel):
-    """Which folder."""
+    """The folder to list."""
 
     model_config = ConfigDict(extra="forbid")
 

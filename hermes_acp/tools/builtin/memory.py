@@ -1,9 +1,10 @@
 """The `memory` tool: store notes for later sessions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Annotated, Literal
 
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.event_types import ToolKind
@@ -12,6 +13,7 @@ from hermes_acp.core.ports.memory_ports import MemoryChange, MemoryNotes, Memory
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Remembers, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.memory.note_confidence import source_of
 from hermes_acp.tools.store_failures import store_errors_as_refusals
 from hermes_acp.tools.tool_schemas import schema_of
 
@@ -20,11 +22,15 @@ SHOWN_IN = MappingProxyType(
     {"memory": "every workspace", "user": "about you, every workspace", "workspace": "this workspace"}
 )
 TITLE_CHARACTERS = 80
+CONTRADICTION = (
+    "There is an earlier note about the same subject: {notes} If both can hold, leave them. If they contradict each "
+    "other, ask the user which one holds, unless they just told you, and remove the other."
+)
 DEFERRED = "Not saved yet: nobody could be asked. The note waits for the user's approval; no prompt has it until then."
 
 
 class Arguments(BaseModel):
-    """Which notes to change, and how."""
+    """The notes to change, and the change."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -75,31 +81,57 @@ class Memory:
         with store_errors_as_refusals():
             preview = await memories.preview(workspace.cwd, change)
 
-        async def note(progress: Progress) -> Result:
+        is_shared, title = change.store != "workspace", _title(change)
+        is_asked = is_shared or self._asks_to_remember()
+
+        async def note(progress: Progress, *, is_approved: bool = False) -> Result:
             with store_errors_as_refusals():
-                state = await memories.change(workspace.cwd, preview.change, progress.event_context)
-            return Result(_told(state), diffs=(state.diff,) if state.diff else ())
+                change = _with_source(preview.change, progress, is_approved=is_approved)
+                state = await memories.change(workspace.cwd, change, progress.event_context)
+            diffs = (state.diff,) if state.diff else ()
+            return Result(_told(state), diffs=diffs, advice=_doubt(preview.related))
+
+        async def note_approved(progress: Progress) -> Result:
+            return await note(progress, is_approved=True)
 
         async def defer(progress: Progress) -> Result:
             with store_errors_as_refusals():
-                await memories.defer(workspace.cwd, preview.change, progress.event_context)
+                change = _with_source(preview.change, progress)
+                await memories.defer(workspace.cwd, change, progress.event_context)
             return Result(DEFERRED, advice="Do not repeat it.")
 
-        is_shared, title = change.store != "workspace", _title(change)
+        replaced, diffs = preview.change.meant, (preview.diff,)
+        effects = (Remembers(preview.diff.path, is_asked, is_shared, note=change.text, replaced=replaced),)
         return Proposal(
             title,
             self.kind,
             note,
-            (Remembers(preview.diff.path, is_shared or self._asks_to_remember(), is_shared),),
-            diffs=(preview.diff,),
+            effects,
+            diffs=diffs,
             unasked=Proposal(title, self.kind, defer),
+            approved=Proposal(title, self.kind, note_approved, effects, diffs=diffs),
         )
+
+
+def _with_source(change: MemoryChange, progress: Progress, *, is_approved: bool = False) -> MemoryChange:
+    """Return a change with the source of its text; `is_approved`: the user was asked about it."""
+    if not change.text:
+        return change
+    source = source_of(change.text, progress.prompts, change.meant)
+    return structs.replace(change, source="approved" if is_approved and source == "found" else source)
 
 
 def _title(change: MemoryChange) -> str:
     said = " ".join((change.text or change.old_text).split())
     short = said if len(said) <= TITLE_CHARACTERS else said[: TITLE_CHARACTERS - 1] + "…"
     return f"{DOING[change.action]} ({SHOWN_IN[change.store]}): {short}"
+
+
+def _doubt(related: Sequence[str]) -> str:
+    """Return what to do if the new note contradicts others; empty if there are none about its subject."""
+    if not related:
+        return ""
+    return CONTRADICTION.format(notes=" ".join(f"“{note}”" for note in related))
 
 
 def _told(state: MemoryState) -> str:

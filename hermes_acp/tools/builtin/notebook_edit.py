@@ -10,15 +10,16 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Proposal
 from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.editing.file_changes import file_change, propose_change
 from hermes_acp.tools.editing.notebooks import ENDING, CellEdit, edit_notebook
-from hermes_acp.tools.safe_display import escape_invisible, shown_path
+from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.text_files import decode, read_content
 from hermes_acp.tools.tool_schemas import schema_of
 
 
 class Arguments(BaseModel):
-    """Which cell, and what becomes of it."""
+    """The cell, and the change to it."""
 
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 

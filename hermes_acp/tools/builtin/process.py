@@ -10,9 +10,9 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports.workspace_ports import LiveProcess, Workspace
 from hermes_acp.core.proposals import Action, Progress, Proposal, Result, Runs
 from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.command_outcomes import describe_output
 from hermes_acp.tools.heredocs import with_heredoc
-from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
 MAX_WAIT_S: Final = 300
@@ -21,7 +21,7 @@ TIMEOUT_MARGIN_S: Final = 60
 
 
 class Arguments(BaseModel):
-    """What to do to which process."""
+    """The action, and the process it applies to."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -27,7 +27,7 @@ HEAD_BYTES = 16
 
 
 class Arguments(BaseModel):
-    """Which file, and which of its lines."""
+    """The file, and the lines to read."""
 
     model_config = ConfigDict(extra="forbid")
 

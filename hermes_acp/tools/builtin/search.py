@@ -10,10 +10,11 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports.workspace_ports import SearchMatch, SearchQuery, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.core.word_breaks import slice_at_breaks
 from hermes_acp.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS
 from hermes_acp.tools.allowed_paths import allowed_among, omission_note
-from hermes_acp.tools.safe_display import escape_invisible, shown_path
+from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.secret_checks import secret_in_file, without_secret_files
 from hermes_acp.tools.tool_schemas import schema_of
 
@@ -25,7 +26,7 @@ MAX_LINE_CHARS = 500
 
 
 class Arguments(BaseModel):
-    """What to look for, where, and what to tell of it."""
+    """What to search for, where, and what to return."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -17,8 +17,8 @@ from hermes_acp.core.ports.recall_ports import Recall, RecallQuery, SearchHit, S
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Recalls, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.natural_dates import read_range
-from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
 MAX_RESULTS: Final = 20
@@ -27,7 +27,7 @@ SEARCH_TIMEOUT_S: Final = 5.0
 
 
 class Arguments(BaseModel):
-    """What to look for, and how widely."""
+    """What to search for, and in which sessions."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -89,7 +89,7 @@ class SessionSearch:
         """Propose a call; searching beyond this working directory needs the user's permission."""
 
         async def search(progress: Progress) -> Result:
-            try:  # in a thread: the first phrase loads a library
+            try:  # in a thread, because the first phrase loads a library
                 since, until = await run_sync(read_range, arguments.since, arguments.until)
             except BadRequest as error:
                 return Result(error.sentence(), is_error=True)
@@ -100,6 +100,7 @@ class SessionSearch:
                 limit=arguments.limit,
                 max_wait_s=SEARCH_TIMEOUT_S,
                 by_meaning=arguments.by_meaning,
+                fills_up=True,
                 since=since,
                 until=until,
             )
@@ -108,7 +109,7 @@ class SessionSearch:
             except (
                 BadRequest,
                 StorageError,
-            ) as error:  # only the index failed: the session's own record is unaffected
+            ) as error:  # only the index failed, not the session's own record
                 return Result(error.sentence(), is_error=True)
             return Result(_told(finds, arguments, asked))
 

@@ -10,12 +10,12 @@ from hermes_acp.core.ports.skill_ports import SkillContent, Skills, SkillUsageLo
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
 
 class Arguments(BaseModel):
-    """Which skill, and which file of it."""
+    """The skill, and the file to load."""
 
     model_config = ConfigDict(extra="forbid")
 

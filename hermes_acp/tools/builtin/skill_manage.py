@@ -34,7 +34,7 @@ ABOUT = (
 
 
 class Arguments(BaseModel):
-    """Which skill, and what becomes of it."""
+    """The skill, and the change to it."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -11,8 +11,9 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports.workspace_ports import Command, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result, Runs
 from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.command_outcomes import describe_end, describe_output
-from hermes_acp.tools.safe_display import escape_invisible, shown_path
+from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.tool_schemas import schema_of
 
 DEFAULT_TIMEOUT_S = 120
@@ -22,7 +23,7 @@ FIRST_POLL_S = 1.0
 
 
 class Arguments(BaseModel):
-    """What to run, where, and for how long at most."""
+    """The command, its folder, and its time limit."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -29,7 +29,7 @@ ABOUT = (
 
 
 class Arguments(BaseModel):
-    """Which tool, and what becomes of it."""
+    """The tool, and the change to it."""
 
     model_config = ConfigDict(extra="forbid")
 

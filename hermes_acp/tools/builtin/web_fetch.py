@@ -13,8 +13,8 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.core.untrusted_text import fence, plain
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.core.word_breaks import slice_at_breaks
-from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 from hermes_acp.web.web_addresses import read_address
 
@@ -22,7 +22,7 @@ SHOWN_CHARACTERS: Final = 40_000
 
 
 class Arguments(BaseModel):
-    """What to fetch, and from which character on."""
+    """The URL, and the character to start at."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -14,7 +14,7 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.core.untrusted_text import fence, plain
-from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
 MAX_HITS: Final = 20
@@ -22,7 +22,7 @@ SNIPPET_CHARACTERS: Final = 500
 
 
 class Arguments(BaseModel):
-    """What to look for, and how many hits are enough."""
+    """What to search for, and how many results to return."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -16,7 +16,7 @@ from hermes_acp.tools.tool_schemas import schema_of
 
 
 class Arguments(BaseModel):
-    """Which file, and all it shall hold."""
+    """The file and its new content."""
 
     model_config = ConfigDict(extra="forbid")
 

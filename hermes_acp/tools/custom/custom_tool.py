@@ -42,7 +42,9 @@ class CustomTool:
         self.name = declared.name
         self.kind: ToolKind = declared.kind
         does_no_harm = declared.capabilities <= {"files"} and declared.files != "write"
-        self.tool_metadata = ToolMetadata(declared.capabilities, is_repeatable=does_no_harm)
+        self.tool_metadata = ToolMetadata(
+            declared.capabilities, is_repeatable=does_no_harm, needs=frozenset(declared.needs)
+        )
         self.arguments = declared.parameters
         self._file = file
         self._declared = declared

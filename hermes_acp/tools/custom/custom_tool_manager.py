@@ -96,7 +96,7 @@ class CustomToolManager:
             denied_paths_for=self._confinement.denied_paths,
         )
 
-    def brings(self, place: str) -> tuple[TrustItem, ...]:
+    def trust_items(self, place: str) -> tuple[TrustItem, ...]:
         """Return the tools a workspace contains, for the user to trust. Blocks."""
         if not os.path.isdir(os.path.join(place, ".hermes", "tools")):
             return ()
@@ -171,7 +171,7 @@ class CustomToolManager:
         from hermes_acp.storage.version_history import ChangeCause
 
         cause = ChangeCause("user", self._clock.now(), "trusted as it was found")
-        with suppress(HermesError):  # the tool is usable even without a version; a later change says why
+        with suppress(HermesError):  # the tool works without a version; a later change reports the reason
             self.workshop.history(file.folder).keep(cause)
 
     def _usable(

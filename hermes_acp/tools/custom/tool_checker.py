@@ -32,6 +32,7 @@ MAX_BYTES: Final = 100_000
 MAX_DESCRIPTION_CHARS: Final = 1_000
 MAX_HOSTS: Final = 20
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{1,47}")
+NEEDED_NAME: Final = re.compile(r"[A-Za-z][\w-]{0,127}")
 SERVERS: Final = "mcp__"
 HOST: Final = re.compile(
     r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+(?::\d{1,5})?"
@@ -42,7 +43,7 @@ SHAPE: Final = 'TOOL = {"name": "…", "description": "…"}'
 def check_tool_source(source: str, stem: str, taken: Collection[str] = ()) -> CheckedToolFile:
     """Check the source of `stem`.py; the names in `taken` belong to other tools. Never raises, whatever the text."""
     if len(source) > MAX_BYTES or len(source.encode("utf-8", "replace")) > MAX_BYTES:
-        return _unreadable(0, f"a tool has at most {MAX_BYTES:,} bytes.")
+        return _unreadable(0, f"a tool may have at most {MAX_BYTES:,} bytes.")
     try:
         tree = _parsed(source)
         return _ToolFileReader(tree, stem, taken).result()
@@ -72,7 +73,7 @@ def bindings(tree: ast.Module, name: str) -> list[int]:
 
 def _parsed(source: str) -> ast.Module:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # such as invalid escapes, which do not concern this process
+        warnings.simplefilter("ignore")  # such as invalid escapes in the tool's code
         return ast.parse(source)
 
 
@@ -152,7 +153,7 @@ class _ToolFileReader:
             elif key.value not in KEYS:
                 self._fault(key.lineno, f"TOOL has no {key.value[:40]!r}; it has {', '.join(KEYS)}.")
             elif key.value in entries:
-                self._fault(key.lineno, f"TOOL says {key.value!r} twice.")
+                self._fault(key.lineno, f"TOOL sets {key.value!r} twice.")
             else:
                 try:
                     entries[key.value] = (value.lineno, literal(value))
@@ -288,6 +289,13 @@ def _of_modules(value: Any) -> str:
     return 'must be a list of top-level modules, such as ["yaml"].'
 
 
+def _of_needs(value: Any) -> str:
+    names = cast("list[Any]", value) if isinstance(value, list) else [None]
+    if all(isinstance(name, str) and NEEDED_NAME.fullmatch(name) for name in names):
+        return ""
+    return 'must be a list of names of tools, such as ["web_fetch"].'
+
+
 def _of_timeout(value: Any) -> str:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return "" if is_number and 0 < value <= MAX_TIMEOUT_S else f"must be seconds, at most {MAX_TIMEOUT_S:g}."
@@ -302,6 +310,7 @@ KEYS: Final = MappingProxyType[str, Callable[[Any], str]](
         "network": _of_network,
         "processes": _of_processes,
         "modules": _of_modules,
+        "needs": _of_needs,
         "timeout_s": _of_timeout,
     }
 )

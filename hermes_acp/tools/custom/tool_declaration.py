@@ -15,7 +15,8 @@ class ToolDeclaration(Struct, frozen=True):
     """A tool as declared by its file. `parameters` is a JSON Schema of an object.
 
     `files` is the access it needs to the session's folders, `network` the hosts it contacts, `modules` what it imports
-    in addition to the standard library.
+    in addition to the standard library. `needs` are the tools without which it is not offered, because it is used with
+    or after them.
     """
 
     name: str
@@ -25,6 +26,7 @@ class ToolDeclaration(Struct, frozen=True):
     network: tuple[str, ...] = ()
     processes: bool = False
     modules: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
 
     @property
@@ -41,7 +43,7 @@ class ToolDeclaration(Struct, frozen=True):
 
     @property
     def kind(self) -> ToolKind:
-        """The kind of its calls: the most far-reaching thing they do."""
+        """The kind of its calls, by their most far-reaching effect."""
         if self.processes:
             return "execute"
         if self.files == "write":

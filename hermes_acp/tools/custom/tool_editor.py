@@ -11,9 +11,9 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import Diff
 from hermes_acp.core.ports.custom_tool_ports import ToolChange, ToolPreview, ToolScope
 from hermes_acp.storage.version_history import (
+    ChangeAuthor,
     ChangeCause,
     VersionHistory,
-    Who,
     history_folder_of,
     read_tree,
     tree_digest,
@@ -68,7 +68,7 @@ class ToolEditor:
         return await run_sync(self.change_now, cwd, change, preview, "agent", session_id)
 
     def change_now(
-        self, cwd: str, change: ToolChange, preview: ToolPreview, who: Who, session_id: str = ""
+        self, cwd: str, change: ToolChange, preview: ToolPreview, who: ChangeAuthor, session_id: str = ""
     ) -> str:
         """Apply a change that was shown, on somebody's behalf. Raise BadRequest, StorageError."""
         folder, diff = Path(preview.diff.path).parent, preview.diff
@@ -168,7 +168,7 @@ def _patched(change: ToolChange, before: str) -> str:
     count = before.count(change.old_text) if change.old_text else 0
     if count != 1:
         raise BadRequest(
-            f"old_text stands {count} times in {change.name}.py.",
+            f"old_text occurs {count} times in {change.name}.py.",
             hint="Give text that occurs in it exactly once.",
         )
     return before.replace(change.old_text, change.text)

@@ -6,7 +6,13 @@ Blocks.
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.storage.version_history import FOUND, ChangeCause, Version, VersionFile, VersionHistory
+from hermes_acp.storage.version_history import (
+    MANUAL_CHANGE_REASON,
+    ChangeCause,
+    Version,
+    VersionFile,
+    VersionHistory,
+)
 
 
 class ToolVersion(Struct, frozen=True):
@@ -20,7 +26,7 @@ class ToolVersion(Struct, frozen=True):
 def versions_of(history: VersionHistory, name: str, now: float) -> tuple[ToolVersion, ...]:
     """Return a tool's versions, oldest first; changes made by hand become a version. Raise StorageError."""
     if history.folder.is_dir():
-        history.keep(ChangeCause("user", now, FOUND))
+        history.keep(ChangeCause("user", now, MANUAL_CHANGE_REASON))
     return _folded(history.versions(), f"{name}.py")
 
 

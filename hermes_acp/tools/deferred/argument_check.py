@@ -25,7 +25,7 @@ _COMBINED: Final = frozenset({"$ref", "anyOf", "oneOf", "allOf", "not", "if", "$
 
 
 def argument_mistakes(schema: Mapping[str, object], arguments: Mapping[str, object]) -> Iterator[str]:
-    """Yield the mistakes in some arguments, in words."""
+    """Yield a description of each mistake in some arguments."""
     yield from _mistakes(schema, arguments, "arguments", 0)
 
 

@@ -40,7 +40,7 @@ def _text(lines: str) -> str:
 
 
 def _joined(lines: Iterator[str]) -> str | None:
-    """Return the list made of some lines, or None as soon as it is too long."""
+    """Return the list made of some lines, or None if it is too long."""
     room_bytes = MAX_CATALOG_BYTES - len(_text("").encode())
     kept: list[str] = []
     for line in lines:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.storage.search.document_ranking import WeightedQuery, rank_documents
-from hermes_acp.storage.search.search_queries import fold, spaced
+from hermes_acp.storage.search.search_queries import fold, separate_words
 from hermes_acp.tools.deferred.synonyms import STOP_WORDS, WEAK_WORDS, synonyms_of
 
 FIELD_WEIGHTS: Final = (4.0, 4.0, 2.0, 1.0)
@@ -74,14 +74,14 @@ def _document(tool: RankedTool) -> tuple[str, str, str, str]:
     return (
         _separated(tool.name),
         _separated(tool.server),
-        spaced(tool.schema.description[:MAX_DESCRIPTION_CHARS]),
+        separate_words(tool.schema.description[:MAX_DESCRIPTION_CHARS]),
         _separated(parameters[:MAX_DESCRIPTION_CHARS]),
     )
 
 
 def _separated(name: str) -> str:
     """Return a name like `createIssue` or `create_issue` as words."""
-    return spaced(_CAMEL.sub(" ", name).replace("_", " "))
+    return separate_words(_CAMEL.sub(" ", name).replace("_", " "))
 
 
 def _parameter_words(schema: Mapping[str, object], depth: int) -> Iterator[str]:

@@ -14,9 +14,9 @@ from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.deferred.tool_names import full_name, server_and_tool
 from hermes_acp.tools.deferred.tool_ranking import RankedTool, rank_tools
-from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
 MAX_RESULTS: Final = 8

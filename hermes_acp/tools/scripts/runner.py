@@ -55,7 +55,7 @@ class Wire:
     def ask(self, message: object) -> dict[str, Any]:
         """Send one message and return the answer; exit if nobody answers any more."""
         text = json.dumps(message)
-        if len(text) > MAX_MESSAGE_CHARS:  # it would be refused, after a slow transfer
+        if len(text) > MAX_MESSAGE_CHARS:  # it would be refused anyway, after a slow transfer
             return {"text": TOO_LARGE, "is_error": True}
         with self._lock:
             self._send_text(text)
@@ -100,7 +100,7 @@ class CapturedOutput:
         head, tail = self._head, self._tail
         if self._size <= len(head) + len(tail):
             return (head + tail).decode("utf-8", "replace")
-        # Half a word could be half a secret, which could not be recognised.
+        # A partial word could be part of a secret, which would not be recognised.
         head = head[: max(head.rfind(b" "), head.rfind(b"\n")) + 1]
         tail = tail[min((at for at in (tail.find(b" "), tail.find(b"\n")) if at >= 0), default=len(tail)) :]
         gap = f"\n[… {self._size - len(head) - len(tail):,} bytes left out here …]\n"

@@ -28,7 +28,7 @@ class ScriptCallServer:
     """Serve one running script."""
 
     def __init__(self, process: LiveProcess, task: object, call: Call, most_calls: int) -> None:
-        """Take a process that runs the runner, the `task` it requests first, and the callback that performs calls."""
+        """Serve a process that runs the runner; `task` is what it requests first, and the callback performs calls."""
         self._process = process
         self._task = task
         self._call = call

@@ -2,21 +2,18 @@
 
 It starts with a cleared environment and ends when its input does. When a page wants to navigate to another host, the
 process asks on its output and waits for the answer on its input. All other requests go through `gateway`, which only
-allows the public network; downloads, service workers and permissions are disabled.
+allows the public network; service workers and permissions are disabled, and so are downloads that nobody asked for.
 """
 
 import json
 import os
 import sys
-from base64 import b64encode
 from typing import Any, Final
 
 from playwright.sync_api import (
     BrowserContext,
     Dialog,
-    Download,
     Error,
-    Locator,
     Page,
     Playwright,
     Request,
@@ -27,16 +24,16 @@ from playwright.sync_api import TimeoutError as PageTimeout
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.web.browser.browser_proxy import BrowserProxy
+from hermes_acp.web.browser.file_transfers import FileTransfers
+from hermes_acp.web.browser.page_input import find_element, press_key, scroll, type_text, wait_for_text
+from hermes_acp.web.browser.page_view import view_page
+from hermes_acp.web.browser.request_hosts import host_of, hosts_above, leads_the_page
 from hermes_acp.web.web_addresses import read_address
 
 NAVIGATION_MS: Final = 30_000
 ACTION_MS: Final = 8_000
 SETTLE_MS: Final = 3_000
-SNAPSHOT_MS: Final = 4_000
-"""How long to wait for a frame whose page was refused; then the snapshot shows the other frames."""
 PAUSE_MS: Final = 100
-MAX_CHARACTERS: Final = 40_000
-MAX_TITLE_CHARACTERS: Final = 1000
 MAX_NOTES: Final = 20
 MAX_TABS: Final = 8
 BLANK: Final = "about:blank"
@@ -51,8 +48,6 @@ WITHOUT: Final = (
     "--no-pings",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # only the gateway looks up names
 )
-PASSWORDS: Final = "fields => fields.map(field => field.value)"
-HIDDEN: Final = "[a password, not shown]"
 
 
 class Wire:
@@ -81,8 +76,10 @@ class Driver:
         self._notes: list[str] = []
         self._hosts: set[str] = set()
         self._is_stuck = False
+        self._tabs: list[Page] = []
         self._private_hosts = frozenset(private_hosts)
         self._gateway = BrowserProxy(self._private_hosts, self._note)
+        self._transfers = FileTransfers(self._note)
         self._browser = playwright.chromium.launch(
             executable_path=executable,
             headless=True,
@@ -95,7 +92,7 @@ class Driver:
 
     def _open_context(self) -> BrowserContext:
         context = self._browser.new_context(
-            accept_downloads=False, service_workers="block", viewport={"width": 1280, "height": 800}
+            accept_downloads=True, service_workers="block", viewport={"width": 1280, "height": 800}
         )
         context.set_default_timeout(ACTION_MS)
         context.set_default_navigation_timeout(NAVIGATION_MS)
@@ -106,14 +103,19 @@ class Driver:
 
     def _take_page(self, page: Page) -> None:
         """Switch to a page that opened in a new tab, unless there are too many."""
-        if len(self._context.pages) > MAX_TABS:
+        tabs = self._open_tabs()
+        if len(tabs) >= MAX_TABS:
             self._note(f"The page wanted more than {MAX_TABS} tabs, which was refused.")
             page.close()
             return
         page.on("dialog", self._dismiss)
-        page.on("download", self._refuse)
+        page.on("download", self._transfers.take_offer)
+        page.on("filechooser", self._transfers.refuse_chooser)
         page.on("crash", self._leave_crashed_page)
         self._page = page
+        self._tabs = [*tabs, page]
+        if tabs:
+            self._note("A new tab opened and is shown.")
 
     def _leave_crashed_page(self, page: Page) -> None:
         self._note("The page crashed.")
@@ -121,23 +123,19 @@ class Driver:
 
     def _dismiss(self, dialog: Dialog) -> None:
         if dialog.type == "beforeunload":
-            dialog.accept()  # a page may not prevent its user from leaving
+            dialog.accept()  # a page must not prevent its user from leaving
             return
         self._note(f"The page showed a message ({dialog.type}), which was dismissed: {dialog.message[:300]}")
         dialog.dismiss()
 
-    def _refuse(self, download: Download) -> None:
-        self._note(f"The page offered a download of {download.suggested_filename[:200]}, which was refused.")
-        download.cancel()
-
     def _note(self, sentence: str) -> None:
-        if sentence not in self._notes and len(self._notes) < MAX_NOTES:
+        if sentence and sentence not in self._notes and len(self._notes) < MAX_NOTES:
             self._notes.append(sentence)
 
     def _judge(self, route: Route) -> None:
         """Allow a request unless it takes the page to a host that is not allowed."""
         request = route.request
-        passes = self._may_go(request.url) if _leads_the_page(request) else self._may_fetch(request)
+        passes = self._may_go(request.url) if leads_the_page(request) else self._may_fetch(request)
         if not passes:
             route.abort("aborted")  # the current page stays
             return
@@ -151,7 +149,7 @@ class Driver:
 
     def _shut_behind(self, request: Request) -> None:
         """Block access to this machine once the page moves on to another host."""
-        if _leads_the_page(request) and _host_of(request.url) != self._gateway.opened_host:
+        if leads_the_page(request) and host_of(request.url) != self._gateway.opened_host:
             self._gateway.opened_host = ""
 
     def _may_fetch(self, request: Request) -> bool:
@@ -159,11 +157,9 @@ class Driver:
 
         The frame may be reported incorrectly; the gateway checks what the browser itself says about a request.
         """
-        host = _host_of(request.url)
+        host = host_of(request.url)
         return (
-            host != self._gateway.opened_host
-            or host in self._private_hosts
-            or _hosts_above(request) <= {host}
+            host != self._gateway.opened_host or host in self._private_hosts or hosts_above(request) <= {host}
         )
 
     def _may_go(self, url: str) -> bool:
@@ -190,55 +186,77 @@ class Driver:
     def act(self, act: dict[str, Any]) -> dict[str, Any]:
         """Perform an action and return the resulting view. Raises playwright's Error."""
         if self._page.is_closed():  # pages close themselves
-            self._page = (self._context.pages or [self._context.new_page()])[-1]
+            self._page = self._last_tab()
         self._is_stuck, was_stuck = True, self._is_stuck
+        download = self._perform(act, was_stuck=was_stuck)
+        self._settle()
+        self._leave_refused_page()
+        seen = view_page(self._page, is_picture=act["kind"] == "screenshot")
+        if self._leave_refused_page():
+            seen = view_page(self._page, is_picture=False)
+        self._is_stuck = False
+        return {**seen, "url": self._page.url, "download": download, "notes": self.take_notes()}
+
+    def _perform(self, act: dict[str, Any], *, was_stuck: bool) -> dict[str, str] | None:
+        """Perform an action; return the file if it is a download."""
         match act["kind"]:
             case "navigate":
                 if was_stuck:
                     self._restart()
                 self._navigate(act["url"], sees_private=act["sees_private"])
             case "click":
-                self._element(act["ref"]).click()
+                find_element(self._page, act["ref"]).click()
+            case "hover":
+                find_element(self._page, act["ref"]).hover()
             case "type":
-                self._type(act["ref"], act["text"], act["key"])
+                type_text(self._page, act)
+            case "press":
+                press_key(self._page, act)
+            case "select":
+                find_element(self._page, act["ref"]).select_option([act["text"]])
+            case "scroll":
+                self._note(scroll(self._page, act))
+            case "wait_for" | "wait_gone":
+                self._wait_for(act["text"], act["seconds"], is_gone=act["kind"] == "wait_gone")
+            case "tabs" | "close_tab":
+                self._change_tab(act["tab"], is_closing=act["kind"] == "close_tab")
+            case "upload":
+                element = find_element(self._page, act["ref"])
+                self._transfers.upload(self._page, element, act["host"], act["file"])
+            case "download":
+                return self._transfers.download(lambda: self._page, find_element(self._page, act["ref"]))
             case "back":
                 self._go_back()
             case _:
                 pass
-        self._settle()
-        self._leave_refused_page()
-        seen = self._see(is_picture=act["kind"] == "screenshot")
-        if self._leave_refused_page():
-            seen = self._see(is_picture=False)
-        self._is_stuck = False
-        return {**seen, "url": self._page.url, "notes": self.take_notes()}
+        return None
 
-    def _see(self, *, is_picture: bool) -> dict[str, str]:
-        """Return the page, as a picture or a tree, and its title."""
-        image = self._page.screenshot(type="png") if is_picture else b""
-        tree = "" if image else self._page.aria_snapshot(mode="ai", timeout=SNAPSHOT_MS)
-        tree = self._without_passwords(tree)
-        cut = f"\n[… {len(tree) - MAX_CHARACTERS:,} more characters]" if len(tree) > MAX_CHARACTERS else ""
-        return {
-            "title": self._page.title()[:MAX_TITLE_CHARACTERS],
-            "text": tree[:MAX_CHARACTERS] + cut,
-            "image": b64encode(image).decode(),
-        }
+    def _wait_for(self, text: str, seconds: float, *, is_gone: bool) -> None:
+        if not wait_for_text(lambda: self._page, text, seconds, is_gone=is_gone):
+            state = "is still" if is_gone else "is not"
+            raise Error(f"After {seconds:g} s, the text {state} on the page.")
 
-    def _without_passwords(self, tree: str) -> str:
-        """Hide the content of password fields."""
-        if "textbox" not in tree:
-            return tree
-        values = [
-            value
-            for frame in self._page.frames
-            for value in frame.locator("input[type=password]").evaluate_all(PASSWORDS)
-            if value
-        ]
-        shown = tuple(f": {written}" for value in values for written in (value, json.dumps(value)))
-        lines = tree.split("\n") if shown else []
-        hidden = [f"{line.partition(': ')[0]}: {HIDDEN}" if line.endswith(shown) else line for line in lines]
-        return "\n".join(hidden) if shown else tree
+    def _change_tab(self, number: int, *, is_closing: bool) -> None:
+        """Show or close a tab by its number, counted from 1, or only list the tabs with number 0."""
+        tabs = self._open_tabs()
+        if number > len(tabs):
+            raise Error(f"There is no tab {number}; the last is {len(tabs)}.")
+        if number and is_closing:
+            tabs[number - 1].close()
+            self._page = self._last_tab() if self._page.is_closed() else self._page
+        elif number:
+            self._page = tabs[number - 1]
+            self._page.bring_to_front()
+        for place, page in enumerate(self._open_tabs(), 1):
+            shown = ", shown here" if page is self._page else ""
+            self._note(f"Tab {place}{shown}: {page.url[:200]}")
+
+    def _open_tabs(self) -> list[Page]:
+        """Return the tabs that were not refused, in the order in which they opened."""
+        return [page for page in self._tabs if not page.is_closed()]
+
+    def _last_tab(self) -> Page:
+        return (self._open_tabs() or [self._context.new_page()])[-1]
 
     def take_notes(self) -> list[str]:
         """Return notices about what happened, each only once."""
@@ -275,19 +293,6 @@ class Driver:
         except Error:
             self._note("There is nothing to go back to.")
 
-    def _element(self, ref: str) -> Locator:
-        """Return an element of the last snapshot. Raises Error if it no longer exists."""
-        found = self._page.locator(f"aria-ref={ref}")
-        if not found.count():
-            raise Error(f"There is no element {ref} on the page.")
-        return found
-
-    def _type(self, ref: str, text: str, key: str) -> None:
-        element = self._element(ref)
-        element.fill(text)
-        if key:
-            element.press(key)
-
     def _settle(self) -> None:
         """Wait briefly for pending effects, such as a tab that opens."""
         self._page.wait_for_timeout(PAUSE_MS)
@@ -320,37 +325,6 @@ def serve(wire: Wire) -> None:
                 wire.send({"view": driver.act(act)})
             except (Error, BadRequest) as error:
                 wire.send({"error": _reason(error), "notes": driver.take_notes()})
-
-
-def _leads_the_page(request: Request) -> bool:
-    """Return whether a request is for the page itself rather than something in it."""
-    if not request.is_navigation_request():
-        return False
-    try:
-        return request.frame.parent_frame is None
-    except Error:  # raised for a tab that is just opening
-        return True
-
-
-def _host_of(url: str) -> str:
-    """Return the host of a URL, or an empty string if it has none, as `about:blank`."""
-    try:
-        return read_address(url.removeprefix("blob:")).host
-    except BadRequest:
-        return ""
-
-
-def _hosts_above(request: Request) -> set[str]:
-    """Return the hosts of the requesting frame and its parents; pages without a host count as unknown."""
-    try:
-        frame = request.frame
-    except Error:  # raised for a worker
-        return set()
-    hosts: set[str] = set()
-    while frame:
-        hosts.add(_host_of(frame.url))
-        frame = frame.parent_frame
-    return hosts - {""}
 
 
 def _reason(error: Exception) -> str:

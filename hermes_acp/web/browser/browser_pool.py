@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -23,7 +23,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.to_thread import run_sync
 
 from hermes_acp.core.errors import InternalError, WorkspaceError
-from hermes_acp.core.ports.web_ports import BrowserAction, BrowserSnapshot
+from hermes_acp.core.ports.web_ports import BrowserAction, BrowserFile, BrowserSnapshot
 
 if TYPE_CHECKING:
     from anyio.abc import Process
@@ -151,7 +151,7 @@ class BrowserPool:
                     raise WorkspaceError("No page is open.", hint="Navigate to one first.")
                 if len(self._open) >= MAX_OPEN_BROWSERS:
                     raise WorkspaceError(
-                        f"{MAX_OPEN_BROWSERS} browsers are open already.",
+                        f"{MAX_OPEN_BROWSERS} browsers are already open.",
                         hint="Close one in another session.",
                     )
                 self._open[session_id] = await self._start()
@@ -178,7 +178,7 @@ class BrowserPool:
     async def _act_in(
         self, browser: OpenBrowser, act: BrowserAction, may_redirect: Callable[[str, str], bool]
     ) -> BrowserSnapshot:
-        await browser.send(msgspec.structs.asdict(act))
+        await browser.send(_sent(act))
         while True:
             match await browser.receive():
                 case {"ask": [str(host), str(url)]}:
@@ -201,8 +201,16 @@ def _gone() -> _Gone:
     return _Gone("The browser has ended unexpectedly.", hint="Navigate again to open a new one.")
 
 
+def _sent(act: BrowserAction) -> dict[str, object]:
+    """Return an action as it is sent to the process."""
+    sent = msgspec.structs.asdict(act)
+    if act.file:
+        sent["file"] = {"name": act.file.name, "content": b64encode(act.file.content).decode()}
+    return sent
+
+
 def _advice(act: BrowserAction) -> str:
-    if act.ref:
+    if act.ref and act.kind not in ("upload", "download"):
         return "Take a snapshot: refs hold only for the last one."
     return "Check the address." if act.kind == "navigate" else ""
 
@@ -214,4 +222,9 @@ def _view(view: Mapping[str, Any]) -> BrowserSnapshot:
         text=str(view["text"]),
         image=b64decode(view["image"]),
         notes=tuple(map(str, view["notes"])),
+        download=_file(view["download"]),
     )
+
+
+def _file(download: Mapping[str, Any] | None) -> BrowserFile | None:
+    return BrowserFile(str(download["name"]), b64decode(download["content"])) if download else None

@@ -52,7 +52,7 @@ class ModalSandbox:
         return f"{sandbox_id} {self._image_id}".strip()
 
     async def _connect(self) -> Any:
-        modal: Any = import_module("modal")  # its own types are partly unknown
+        modal: Any = import_module("modal")  # its types are partly unknown
         token_id, secret = (self._environment.get(f"MODAL_TOKEN_{part}", "") for part in ("ID", "SECRET"))
         if not (token_id and secret):
             return await modal.Client.from_env.aio()
@@ -75,7 +75,7 @@ class ModalSandbox:
                         self._sandbox = sandbox
                         return SandboxFacts("running", cost_usd=await _cost_of(sandbox))
         except NotFoundError:
-            pass  # the image may still be there; whether it is shows when a sandbox is created from it
+            pass  # the image may still exist, which shows when a sandbox is created from it
         except Error as error:
             raise service_error(self.name, "did not find the sandbox", error) from error
         return SandboxFacts("suspended" if self._image_id else "gone")
@@ -126,7 +126,7 @@ class ModalSandbox:
 
         experimental: Any = import_module("modal.experimental")
         if image_id:
-            with suppress(Error):  # it is deleted when its time is up
+            with suppress(Error):  # it is deleted when its lifetime ends
                 await experimental.image_delete.aio(image_id, client=await self._connect())
 
     async def provision(self) -> None:

@@ -67,7 +67,7 @@ class SshBackend:
                 files.locate(folder)
             except OutsideRoots:
                 told = f"the shell left the session's folders for {folder}"
-                return f"\n[{told}; the next command is in {machine.cwd} again]"
+                return f"\n[{told}; the next command runs in {machine.cwd} again]"
             files.cwd = machine.cwd = folder
             return f"\n[the working directory is now {folder}]"
 

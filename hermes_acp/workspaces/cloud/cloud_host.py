@@ -203,8 +203,8 @@ class CloudHost:
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether it counts as a sandbox: it has no network, and no rules deny paths there, which no service could
-        enforce.
+        """Whether this host counts as a sandbox: without a network, and without rules that deny paths, which no
+        service could enforce.
         """
         is_something_shut = any(each.may_match_below(self._place) for each in self._closures(self._place))
         return not self._has_network and not is_something_shut
@@ -310,7 +310,7 @@ class CloudHost:
         with move_on_after(SUSPEND_TIMEOUT_S, shield=True):
             with suppress(
                 HermesError
-            ):  # then it is noted as running, and the service stops it when its time is up
+            ):  # it stays recorded as running, and the service stops it when its lifetime ends
                 await run_sync(self._claim.note, await self._service.suspend(), "suspended")
             await self._service.disconnect()
         return True

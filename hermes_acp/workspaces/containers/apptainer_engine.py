@@ -66,7 +66,7 @@ class ApptainerEngine:
     def __init__(
         self, program: str, limits: ApptainerLimits, mounts: Mounts, environment: Mapping[str, str]
     ) -> None:
-        """Take the `program`, which is apptainer or singularity."""
+        """Use `program`, which is apptainer or singularity."""
         self.is_sandbox = not limits.has_network
         self._program = program
         self._limits = limits

@@ -41,7 +41,7 @@ class DockerEngine:
         user: tuple[int, int],
         environment: Mapping[str, str],
     ) -> None:
-        """Take the engine's `program`; `user` is a user ID and group ID."""
+        """Use the engine's `program`; `user` is a user ID and group ID."""
         self.name = f"the {limits.engine} container"
         self.is_sandbox = limits.network == "none"
         self._program = program

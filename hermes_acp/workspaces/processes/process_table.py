@@ -69,7 +69,7 @@ def _list_from_psutil() -> dict[int, ProcessInfo]:
     processes: dict[int, ProcessInfo] = {}
     for process in psutil.process_iter(("ppid", "create_time", "status")):
         known = process.info
-        with suppress(OSError):  # it may have ended meanwhile, or belong to another user
+        with suppress(OSError):  # it may have ended, or belong to another user
             group, session = os.getpgid(process.pid), os.getsid(process.pid)
             started = round((known["create_time"] or 0) * 1_000_000)
             is_dead = known["status"] in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)

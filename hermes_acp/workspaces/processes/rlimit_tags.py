@@ -32,6 +32,16 @@ def tagged_argv(tag: int, argv: Sequence[str]) -> tuple[str, ...]:
     return ("/bin/sh", "-c", TAG_SCRIPT, str(tag), str(limit) if limit >= 0 else "unlimited", *argv)
 
 
+def has_any_tag(pid: int = 0) -> bool:
+    """Return whether a process, or this one, has the tag that every command of an agent inherits."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        return resource.prlimit(pid, TAG_LIMIT)[1] != resource.RLIM_INFINITY
+    except (OSError, ValueError):
+        return False
+
+
 def has_tag(pid: int, tag: int) -> bool:
     """Return whether a process has a tag."""
     if not sys.platform.startswith("linux") or not tag:

@@ -111,7 +111,7 @@ def read_script(path: str, largest_bytes: int) -> str:
 
 
 def piece_script(path: str, start: int, size_bytes: int) -> str:
-    """Return the script that prints the same for a part of a file; the size is that of the whole file."""
+    """Return the script that prints the same for a part of a file, with the size of the whole file."""
     pour = f'tail -c +{start + 1} -- "./$base" | head -c {size_bytes}'
     return _enter(path) + _KIND + _READ.substitute(largest=1 << 50, pour=pour)
 

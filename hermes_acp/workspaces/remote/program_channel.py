@@ -19,7 +19,7 @@ MAX_STDERR_BYTES: Final = 2000
 
 
 class ProgramChannel:
-    """The process of such a program, with its input and output; its standard error is stored separately."""
+    """The process of a local program, with its input and output; its standard error is stored separately."""
 
     def __init__(self, process: Process, said: IO[bytes]) -> None:
         self._process = process
@@ -73,7 +73,7 @@ class ProgramChannel:
         """End the program; what it started remotely may keep running."""
         with CancelScope(shield=True):
             if self._process.returncode is None:
-                # `Process.kill` would poll first, and so take the exit code from the task that awaits it.
+                # `Process.kill` would poll first, and so take the exit code away from the task that awaits it.
                 with suppress(ProcessLookupError):
                     os.kill(self._process.pid, signal.SIGKILL)
             await self._process.aclose()

@@ -295,7 +295,7 @@ class _Run:
             self._show(data)
 
     def finish(self) -> None:
-        """Process what was held back, because nothing follows."""
+        """Process the text that was held back, because no more follows."""
         self._show(self._reader.rest())
         if rest := self._output.finish():
             self._progress.output(rest)

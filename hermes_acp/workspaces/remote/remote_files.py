@@ -167,7 +167,7 @@ class RemoteFiles:
             case "shared":
                 raise WorkspaceError(
                     f"{place} is one of {value} hard links to one file; others may lie outside this session.",
-                    hint="Make it a file of its own first: cp it aside, mv the copy over it; then write again.",
+                    hint="Make it a separate file first: cp it aside, mv the copy over it; then write again.",
                 )
             case _:
                 raise WorkspaceError(

@@ -48,7 +48,7 @@ class NoticeReader:
         return bytes(output), notices
 
     def rest(self) -> bytes:
-        """Return what was held back as the possible start of a notice, because nothing follows."""
+        """Return the text held back as a possible start of a notice, because no more follows."""
         held, self._held = self._held, b""
         return held
 

@@ -81,7 +81,7 @@ class Sandbox:
         hidden: Sequence[str] = (),
         outputs: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        """Prepare. `hidden` is invisible inside, `outputs` is readable; `is_public` classifies addresses."""
+        """`hidden` is invisible inside, `outputs` is readable; `is_public` classifies addresses."""
         self._find = find
         self._roots = tuple(roots)
         self._environment_now = environment
@@ -181,7 +181,7 @@ class Sandbox:
     def _within(self, shell: ShellCommand, registry: ProcessRegistry, mode: CommandMode) -> SandboxedCommand:
         if (
             mode.is_read_only or not self.found.mounts
-        ):  # nothing would end what still writes to .git afterwards
+        ):  # nothing would end processes that still write to .git afterwards
             mode = structs.replace(mode, opens_git=False)
         hidden = (*self._hidden, self._folder)
         tree = self._index.look() if mode.is_read_only else self._index.tree()

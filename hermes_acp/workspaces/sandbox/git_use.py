@@ -18,7 +18,7 @@ WRITERS: Final = ("git", "gh", "jj", "pre-commit")
 NAMES_WRITER: Final = re.compile(rf"(?<![\w.-])(?:{'|'.join(WRITERS)})(?![\w/.+@])")
 LEFT: Final = "[Ended the background processes of this command: a command that names git may not leave any.]"
 WAITS: Final = 4
-# The command's background processes get a moment to end; the rest end with the sandbox's first process.
+# The command's background processes get a moment to end. The rest end with the sandbox's first process.
 KEEPER: Final = f"""exec 2>/dev/null
 "$@" 2>&1
 code=$?

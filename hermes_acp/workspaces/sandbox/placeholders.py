@@ -97,7 +97,7 @@ def _make(each: Placeholder) -> int | None:
         try:
             with _folder_of(each) as folder:
                 held = _create(each, folder) if not os.path.lexists(each.path) else _take_over(each, folder)
-        except (FileExistsError, FileNotFoundError):  # another session was first, or just removed it
+        except (FileExistsError, FileNotFoundError):  # another session created it first, or just removed it
             continue
         except OSError:  # not writable, or moved elsewhere
             return None

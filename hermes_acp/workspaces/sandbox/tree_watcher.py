@@ -33,7 +33,7 @@ class Changes(Struct, frozen=True):
 
 
 class Watcher:
-    """One inotify instance; if none is available, it watches nothing."""
+    """A watcher with one inotify instance; if none is available, nothing is watched."""
 
     def __init__(self, max_instances: int = MAX_INSTANCES) -> None:
         """Open the instance, unless the process already has `max_instances`."""

@@ -13,7 +13,7 @@ WIDTH: Final = 3
 
 MOSTLY_NEW: Final = 0.5
 VARYING: Final = re.compile(r"[\d\W_]+")
-"""What differs between the lines of a log: numbers, bars, punctuation."""
+"""Characters that differ between the lines of a log: numbers, bars, punctuation."""
 
 
 class Repetition:

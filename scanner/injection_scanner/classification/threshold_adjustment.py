@@ -14,7 +14,7 @@ ALIKE: Final = frozenset(("!protection off", "!nobody asked"))
 """Two cues that the same word may trigger count as one."""
 
 FIRM, LOOSE = 2, 1
-"""How much a cue counts next to a deed; loose ones also occur in honest text."""
+"""How much a cue counts next to a deed. Loose cues also occur in benign text."""
 
 
 class ThresholdAdjustment(Struct, frozen=True):

@@ -15,10 +15,10 @@ from injection_scanner.classification.threshold_adjustment import MAX_ADJUSTMENT
 from injection_scanner.findings import Source
 
 OUTPUT_RISE: Final = 2.5
-"""How much higher both thresholds are for output, which quotes, lists and logs far more than it addresses a reader."""
+"""How much higher both thresholds are for command output, which rarely addresses a reader."""
 
 STEP: Final = 0.25
-"""What one level raises both thresholds by."""
+"""How much one level raises both thresholds."""
 
 USUAL: Final = 100
 MIN_LENGTH, MAX_LENGTH = 20, 400

@@ -1,4 +1,4 @@
-"""Estimate how much a text resembles orders throughout: in a file of rules one more order is no surprise.
+"""Estimate how much a whole text resembles instructions. In a file of rules, one more instruction is no surprise.
 
 The scores are those of words alone. Three quarters of the passages score lower than the estimate, so whoever wants
 to raise it must write a quarter of the text.
@@ -11,7 +11,7 @@ from injection_scanner.classification.score_spans import LONG
 from injection_scanner.text.text_tokens import tokenize
 
 SAMPLED: Final = 48
-"""At most so many passages are looked at, evenly spread."""
+"""The maximum number of passages examined, evenly spread."""
 
 ENOUGH: Final = 5
 """A text with fewer passages says nothing about its usual tone."""

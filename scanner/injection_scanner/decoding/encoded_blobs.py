@@ -38,7 +38,7 @@ FIVES: Final = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz2345670189+/-_",
     "0123456789abcdefghijklmnop0123456789abcdefghijklmnopqrstuv********",
 )
-"""The digits of base32 to those that Python counts with, what is none to what is none there either."""
+"""Maps base32 digits to Python's digits, and other characters to characters that are invalid there too."""
 
 EBCDIC = bytes((*range(0x81, 0x8A), *range(0x91, 0x9A), *range(0xA2, 0xAA), 0x40))
 """The blank and the lower-case letters."""
@@ -246,7 +246,7 @@ def _text_of(raw: bytes) -> str:
 
 
 def _coding_of(raw: bytes) -> str:
-    """Return the text encoding: a word and a blank in EBCDIC are hardly ever anything else."""
+    """Return the text encoding. A word and a space in EBCDIC hardly ever occur in other data."""
     if raw[1:8:2] == b"\0\0\0\0":
         return "utf-16-le"
     if raw[0:8:2] == b"\0\0\0\0":

@@ -50,7 +50,7 @@ class HiddenCharacterFinding(Struct, frozen=True):
 
 
 class RevealedText(Struct, frozen=True):
-    """The visible text, and what was removed from it."""
+    """The visible text, and the characters that were removed from it."""
 
     text: str
     sightings: tuple[HiddenCharacterFinding, ...]

@@ -27,7 +27,7 @@ SHOWN_BY_WORDS: Final = frozenset(
 
 
 class Obfuscation(Struct, frozen=True):
-    """How a passage is obfuscated, and what it says; honest text may look obfuscated by chance."""
+    """How a passage is obfuscated, and its plain text. Benign text may look obfuscated by chance."""
 
     how: str
     text: str
@@ -39,7 +39,7 @@ class Obfuscation(Struct, frozen=True):
 
     @property
     def is_spaced_prose(self) -> bool:
-        """Whether so many letters are single, including the vowels of a language, that the text must be prose."""
+        """Whether so many single letters, including a language's vowels, occur that the text must be prose."""
         return self.how == "prose parted"
 
     def makes_words(self, tokens: Iterable[str], is_word: Callable[[str], bool]) -> bool:

@@ -6,5 +6,5 @@ PLAIN: Final = b"\t\n\r" + bytes(range(0x20, 0x7F))
 
 
 def non_ascii_characters(text: str) -> str:
-    """Return the characters that are not plain, in order; what is found among them alone is found in the text."""
+    """Return the non-plain characters in order. Anything found among them alone is also found in the text."""
     return text.encode("utf-8", "surrogatepass").translate(None, PLAIN).decode("utf-8", "surrogatepass")

@@ -11,12 +11,12 @@ from unicodedata import normalize
 from msgspec import Struct
 
 # Chunks bound canonical reordering, which is quadratic in a run of combining marks.
-# What is not even is said by what is: a range of all that is not ASCII would take milliseconds to compile.
+# Expressed by exclusion, because a range of all non-ASCII characters would take milliseconds to compile.
 UNEVEN = re.compile(
     r"[^\x00-\x08\x0e-\x1b!-)+-\x7f](?:(?<=\s)(?:\s+|(?<![ \n])|(?<=\n)(?<![\x00-\x7f]\n))"
     r"|(?<=\*)\**|(?<=[^\x00-\x7f])[^\x00-\x7f]{0,63})"
 )
-# Honest joiners and selectors go too, so that they cannot part the letters of a pattern.
+# Legitimate joiners and selectors are removed too, so that they cannot separate the letters of a pattern.
 ACCENTS = re.compile("[\u0300-\u036f\u200b-\u200f\u2066-\u2069\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
 BARRIER = re.compile(r"[-+*#|<]|\d{1,3}[.)]|```|~~~")
 WRAPPED = re.compile(rf"\n(?<=[\x00-\x08\x0e-\x1b!-\x7f]\n)(?!\s|{BARRIER.pattern})")
@@ -34,8 +34,8 @@ LOOK_ALIKE = str.maketrans(
     LOOK_ALIKE_LETTERS,
     "aeopcyxijshdqwbkmhtrnovtukagaeipxyouhngjvglbnabcdefghijklmnoprstuvwxyzabcdeghijklmprstvwyz",
 )
-# Small capitals, letters in boxes and letters upside down are no alphabet of any language: they always fold.
-# The Turkish dotless i is an honest letter that folds too.
+# Small capitals, boxed letters and upside-down letters belong to no language's alphabet, so they always fold.
+# The Turkish dotless i is a real letter, but folds too.
 STYLED_LETTERS = (
     "\u0262\u026a\u0274\u0280\u028f\u0299\u029c\u029f\u1d00\u1d04\u1d05\u1d07\u1d0a\u1d0b\u1d0d"
     "\u1d0f\u1d18\u1d1b\u1d1c\u1d20\u1d21\u1d22\ua730\ua731\ua7af\U0001f150\U0001f151\U0001f152"
@@ -50,7 +50,7 @@ STYLED_LETTERS = (
     "\U0001f1fd\U0001f1fe\U0001f1ff\u01dd\u025f\u0183\u0265\u1d09\u027e\u029e\u026f\u0279\u0287"
     "\u028c\u028d\u028e\u0250\u0254"
 )
-# Letters with a hook or a stroke have no accent to take away; honest ones fold too, in texts and in patterns alike.
+# Letters with a hook or a stroke have no accent to remove. Real ones fold too, in texts and patterns alike.
 STROKED_LETTERS = (
     "\u0111\u0142\u00f8\u0127\u0167\u0180\u0253\u0188\u0256\u0257\u0192\u0260\u0266\u0268\u0249"
     "\u0199\u019a\u0271\u0272\u019e\u0275\u01a5\u024b\u024d\u0282\u01ad\u0288\u0289\u028b\u2c73\u01b4\u024f\u01b6\u0225"

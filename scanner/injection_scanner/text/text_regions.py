@@ -6,7 +6,7 @@ from typing import Final
 Region = tuple[int, int]
 
 MAX_OVERLAP: Final = 4
-"""How many times over regions may cover a text before they are merged."""
+"""How many times regions may cover a text before they are merged."""
 
 PIECE: Final = 3000
 SHARED: Final = 400

@@ -1,7 +1,7 @@
 """Make Python on Linux look like Python on macOS: other names, fewer calls. Imported by every interpreter that starts.
 
-Only what a program can ask Python about changes. The file system stays case-sensitive, and the kernel stays
-Linux: this shows calls and files that do not exist there, not behaviour that differs.
+Only what a program can learn from Python changes. The file system stays case-sensitive, and the kernel is still
+Linux. So this reveals calls and files that do not exist on macOS, but not different behaviour.
 """
 
 import contextlib

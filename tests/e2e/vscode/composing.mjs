@@ -12,7 +12,7 @@ import { expect, until } from "./scene.mjs";
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const run = promisify(execFile);
 
-const chip = (panel, label) => panel.getByRole("button", { name: `Send ${label} along` });
+const chip = (panel, label) => panel.getByRole("button", { name: `Include ${label}`, exact: true });
 
 export async function bringsAlongWhatIsOpen(scene) {
   const { window, shot } = scene;

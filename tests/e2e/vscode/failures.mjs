@@ -58,6 +58,29 @@ export async function survivesTheServersDeath(scene) {
   await shot("light-after-kill");
 }
 
+/** The session is carried by a resident process; it is killed twice, and started again in time or not at all. */
+export async function survivesTheDeathOfTheResidentProcess(scene) {
+  const { window, shot } = scene;
+  const { panel } = window;
+  const resident = await scene.startResident();
+  await window.load();
+  await window.openPanel();
+  await window.run("Hermes: New Session");
+  await panel.getByRole("tab", { name: /^New session/, selected: true }).waitFor();
+  await window.prompt("talk until the resident process is killed");
+  await panel.getByText("The first begins").waitFor();
+  resident.kill("SIGKILL");
+  const next = await scene.startResident();
+  await panel.getByText("The next one ends it.").waitFor();
+  await shot("light-after-resident");
+  await window.prompt("talk until the last is killed");
+  await panel.getByText("The second begins").waitFor();
+  next.kill("SIGKILL");
+  await window.conversation.getByText("The turn was interrupted.").waitFor();
+  await panel.getByRole("button", { name: "Continue", exact: true }).click();
+  await panel.getByText("I went on and am done.").waitFor();
+}
+
 export async function survivesAReload(scene) {
   const { window } = scene;
   const { panel } = window;

@@ -56,7 +56,7 @@ async function saysThatTheServerIsMissing() {
   expect(await panel.getByLabel("Prompt", { exact: true }).count(), 0, "prompts where nothing can answer");
   await panel.getByRole("button", { name: "Install the server" }).click();
   await panel.getByText("The server's package could not be read.").waitFor();
-  await panel.getByText("What the installer said").click();
+  await panel.getByText("Installer output").click();
   await panel.getByText("/nowhere/at-all.whl").first().waitFor();
   await scene.shot("first-run-failed-install");
 }
@@ -135,7 +135,7 @@ async function showsTheBoard() {
   await form.getByRole("button", { name: "Add the card" }).press("Enter");
   const inbox = pages.getByRole("region", { name: "Inbox" });
   await inbox.getByRole("button", { name: "Add a lexer" }).press("Enter");
-  await pages.getByLabel("Words").fill("With tests.");
+  await pages.getByLabel("Message").fill("With tests.");
   await pages.getByRole("button", { name: "Comment" }).press("Enter");
   await pages.getByRole("region", { name: "Comments" }).getByText("With tests.").waitFor();
   await checkForEverybody(pages, "what axe finds in the page of a card");

@@ -88,7 +88,7 @@ async function offersTheUpdate() {
   const installed = await readFile(marker, "utf8");
   await writeFile(marker, "an earlier build");
   await window.run("Hermes: Restart the Server");
-  const banner = panel.getByRole("alert").filter({ hasText: "is another build of version" });
+  const banner = panel.getByRole("alert").filter({ hasText: "is a different build of version" });
   await banner.getByRole("button", { name: "Update the server" }).click();
   await banner.waitFor({ state: "detached", timeout: SLOW_MS });
   await until(async () => (await readFile(marker, "utf8").catch(() => "")) === installed, "the update is installed", SLOW_MS);

@@ -200,11 +200,11 @@ export async function goesBackToAnEarlierPrompt(scene) {
   await asked.getByRole("button", { name: "Edit this message and continue from here" }).click();
   await shot("light-rewind");
   await asked.getByRole("button", { name: "Conversation and 1 file" }).click();
-  await panel.getByText("The conversation went back.").waitFor();
+  await panel.getByText("The conversation was rewound.").waitFor();
   await until(async () => (await area.inputValue()) === "tidy shop.py", "the prompt can be changed");
   expect(await scene.text("shop.py"), before, "the file as it was");
   await panel.locator(".rewound").getByRole("button", { name: "Undo" }).click();
-  await panel.getByText("The conversation went back.").waitFor({ state: "detached" });
+  await panel.getByText("The conversation was rewound.").waitFor({ state: "detached" });
   await until(async () => (await scene.text("shop.py")) === after, "the change is back");
   await area.fill("");
 }

@@ -37,6 +37,8 @@ const SCENARIO_MS = 900_000;
 const FOR_DOWNLOADS = /^(SSL_CERT_|PIP_|UV_|HTTPS?_PROXY|NO_PROXY|https?_proxy|no_proxy)/;
 
 export class Scene {
+  residents = [];
+
   static async open({ folder, vsix, command, python, script, shots, root, path, machine, variables }) {
     const scene = new Scene();
     scene.project = join(folder, "project");
@@ -58,7 +60,8 @@ export class Scene {
     await scene.startModel(folder, python, played, root);
     // The editor asks a login shell for the path that programs are looked for along.
     if (path) for (const name of [".profile", ".bash_profile"]) await writeFile(join(scene.home, name), `export PATH="${path}"\n`);
-    const env = {
+    scene.command = command;
+    const env = (scene.environment = {
       SHELL: "/bin/bash",
       ...Object.fromEntries(Object.entries(process.env).filter(([name]) => FOR_DOWNLOADS.test(name))),
       PATH: path ?? process.env.PATH,
@@ -67,7 +70,7 @@ export class Scene {
       OPENAI_API_KEY: "sk-test-openai",
       HERMES_MODEL: "scripted-large",
       ...variables,
-    };
+    });
     scene.editor = await startEditor({ folder: join(folder, "editor"), vsix, env, machine: machine ?? { "hermes.server.command": command, "hermes.lsp.enabled": true, "hermes.lsp.inlineCompletion": true } });
     scene.browser = await startBrowser();
     scene.window = await Window.open(scene.browser, scene.editor, scene.project);
@@ -120,7 +123,18 @@ export class Scene {
     }, "one agent is left");
   }
 
+  /** Start a resident process for the scene's home; give it when it listens. */
+  async startResident() {
+    const resident = spawn(this.command, ["daemon", "run"], { cwd: this.project, stdio: ["ignore", "ignore", "pipe"], env: this.environment });
+    this.residents.push(resident);
+    let heard = "";
+    resident.stderr.on("data", (data) => (heard += data));
+    await until(() => heard.includes("is ready"), "the resident process is ready");
+    return resident;
+  }
+
   async close() {
+    for (const resident of this.residents) resident.kill("SIGKILL");
     await this.browser?.close();
     await this.editor?.stop();
     this.modelProcess?.stdin.end();

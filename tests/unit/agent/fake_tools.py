@@ -1,4 +1,4 @@
-"""Tools that do what a test says."""
+"""Tools that do what a test specifies."""
 
 import math
 from collections.abc import Awaitable, Callable

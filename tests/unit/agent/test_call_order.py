@@ -283,6 +283,8 @@ def test_a_tool_that_remembers_is_used_in_order_and_others_beside_it() -> None:
     browser = Actor("browser", succeed, is_repeatable=False, has=frozenset({"network"}))
     fetcher = Actor("fetch", succeed, has=frozenset({"network"}))
     assert footprint_of(browser, (page,)).conflicts_with(footprint_of(browser, ()))
+    uploading = footprint_of(browser, (READ, Presses(sends_text=True, uploads="/x", host="example.org")))
+    assert uploading.conflicts_with(footprint_of(browser, (Presses(),)))
     assert not footprint_of(browser, (page,)).conflicts_with(footprint_of(fetcher, (page,)))
     assert not footprint_of(fetcher, (page,)).conflicts_with(footprint_of(fetcher, (page,)))
     delegate = Actor("delegate", succeed, is_repeatable=False, has=frozenset({"delegation"}))

@@ -21,6 +21,7 @@ from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
     ChildChanged,
+    Event,
     PermissionAnswered,
     SessionOpened,
     TurnEnded,
@@ -59,7 +60,7 @@ class MemoryRecords:
         self.journals: list[ClosedJournal] = []
         self._full_at = full_at
 
-    async def begin(self, parent: Record) -> tuple[ClosedJournal, Record]:
+    async def begin(self, parent: Record, folder: str = "") -> tuple[ClosedJournal, Record]:
         if len(self.journals) >= self._full_at:
             raise StorageError("The disk is full.")
         journal, record = ClosedJournal(), Record()
@@ -68,6 +69,13 @@ class MemoryRecords:
         opened = SessionOpened(child_id, parent.cwd, parent.roots, 1.0, parent_id=parent.session_id)
         record.apply(journal.append(opened))
         return journal, record
+
+    async def read_from(self, child_id: str, start: int) -> tuple[list[Event], int]:
+        events = self.journals[int(child_id.rpartition("_")[2]) - 1].events
+        return events[start:], len(events)
+
+    async def close_killed(self, child_id: str) -> None:
+        raise AssertionError(f"the process of {child_id} was not killed")
 
 
 def turn_with(

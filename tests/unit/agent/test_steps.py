@@ -215,7 +215,7 @@ async def test_a_way_that_cannot_be_opened_is_a_model_that_does_not_answer() -> 
     turn, _, _ = played()
 
     async def connect(key: str) -> ScriptedProvider:
-        raise ConfigError("The address is none.", hint="Mend it.")
+        raise ConfigError("The address is none.", hint="Fix it.")
 
     routes = tuple(structs.replace(route, connect=connect) for route in turn.deps.routing.routes)
     turn.deps = structs.replace(turn.deps, routing=structs.replace(turn.deps.routing, routes=routes))

@@ -174,7 +174,7 @@ async def test_a_call_that_comes_when_the_time_of_the_turn_is_up_is_not_begun() 
     bench.turn.spent.started_at_s -= 18.0
     (outcome,) = await bench.run(call("late", "c1"))
     assert (outcome.status, toy.ran) == ("failed", [])
-    assert outcome.text.startswith("Not run: the time limit of this turn")
+    assert outcome.text.startswith("Not run: this turn has reached its time limit")
     assert not any(isinstance(event, CallStarted) for event in bench.journal.events)
 
 
@@ -183,7 +183,7 @@ async def test_a_call_that_the_time_of_the_turn_ends_is_told_so() -> None:
     bench.turn.spent.started_at_s -= 17.999
     with anyio.fail_after(60):
         (outcome,) = await bench.run(call("slow", "c1"))
-    assert "\nStopped: the time limit of this turn" in outcome.text
+    assert "\nStopped: this turn has reached its time limit" in outcome.text
 
 
 async def test_the_time_that_ended_a_call_is_told_in_few_figures() -> None:

@@ -1,4 +1,4 @@
-"""A turn over a journal, a clock and a workspace held in memory."""
+"""A turn with a journal, a clock and a workspace in memory."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -29,7 +29,7 @@ def test_a_service_is_named_alone_or_with_its_settings(tmp_path: Path) -> None:
     ("content", "sentence"),
     [
         ("memory: {service: [honcho, mem0]}", "one service"),
-        ("memory: {service: memgpt}", "must be one of honcho, mem0"),
+        ("memory: {service: memgpt}", "must be one of hindsight, honcho, mem0, supermemory"),
         ("memory: {service: {provider: mem0, user: ../ada}}", "user"),
         ("recall: {embeddings: provider}", "needs the model's name"),
         ("recall: {embeddings: hub}", "recall.embeddings"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from hermes_acp.config.sections.claude_hooks import HOOK_FILES
 from hermes_acp.config.workspace_settings import OWN_FILES, SERVER_FILES, WorkspaceSettings, read_workspace
 from hermes_acp.policy.workspace_trust import FILES
 
@@ -21,7 +22,7 @@ def read(folder: Path) -> WorkspaceSettings:
 
 
 def test_the_watched_files_are_those_that_are_read() -> None:
-    assert (*OWN_FILES, *SERVER_FILES) == FILES
+    assert (*OWN_FILES, *SERVER_FILES, *HOOK_FILES) == FILES
 
 
 def test_nothing_is_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.config.yaml_text import with_value
+from hermes_acp.config.yaml_text import repeated_keys, with_value
 
 WRITTEN = """\
 # My settings.
@@ -91,3 +91,10 @@ def test_the_document_says_what_was_wanted(
     for key in path:
         found = found[key]
     assert found == value
+
+
+def test_keys_that_hide_others_are_found_with_their_lines() -> None:
+    text = "a: 1\nb:\n  c: 1\n  c: 2\nl:\n- {x: 1, x: 2}\na: 3\na: 4\n"
+    assert sorted(repeated_keys(text)) == [("a", 1, 7), ("a", 7, 8), ("c", 3, 4), ("x", 6, 6)]
+    assert [*repeated_keys("q: &q {a: 1}\nr: *q\ns: {<<: *q, a: 2}\nt: &t [*t]\n")] == []
+    assert [*repeated_keys("")] == []

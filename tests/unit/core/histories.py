@@ -1,4 +1,4 @@
-"""Lawful histories of every shape."""
+"""Valid histories of every shape."""
 
 from hypothesis import strategies as st
 

@@ -56,7 +56,7 @@ def test_a_call_that_was_running_beside_the_question_has_its_outcome() -> None:
     assert [call.id for call in record.calls.suspended()] == ["c1"]
     (outcome,) = [message for message in record.messages if isinstance(message, ToolMessage)]
     assert outcome.call_id == "c0"
-    assert "look at the present state" in outcome.text
+    assert "check the current state" in outcome.text
 
 
 @pytest.mark.parametrize(

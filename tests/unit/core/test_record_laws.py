@@ -175,7 +175,7 @@ OPEN_CALL: tuple[Event, ...] = (
     [
         ((), "nothing happened"),
         ((CallProposed("c", "tool", "A call", "other"), PermissionAsked("c")), "nothing happened"),
-        ((CallProposed("c", "tool", "A call", "other"), CallStarted("c")), "look at the present state"),
+        ((CallProposed("c", "tool", "A call", "other"), CallStarted("c")), "check the current state"),
         ((CallStarted("c", is_repeatable=True),), "safe to make it again"),
     ],
 )

@@ -65,6 +65,23 @@ def test_what_was_asked_about_is_agreed_to() -> None:
     assert (reviews.open, reviews.waiting) == ((), ())
 
 
+def test_a_new_file_that_was_asked_about_is_agreed_to() -> None:
+    reviews = Reviews()
+    reviews.apply(PermissionAsked("c1"))
+    reviews.apply(edit("c1", None, "fresh\n"))
+    assert reviews.open == ()
+    reviews.apply(edit("c2", "fresh\n", "changed\n"))
+    assert texts(reviews) == ("fresh\n", "changed\n")
+
+
+def test_a_new_file_stays_open_when_another_edit_of_it_is_agreed_to() -> None:
+    reviews = Reviews()
+    reviews.apply(edit("c1", None, "fresh\n"))
+    reviews.apply(PermissionAsked("c2"))
+    reviews.apply(edit("c2", "fresh\n", "changed\n"))
+    assert texts(reviews) == (None, "changed\n")
+
+
 def test_an_edit_that_was_agreed_to_leaves_open_hunks_open() -> None:
     reviews = Reviews()
     reviews.apply(edit("c1", "one\ntwo\nthree", "ONE\ntwo\nthree"))

@@ -1,4 +1,4 @@
-"""What tests of the chat share: paper of a fixed width, a screen that is answered from a list."""
+"""Shared parts of the chat tests: output of a fixed width, and a screen whose questions a list answers."""
 
 from collections.abc import Callable, Sequence
 
@@ -61,6 +61,9 @@ class AnsweredScreen:
         return self._next()
 
     def put_back(self, text: str) -> None:
+        self.put_back_texts.append(text)
+
+    def insert(self, text: str) -> None:
         self.put_back_texts.append(text)
 
     def without_pasted(self, text: str) -> str:

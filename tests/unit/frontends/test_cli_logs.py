@@ -105,7 +105,7 @@ def test_a_log_tells_what_happened_and_how_long_it_took(home: Path, run: Run) ->
     assert run("logs", "--until", "2020-01-01") == (
         0,
         "",
-        "hermes-acp: Nothing like that happened here yet.\n",
+        "hermes-acp: No matching entries.\n",
     )
 
 
@@ -193,11 +193,18 @@ def test_usage_is_summed_by_whatever_is_asked(home: Path, run: Run) -> None:
         "acme/small": (3, 600, 0, 30, 0.5),
         "acme/tiny": (4, 2000, 1600, 100, 0.5),
     }
+    days = sums("--by", "model-day")
+    assert [name.partition(" ")[0] for name in days] == [
+        "acme/large",
+        "acme/small",
+        "acme/small",
+        "acme/tiny",
+    ]
+    assert sum(each[2] for each in days.values()) == 2400
     assert sums("--by", "workspace", "--since", "yesterday") == {"/two": (6, 2400, 1600, 120, 0.75)}
     assert sums("--by", "profile") == {"default": (9, 3600, 2400, 180, 1.5)}
     (tool,) = json.loads(run("usage", "--json", "--by", "tool")[1])["usage"]
-    numbers = ("requests", "failed", "took_s", "output_tokens")
-    assert (tool["name"], *(tool[number] for number in numbers)) == ("terminal", 3, 3, 6.0, 300)
+    assert tool == {"name": "terminal", "calls": 3, "failed": 3, "took_s": 6.0, "result_tokens": 300}
     output = run("usage", "--by", "model")[1]
     lines = output.splitlines()
     assert lines[0].split() == ["model", "requests", "input", "cached", "output", "cost"]
@@ -205,6 +212,12 @@ def test_usage_is_summed_by_whatever_is_asked(home: Path, run: Run) -> None:
     assert lines[1].endswith("█" * 24)
     child.with_name("ses_b.jsonl").unlink()
     assert sums("--by", "workspace", "--since", "yesterday") == {"/two": (3, 1200, 800, 60, 0.375)}
+
+
+def test_the_cost_of_a_model_without_a_price_is_unknown_and_not_nothing(home: Path, run: Run) -> None:
+    write_timed(home, "ses_a", turn(time.time() - 5, cost_usd=0.0))
+    (workspace,) = json.loads(run("usage", "--json", "--by", "workspace")[1])["usage"]
+    assert (workspace["requests"], workspace["cost_usd"]) == (3, None)
 
 
 def test_a_damaged_index_of_usage_is_built_again(home: Path, run: Run) -> None:

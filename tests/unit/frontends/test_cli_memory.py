@@ -1,12 +1,16 @@
 """hermes-acp memory: a person's own hand on the notes."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from hermes_acp.core.event_types import EventContext
+from hermes_acp.core.ports.memory_ports import MemoryChange
 from hermes_acp.frontends.cli.cli_main import run_command
+from hermes_acp.memory.memory_store import MemoryStore
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -34,13 +38,35 @@ def test_notes_are_added_shown_searched_edited_and_forgotten(run: Run) -> None:
         True,
         True,
     )
-    found = json.loads(run("search", "TESTS", "make", "--json")[1])
-    assert found == [{"store": "workspace", "text": "Tests run with make"}]
+    assert ", by you" in out
+    (found,) = json.loads(run("search", "TESTS", "make", "--json")[1])
+    assert found.pop("notedAt") > 0
+    assert found.pop("confidence") == 1.0
+    assert found == {
+        "store": "workspace",
+        "text": "Tests run with make",
+        "sessionId": "",
+        "source": "written",
+    }
     assert run("search", "kettle")[0] == 1
     assert run("edit", "Tests run", "Tests run with just")[0] == 0
     assert "with just" in run("show", "--store", "workspace")[1]
     assert run("forget", "short answers")[0] == 0
     assert "Likes" not in run("show")[1]
+
+
+def test_a_note_is_shown_with_its_confidence_and_confirmed(run: Run, tmp_path: Path) -> None:
+    memory = MemoryStore(tmp_path / "home")
+    old = EventContext("ses_1", "turn_1", 1_700_000_000.0)
+    found = MemoryChange("workspace", "add", "Tests run with make", source="found")
+    memory.change_now(str(tmp_path / "project"), found, old)
+    out = run("show")[1]
+    assert "in session ses_1" in out
+    assert "found by the agent, not said by you; confidence " in out
+    assert "confidence 100%" not in out
+    assert run("confirm", "nothing")[0] == 2
+    assert run("confirm", "with make")[:2] == (0, "Confirmed: Tests run with make\n")
+    assert "written by you; confidence 100%" in run("show")[1]
 
 
 def test_the_same_rules_hold_as_for_the_agent(run: Run) -> None:
@@ -66,6 +92,7 @@ def test_a_passage_of_several_stores_needs_the_store(run: Run) -> None:
 def test_notes_are_exported(run: Run, tmp_path: Path) -> None:
     run("add", "Tests run with make")
     assert run("export")[1] == "# Notes for later sessions\n\n## For this folder\n\nTests run with make\n"
+    assert run("export", "-o", "-") == run("export")
     assert run("export", "-o", str(tmp_path / "notes.md"))[0] == 0
     assert "make" in (tmp_path / "notes.md").read_text()
 
@@ -85,3 +112,31 @@ def test_a_note_that_is_known_is_no_failure(run: Run) -> None:
     assert run("add", "Tests run with make")[0] == 0
     code, out, err = run("add", "Tests  run with make")
     assert (code, out, err) == (0, "This note already exists. Nothing was changed.\n", "")
+
+
+def test_a_note_that_may_contradict_another_says_so_and_how_to_remove_that(run: Run) -> None:
+    earlier, later = "Tests run with make", "Tests run with make fast"
+    assert run("add", earlier)[2] == ""
+    assert run("add", "--store", "user", "Called Kim.")[2] == ""
+    code, out, err = run("add", later)
+    assert (code, out) == (0, "Added to the notes for this folder. The next session will see it.\n")
+    assert f"an earlier note about the same subject (for this folder): {earlier}\n" in err
+    assert "Kim" not in err
+    command = shlex.split(err.rpartition("hermes-acp memory ")[2])
+    assert command[:4] == ["forget", earlier, "--store", "workspace"]
+    assert run(*command)[0] == 0  # though the later note contains the earlier one
+    assert [each["text"] for each in json.loads(run("search", "make", "--json")[1])] == [later]
+    told = run("edit", "--store", "user", "Called Kim", "Runs tests with just.")[2]
+    assert f"(for this folder): {later}\n" in told
+
+
+@pytest.mark.parametrize(
+    ("store", "where"),
+    [("workspace", "for this folder"), ("user", "about you"), ("memory", "for every folder")],
+)
+def test_a_change_says_in_a_sentence_which_notes_changed(run: Run, store: str, where: str) -> None:
+    seen = "The next session will see it.\n"
+    assert run("add", "--store", store, "kettle")[1] == f"Added to the notes {where}. {seen}"
+    assert run("edit", "--store", store, "kettle", "teapot")[1] == f"Replaced in the notes {where}. {seen}"
+    removed = f"Removed from the notes {where}. The next session will not see it.\n"
+    assert run("forget", "--store", store, "teapot")[1] == removed

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.ports.notification_ports import OutgoingMessage
+from hermes_acp.core.ports.notification_ports import Destination, OutgoingMessage
 from hermes_acp.frontends.cli.cli_main import run_command
 from hermes_acp.frontends.cli.doctor.notification_check import check_notifications
 from hermes_acp.notifications.services.desktop import SERVICE
@@ -60,7 +60,7 @@ def test_a_test_is_shown_on_the_desktop_listed_and_can_be_repeated(run: Run, des
     Path(f"{desktop}.code").write_text("0")
     code, out, _ = run("retry")
     assert code == 0
-    assert "1 notification sent again:" in out
+    assert "1 notification being resent:" in out
     assert "desk  delivered" in out
     assert "desk (desktop): ready" in run()[1]
     (listed,) = json.loads(run("list", "--json")[1])["notifications"]
@@ -71,7 +71,9 @@ def test_a_test_is_shown_on_the_desktop_listed_and_can_be_repeated(run: Run, des
 
 @pytest.mark.skipif(os.uname().sysname != "Linux", reason="the desktop of Linux")
 def test_markup_is_shown_as_text_and_nothing_is_an_option(run: Run, desktop: Path) -> None:
-    SERVICE.send("", OutgoingMessage("--urgency=critical", "<b>bold</b> & <a href='x'>"), 30.0)
+    SERVICE.send(
+        Destination(Path()), OutgoingMessage("--urgency=critical", "<b>bold</b> & <a href='x'>"), 30.0
+    )
     assert Path(f"{desktop}.log").read_text().splitlines() == [
         "--app-name=hermes-acp",
         "--",

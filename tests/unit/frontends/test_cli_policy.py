@@ -99,13 +99,13 @@ def test_explain_shows_steps_paths_and_what_always_means(run: Run, tmp_path: Pat
     assert "`npm test …`" in run("policy", "explain", "npm test")[1]
     assert run("policy", "explain", "ls\x1b[2K")[1].count("\x1b") == 0
     assert run("policy", "explain", " ")[0] == 2
-    assert "runs without a question" in run("policy", "explain", "ls", "--mode", "plan")[1]
+    assert "runs without asking" in run("policy", "explain", "ls", "--mode", "plan")[1]
 
 
 def test_both_say_which_sandbox_they_assume(run: Run, tmp_path: Path) -> None:
     out = run("policy", "explain", "git log | head")[1]
     assert out.startswith(
-        "allow: It runs without a question. It runs in the sandbox, with the workspace read-only."
+        "allow: It runs without asking. It runs in the sandbox, with the workspace read-only."
     )
     assert "Checked for the sandbox of this machine (bubblewrap)." in out
     answer = answered('{"id": 1, "cmd": "git log | head"}', tmp_path)
@@ -115,7 +115,7 @@ def test_both_say_which_sandbox_they_assume(run: Run, tmp_path: Path) -> None:
     out = run("policy", "explain", "git log | head")[1]
     assert out.startswith("ask: ")
     assert "Checked without a sandbox: The sandbox is turned off in the settings." in out
-    assert run("policy", "explain", "ls -la")[1].startswith("allow: It runs without a question.\n")
+    assert run("policy", "explain", "ls -la")[1].startswith("allow: It runs without asking.\n")
 
 
 def test_the_document_names_every_command_and_field() -> None:

@@ -97,6 +97,23 @@ def test_search_and_list_are_limited_to_dates(run: Run) -> None:
     assert run("sessions", "search")[0] == 2, "neither words nor dates"
 
 
+def test_search_says_that_there_are_more_results(run: Run, home: Path) -> None:
+    code, out, err = run("sessions", "search", "--since", "1d", "--limit", "1")
+    assert (code, out.count("ses_")) == (0, 1)
+    assert err == "hermes-acp: 1 of 2 results; --limit N shows more.\n"
+    assert run("sessions", "search", "--since", "1d", "--limit", "2")[2] == ""
+    code, out, err = run("sessions", "search", "kettle", "--limit", "1", "--json")
+    assert (code, len(json.loads(out))) == (0, 1)
+    assert err == "hermes-acp: 1 of at least 2 results; --limit N shows more.\n"
+    for number in range(43):
+        write_timed(home, f"ses_more_{number}", [(UserSaid("m", (TextPart("A teapot."),)), 100.0 + number)])
+    since = ("sessions", "search", "--since", "1970-01-01", "--until", "1970-01-03")
+    _, out, err = run(*since, "--json")
+    assert len(json.loads(out)) == 20
+    assert err == "hermes-acp: 20 of 43 results; --limit N shows more.\n"
+    assert run(*since, "--limit", "43")[2] == ""
+
+
 def test_list_and_show(run: Run) -> None:
     code, out, _ = run("sessions", "list", "--workspace", "/projects/a")
     assert code == 0
@@ -269,3 +286,15 @@ def test_an_export_replaces_a_file_only_with_force(run: Run, tmp_path: Path) -> 
     assert f"{file} already exists. Name another file, or add --force to replace it." in err
     assert run("sessions", "export", "ses_0", "-o", str(file), "--force")[0] == 0
     assert file.read_text().startswith("# Kettles")
+
+
+def test_an_export_to_a_dash_is_written_to_standard_output(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    code, text, _ = run("sessions", "export", "ses_0", "-o", "-")
+    assert (code, text) == run("sessions", "export", "ses_0")[:2]
+    assert text.startswith("# Kettles")
+    assert list(folder.iterdir()) == []

@@ -8,6 +8,7 @@ from hermes_acp.frontends.acp.daemon.serve_command import serve_command
 from hermes_acp.frontends.chat.chat_command import chat_command
 from hermes_acp.frontends.cli.cli_main import run_command
 from hermes_acp.frontends.cli.scan.scan_flags import parse_flags
+from hermes_acp.frontends.gateway.gateway_command import gateway_command
 from hermes_acp.frontends.lsp.lsp_command import lsp_command
 
 
@@ -23,7 +24,7 @@ from hermes_acp.frontends.lsp.lsp_command import lsp_command
         ("setup --key sk-secret", "`hermes-acp setup` has no flag --key. Did you mean --key-from-env?"),
         ("run --foo", "`hermes-acp run` has no flag --foo. Try `hermes-acp run --help`."),
         ("sessions list --jsn", "`hermes-acp sessions list` has no flag --jsn. Did you mean --json?"),
-        ("sessions show", "The following arguments are required: ID."),
+        ("sessions show", "`hermes-acp sessions show` needs ID. Try `hermes-acp sessions show --help`."),
         ("sessions show a b", "Unexpected argument: b."),
         ("run --mode yolo go", "--mode must be one of ask, accept_edits, plan, auto, bypass, not 'yolo'."),
         ("run --output-format jsn go", "not 'jsn'. Did you mean json?"),
@@ -47,6 +48,12 @@ def test_the_mistake_and_what_was_meant_are_named(
     out, err = capsys.readouterr()
     assert (out, said in err) == ("", True), err
     assert len(err.splitlines()) == 1
+
+
+def test_what_a_missing_argument_may_be_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert gateway_command(["setup"]) == 2
+    told = capsys.readouterr().err
+    assert "`hermes-acp gateway setup` needs a PLATFORM: discord, email," in told
 
 
 def test_a_prompt_without_a_command_is_told_where_it_goes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,7 @@ def test_a_refusal_counts_where_there_is_something_to_refuse(event: HookEvent, e
     elif event == "after_tool" and ended.exit_code:
         assert answer == HookAnswer(context="no")
     else:
-        assert answer.failure == f"it refused, which a hook for {event} cannot"
+        assert answer.failure == f"it refused, which a hook for {event} may not do"
 
 
 @pytest.mark.parametrize(

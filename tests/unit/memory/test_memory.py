@@ -1,5 +1,6 @@
 """Notes for later sessions: what may be noted, found again and lost."""
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,10 @@ from hermes_acp.memory.memory_store import (
     SEPARATOR,
     STORES,
     MemoryStore,
-    changed,
+    apply_note_change,
+    notes_text,
     read_entries,
     size_of,
-    written,
 )
 from hermes_acp.storage.allowed_texts import digest_of
 
@@ -34,11 +35,11 @@ def add(text: str) -> MemoryChange:
 
 
 def test_entries_are_added_replaced_and_removed_by_a_part_of_them() -> None:
-    entries = changed((), add("The tests run with `make fast`."))
-    entries = changed(entries, add("Tabs, never spaces."))
-    entries = changed(entries, MemoryChange("memory", "replace", "Spaces, never tabs.", "Tabs"))
+    entries = apply_note_change((), add("The tests run with `make fast`."))
+    entries = apply_note_change(entries, add("Tabs, never spaces."))
+    entries = apply_note_change(entries, MemoryChange("memory", "replace", "Spaces, never tabs.", "Tabs"))
     assert entries == ("The tests run with `make fast`.", "Spaces, never tabs.")
-    assert changed(entries, MemoryChange("memory", "remove", old_text="make fast")) == (
+    assert apply_note_change(entries, MemoryChange("memory", "remove", old_text="make fast")) == (
         "Spaces, never tabs.",
     )
 
@@ -48,7 +49,7 @@ def test_entries_are_added_replaced_and_removed_by_a_part_of_them() -> None:
     [
         (add("  "), "is empty"),
         (add("One.\n§\nTwo."), "separates notes"),
-        (add("alpha one"), "noted already"),
+        (add("alpha one"), "already noted"),
         (add("x" * 3000), "the limit is 2,200"),
         (add(ATTACK), "injected instruction"),
         (MemoryChange("memory", "remove", old_text="alpha"), "2 notes contain"),
@@ -58,12 +59,12 @@ def test_entries_are_added_replaced_and_removed_by_a_part_of_them() -> None:
 )
 def test_what_cannot_be_noted_is_told(change: MemoryChange, words: str) -> None:
     with pytest.raises(BadRequest, match=words):
-        changed(("alpha one", "alpha two"), change)
+        apply_note_change(("alpha one", "alpha two"), change)
 
 
 def test_a_full_store_can_still_be_emptied() -> None:
     entries = ("x" * 3000, "y")
-    assert changed(entries, MemoryChange("memory", "remove", old_text="y")) == ("x" * 3000,)
+    assert apply_note_change(entries, MemoryChange("memory", "remove", old_text="y")) == ("x" * 3000,)
 
 
 @given(
@@ -76,8 +77,8 @@ def test_a_full_store_can_still_be_emptied() -> None:
 )
 def test_what_is_written_is_read_again(texts: list[str]) -> None:
     entries = tuple(text.strip() for text in texts if text.strip())
-    assert tuple(e.strip() for e in SEPARATOR.split(written(entries)) if e.strip()) == entries
-    assert size_of(entries) <= len(written(entries))
+    assert tuple(e.strip() for e in SEPARATOR.split(notes_text(entries)) if e.strip()) == entries
+    assert size_of(entries) <= len(notes_text(entries))
 
 
 def test_a_file_people_edited_is_taken_as_it_is(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_nothing_of_what_people_wrote_is_lost(tmp_path: Path) -> None:
     memory.change_now("/", add("Three."), NOW)
     assert read_entries(path) == ("As of § 5 of the act.", "Two.", "Three.")
     path.write_bytes(before := b"caf\xe9\n")
-    with pytest.raises(StorageError, match="byte 3 does not fit"):
+    with pytest.raises(StorageError, match="byte at offset 3 is invalid"):
         memory.change_now("/", add("Four."), NOW)
     assert path.read_bytes() == before
     assert memory.state("memory", "/").entries == ("caf\ufffd",)
@@ -122,7 +123,7 @@ async def test_what_was_approved_is_done_to_the_note_that_was_seen_alone(tmp_pat
         memory.change_now("/", add(note), NOW)
     seen = await memory.preview("/", MemoryChange("memory", "replace", "Gamma.", "Alpha"))
     path.write_text("Alpha is one, said Kim.\n§\nBeta is two.\n")
-    with pytest.raises(BadRequest, match="changed by somebody else"):
+    with pytest.raises(BadRequest, match="Somebody else has changed"):
         await memory.change("/", seen.change, NOW)
     seen = await memory.preview("/", MemoryChange("memory", "remove", old_text="Alpha"))
     memory.change_now("/", add("Delta."), NOW)
@@ -144,6 +145,33 @@ def test_workspaces_have_notes_of_their_own_outside_the_repository(tmp_path: Pat
     assert memory.state("user", str(two)).entries == ("Called Kim.",)
     assert list(one.rglob("MEMORY.md")) == []
     assert memory.path_of("user", str(one)).stat().st_mode & 0o777 == 0o600
+
+
+OLD_AFTER_S = 180 * 86_400.0
+DAY_S = 86_400.0
+
+
+def test_an_old_note_is_shown_with_its_date_until_it_is_written_again(tmp_path: Path) -> None:
+    memory, old = MemoryStore(tmp_path), EventContext("ses_1", "turn_1", 1_700_000_000.0)
+    memory.change_now("/", add("Prefers short answers."), old)
+    memory.change_now("/", add("Tests run with make."), old)
+    renewed = MemoryChange("memory", "replace", "Tests run with just.", "with make")
+    memory.change_now("/", renewed, EventContext("", "", old.at + OLD_AFTER_S))
+    assert {note: each.moment.session_id for note, each in memory.origins("memory", "/").items()} == {
+        "Prefers short answers.": "ses_1",
+        "Tests run with make.": "ses_1",
+        "Tests run with just.": "",
+    }
+    young = take_snapshot(memory, "/", now=old.at + OLD_AFTER_S - DAY_S).text
+    assert "noted on" not in young
+    text = take_snapshot(memory, "/", now=old.at + OLD_AFTER_S).text
+    date = datetime.fromtimestamp(old.at).date()
+    assert f"- Prefers short answers. (noted on {date}: check it before you rely on it)\n" in text
+    assert "- Tests run with just." in text
+    assert text.count("noted on") == 1
+    (tmp_path / "history" / "note-changes.jsonl").unlink()
+    (tmp_path / "history" / "note-changes.jsonl").mkdir()
+    assert "- Prefers short answers.\n" in take_snapshot(memory, "/", now=old.at + 2 * OLD_AFTER_S).text
 
 
 def test_a_snapshot_is_fenced_sized_and_scanned(tmp_path: Path) -> None:
@@ -197,4 +225,4 @@ def test_a_secret_is_not_noted() -> None:
         MemoryChange("memory", "replace", f"API_TOKEN={key}", "Tabs"),
     ):
         with pytest.raises(BadRequest, match="looks like a secret"):
-            changed(("Tabs, never spaces.",), change)
+            apply_note_change(("Tabs, never spaces.",), change)

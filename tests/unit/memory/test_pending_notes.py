@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import EventContext
 from hermes_acp.core.ports.memory_ports import MemoryChange
 from hermes_acp.memory.memory_store import MemoryStore
-from hermes_acp.memory.pending_notes import MAX_PENDING, PendingNotes, chosen, described
+from hermes_acp.memory.pending_notes import MAX_PENDING, PendingNotes, chosen, describe_pending_note
 
 NOW = EventContext("ses_1", "turn_1", 1.0)
 
@@ -57,10 +58,13 @@ def test_approval_is_for_the_note_as_it_was_when_it_was_proposed(tmp_path: Path)
     memory.pending.add("/project", memory.path_of("user", "/project"), change, NOW)
     memory.change_now("/project", MemoryChange("user", "replace", "Likes rain.", "Likes tea."), NOW)
     (note,) = memory.pending.all()
-    with pytest.raises(BadRequest, match="changed by somebody else"):
+    with pytest.raises(BadRequest, match="Somebody else has changed"):
         memory.approve(note)
     assert memory.pending.all() == (note,)
-    assert "- Likes tea." in described(note)
+    assert "- Likes tea." in describe_pending_note(note)
+    found = structs.replace(note, change=structs.replace(note.change, source="found"))
+    assert "Not in your words" in describe_pending_note(found)
+    assert "Not in your words" not in describe_pending_note(note)
 
 
 def test_a_person_decides_by_id_or_about_all(tmp_path: Path) -> None:
@@ -69,4 +73,4 @@ def test_a_person_decides_by_id_or_about_all(tmp_path: Path) -> None:
     assert chosen((first, second), (second.id, second.id)) == (second,)
     with pytest.raises(BadRequest, match="No pending note has the ID 'x'"):
         chosen((first, second), ("x",))
-    assert "+ One.\n   Two." in described(first)
+    assert "+ One.\n   Two." in describe_pending_note(first)

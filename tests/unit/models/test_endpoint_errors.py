@@ -79,7 +79,7 @@ def test_without_a_key_says_that_one_is_wanted() -> None:
     refusal = read_refusal(401, {}, b"", 0.0)
     trouble = to_error(refusal, place="h:1", model="m", endpoint=Endpoint(key_variable="X_KEY"))
     assert isinstance(trouble, ModelAuthFailed)
-    assert trouble.sentence() == "h:1 wants a key. Set X_KEY to a key that is valid there."
+    assert trouble.sentence() == "h:1 requires a key. Set X_KEY to a key that is valid there."
 
 
 @pytest.mark.parametrize(

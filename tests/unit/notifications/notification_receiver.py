@@ -22,7 +22,7 @@ class Receiver:
 
     def next(self) -> tuple[str, Any]:
         """Wait for a request; return its path and its content."""
-        return self.received.get(timeout=5)
+        return self.received.get(timeout=60)
 
 
 @contextmanager

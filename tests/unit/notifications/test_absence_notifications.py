@@ -19,7 +19,7 @@ from hermes_acp.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from hermes_acp.core.ports.notification_ports import Notification
+from hermes_acp.core.ports.notification_ports import Destination, Notification
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.notifications.notification_service import (
     NotificationPlan,
@@ -101,7 +101,12 @@ async def test_what_is_posted_is_sent(tmp_path: Path) -> None:
     with receiver() as phone:
         address = f"json://127.0.0.1:{phone.port}/x"
         plan = NotificationPlan(
-            [NotificationTarget("phone", "apprise", address, frozenset({"input_required"}))], str
+            [
+                NotificationTarget(
+                    "phone", "apprise", Destination(tmp_path, address), frozenset({"input_required"})
+                )
+            ],
+            str,
         )
         service = NotificationService(tmp_path, lambda: plan, SystemClock())
         async with background_tasks(service.keep):

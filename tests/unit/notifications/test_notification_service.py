@@ -16,9 +16,9 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Mailbox
 
-from hermes_acp.core.ports.notification_ports import Notification
+from hermes_acp.core.ports.notification_ports import Destination, Notification
 from hermes_acp.notifications.delivery_ledger import BACKOFF_S, Delivery
-from hermes_acp.notifications.message_texts import SENT_AGAIN
+from hermes_acp.notifications.message_texts import SENT_AGAIN, message_of
 from hermes_acp.notifications.notification_service import (
     NotificationPlan,
     NotificationService,
@@ -62,7 +62,9 @@ class Place:
 
     def add(self, name: str, address: str, *kinds: Any) -> None:
         kinds = kinds or ("done", "failed", "input_required", "test")
-        self.targets.append(NotificationTarget(name, "apprise", address, frozenset(kinds)))
+        self.targets.append(
+            NotificationTarget(name, "apprise", Destination(self.home, address), frozenset(kinds))
+        )
 
     def service(self) -> NotificationService:
         plan = NotificationPlan(self.targets, lambda text: text.replace(KEY, "***"))
@@ -207,9 +209,9 @@ PROGRAM = """
 import sys, anyio
 from pathlib import Path
 from hermes_acp.clock import SystemClock
-from hermes_acp.core.ports.notification_ports import Notification
+from hermes_acp.core.ports.notification_ports import Destination, Notification
 from hermes_acp.notifications.notification_service import *
-target = NotificationTarget("web", "apprise", sys.argv[2], frozenset({"done"}))
+target = NotificationTarget("web", "apprise", Destination(Path(sys.argv[1]), sys.argv[2]), frozenset({"done"}))
 plan = NotificationPlan([target], lambda text: text)
 service = NotificationService(Path(sys.argv[1]), lambda: plan, SystemClock())
 async def main():
@@ -262,3 +264,14 @@ async def test_an_address_that_cannot_work_fails_at_once(place: Place, address: 
     await service.send_all()
     assert place.states() == ["web failed 1"]
     assert "is not a URL that Apprise knows" in place.deliveries()[0].error
+
+
+def test_what_the_agent_said_keeps_its_lines_but_no_secret_control_or_mention() -> None:
+    said = f"First\n\x1b[2Jsecond @channel key\n{'x' * 4_000}"
+    notification = Notification("n", "done", "/digest", result=said)
+    body = message_of(notification, lambda text: text.replace("key", "***")).body
+    first, second, rest, about = body.splitlines()
+    assert (first, second) == ("First", "[2Jsecond @\u200bchannel ***")
+    assert rest.endswith("x…")
+    assert about.startswith("reference ")
+    assert len(body) < 3_100

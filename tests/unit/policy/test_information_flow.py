@@ -62,9 +62,24 @@ def test_what_leaves_or_lasts_asks_again_once_both_labels_are_held(effect: Effec
     before = "ask" if isinstance(effect, Remembers) and decide(effect, Exposure(), mode) == "ask" else "allow"
     assert decide(effect, Exposure(), mode) == before
     assert decide(effect, Exposure(private=(NOTE.name,)), mode) == before
-    assert decide(effect, Exposure((PAGE.name,)), mode) == ("ask" if mode == "auto" else before)
+    asks_at_once = mode == "auto" or isinstance(effect, Remembers)
+    assert decide(effect, Exposure((PAGE.name,)), mode) == ("ask" if asks_at_once else before)
     assert decide(effect, BOTH, mode) == "ask"
     assert decide(effect, SECRET, mode) == "ask"
+
+
+@pytest.mark.parametrize("mode", [*MODES, "bypass"])
+def test_untrusted_text_alone_keeps_notes_from_being_written_unasked(mode: Mode) -> None:
+    """A planted sentence would be in every later session, also if this one asks about nothing."""
+    planted = Exposure((PAGE.name,))
+    assert decide(Remembers("/notes"), planted, mode) == "ask"
+    assert decide(Remembers("/notes"), Exposure(private=(NOTE.name,)), mode) == "allow"
+    allowing = (Rule("allow", tool="memory"),)
+    policy = Policy("/home", rules=allowing)
+    verdict = policy.judge(
+        [Remembers("/notes")], mode, (), tool="memory", place=PLACE, flow=FlowState(planted)
+    )
+    assert verdict.decision == "allow"
 
 
 @pytest.mark.parametrize("effect", [Reads(f"{PLACE}/a"), Presses(), Runs("ls", PLACE)])

@@ -42,6 +42,7 @@ TABLE: tuple[tuple[Effect, tuple[Decision, ...]], ...] = (
     (Deletes(PLAIN), ("ask", "ask", "deny", "allow", "allow")),
     (Reaches("docs.example", "https://docs.example/a"), ("ask", "ask", "ask", "ask", "allow")),
     (Presses(), ("allow", "allow", "deny", "allow", "allow")),
+    (Presses(sends_text=True, uploads=PLAIN, host="a.test"), ("ask", "ask", "deny", "ask", "allow")),
     (Recalls(), ("ask", "ask", "ask", "allow", "allow")),
 )
 

@@ -63,8 +63,8 @@ def test_what_each_process_sees_of_itself_is_not_what_the_judge_sees(tmp_path: P
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("git push --force", "git push speaks to other machines"),
-        ("kubectl get pods", "kubectl speaks to other machines"),
+        ("git push --force", "git push contacts other machines"),
+        ("kubectl get pods", "kubectl contacts other machines"),
         ("npm ci", "npm ci installs or removes software"),
         ("./configure", "./configure names a program by its path; only names without a path are recognised"),
         ('git commit -m "$(cat msg)"', "git commit changes the repository"),

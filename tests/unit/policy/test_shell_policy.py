@@ -228,7 +228,7 @@ def test_what_runs_unasked_is_confined(
 
 
 def test_what_is_asked_about_runs_as_its_user_would_run_it(policy: Policy, project: str) -> None:
-    assert judge(policy, "make test", project) == Verdict("ask", "make runs what the project says")
+    assert judge(policy, "make test", project) == Verdict("ask", "make runs what the project defines")
     leaving = Runs("cat a.txt", project, (project,), confined=True, leaves_sandbox=True)
     for mode in ("ask", "plan", "accept_edits", "auto"):
         assert policy.judge([leaving], mode, ()).decision == "ask"

@@ -6,7 +6,7 @@ import pytest
 
 from hermes_acp.core.event_types import Mode
 from hermes_acp.core.policy_rules import AccessKind, Decision, Rule
-from hermes_acp.core.proposals import Calls, Deletes, Effect, Reaches, Reads, Runs, Writes
+from hermes_acp.core.proposals import Calls, Deletes, Effect, Presses, Reaches, Reads, Runs, Writes
 from hermes_acp.policy.policy_engine import Policy
 
 HOME = "/home/me/.hermes"
@@ -193,6 +193,15 @@ def test_a_glob_does_not_open_what_is_delicate_unless_it_spells_that_out() -> No
     )
     assert judge(theirs, Writes("/w/.github/workflows/a.yml")) == "ask"
     assert judge(theirs, Writes("/w/src/a.py")) == "allow"
+
+
+def test_an_upload_needs_a_rule_on_the_tool_and_keys_are_asked_about_even_then() -> None:
+    upload = Presses(sends_text=True, uploads="/w/a", host="a.example")
+    assert judge(policy_with(Rule("allow", host="a.example")), upload, "auto", tool="browser") == "ask"
+    allowing = policy_with(Rule("allow", tool="browser"))
+    assert judge(allowing, upload, tool="browser") == "allow"
+    assert judge(allowing, Reads("/w/.env"), tool="browser") == "ask"
+    assert judge(policy_with(Rule("deny", tool="browser")), upload, "bypass", tool="browser") == "deny"
 
 
 def test_rules_on_hosts_and_tools(tmp_path: Path) -> None:

@@ -1,8 +1,4 @@
-"""Two connections that talk to each other over a wire that holds back and cuts what it carries.
-
-Knows: what each side asked, said, served and was answered, and the laws that tie these together. Does not know: the
-order in which things happen; a state machine chooses that.
-"""
+"""Two connections that talk over a wire that delays and splits what it carries."""
 
 import json
 from collections.abc import AsyncGenerator, Awaitable

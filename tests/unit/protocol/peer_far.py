@@ -1,4 +1,4 @@
-"""The far end of the connection under test: says what the state machine wants, reads when it is let."""
+"""The far end of the connection under test: it sends what the state machine chooses, and reads when allowed to."""
 
 import json
 from itertools import count

@@ -1,4 +1,4 @@
-"""What one far end said and heard, and what that allows: the model the peer is held against."""
+"""What one far end sent and received, and what that permits: the model that the peer is compared with."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A connection, its handler and a far end by hand, moved step by step by a state machine."""
+"""A connection, its handler and a manual far end, which a state machine moves step by step."""
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine

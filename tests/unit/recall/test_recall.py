@@ -22,10 +22,12 @@ from hermes_acp.recall.hybrid_search import (
 )
 from hermes_acp.skills.skill_collection import Skill, collect_skills
 from hermes_acp.skills.skill_folders import find_skill_folders
-from hermes_acp.skills.skill_search import search_skills
-from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, fitting, standard_deviations_above
+from hermes_acp.skills.suggestions.combined_fit import MEANING_ALONE, MIN_SCORE, fitting_skills, is_likely
+from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, standard_deviations_above
+from hermes_acp.skills.suggestions.skill_search import search_skills
 from hermes_acp.skills.suggestions.skill_suggestions import SkillSuggester
 from hermes_acp.skills.suggestions.skill_vectors import index_skills
+from hermes_acp.skills.suggestions.word_ranking import WordRanking, stem
 from hermes_acp.storage.search.passage_index import PassageIndex
 from hermes_acp.storage.search.search_index import SearchIndex
 from hermes_acp.storage.search.semantic_index import SemanticIndex
@@ -190,14 +192,14 @@ async def test_so_many_texts_are_embedded_and_no_more(place: Place) -> None:
     assert await place.indexer.index_sessions() == 1
     assert len(place.embedder.embedded) == 2
     finds = await place.search().search(RecallQuery("soup", by_meaning=True))
-    assert "The meaning of 1 sessions is not known yet" in finds.note
+    assert "1 sessions are not indexed by meaning yet" in finds.note
 
 
 async def test_without_its_model_a_search_by_meaning_is_one_for_words(place: Place) -> None:
     place.embedder.trouble = ModelUnavailable("It is gone.")
     finds = await place.search().search(RecallQuery("soup", by_meaning=True))
     assert [each.session_id for each in finds.found] == ["ses_soup"]
-    assert finds.note == "Meaning was left out of this search: It is gone."
+    assert finds.note == "This search did not include meaning: It is gone."
     off = await HybridSearch(Words(find("a", 1)), lambda: None).search(RecallQuery("x", by_meaning=True))
     assert (off.found, off.note) == ((find("a", 1),), SEMANTIC_UNAVAILABLE)
     with pytest.raises(BadRequest):
@@ -208,9 +210,6 @@ def test_a_skill_fits_when_it_is_nearer_than_to_everyday_prompts() -> None:
     skill, anchors = unit([1, 0, 1]), [unit([0, 1, number / 10]) for number in range(10)]
     assert standard_deviations_above(unit([1, 0, 0.5]), skill, anchors) > FIT_THRESHOLD
     assert standard_deviations_above(unit([0, 1, 0.4]), skill, anchors) < FIT_THRESHOLD
-    assert fitting({"a": 1.0, "b": 0.0}) == []
-    assert fitting({"a": 2.0, "b": 4.0, "c": 3.9, "d": 3.8}) == ["b", "c"]
-    assert fitting({"a": 2.0, "b": 4.0}) == ["b"]
 
 
 async def test_a_fitting_skill_is_named_once_a_session(place: Place) -> None:
@@ -240,8 +239,63 @@ async def test_a_fitting_skill_is_named_once_a_session(place: Place) -> None:
             assert [each.name for each in await suggester.fitting("other", PATIENCE_S)] == ["cut-release"]
             place.embedder.trouble = ModelUnavailable("It is gone.")
             suggester.look("s", workspace, "docker image")
-            assert await suggester.fitting("s", PATIENCE_S) == []
+            assert await suggester.fitting("s", PATIENCE_S) == ()
     assert [trouble.message for trouble in told] == ["It is gone."]
+
+
+async def test_words_suggest_a_skill_without_an_embedding_model(place: Place) -> None:
+    place.skill("cut-release", "Bump the version, tag it and upload it to PyPI.")
+    place.skill("cook", "Make soup of tomatoes.")
+    workspace = MemoryWorkspace()
+    with anyio.fail_after(2 * PATIENCE_S):
+        async with anyio.create_task_group() as tasks:
+
+            def start(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+                tasks.start_soon(work)
+
+            suggester = SkillSuggester(lambda: None, place.skills, start, lambda _: None)
+            for prompt, expected in (
+                ("please publish the package on pypi", ["cut-release"]),
+                ("rename this variable", []),
+                ("boil a tomato soup", ["cook"]),
+            ):
+                suggester.look("s", workspace, prompt)
+                assert [each.name for each in await suggester.fitting("s", PATIENCE_S)] == expected, prompt
+
+
+def test_skills_are_ranked_by_stems_related_words_and_phrases() -> None:
+    ranking = WordRanking(
+        [
+            ("release", "Bump the version, tag it and upload it to the registry.", "Run the checks."),
+            ("review", "Look for bugs in the changes of a pull request.", "Read the diff."),
+            ("gdpr", "Erase a person's data.", "Log and reply within 30 days."),
+        ]
+    )
+
+    def first(prompt: str) -> int | None:
+        scores = ranking.scores(prompt)
+        return max(scores, key=scores.__getitem__) if scores else None
+
+    assert first("uploading to registries") == 0
+    assert first("ship it to npm") == 0
+    assert first("what about my PR") == 1
+    assert first("right to be forgotten, please") == 2
+    assert first("xyzzy") is None
+    assert (stem("migrations"), stem("deployed"), stem("shipping")) == (
+        stem("migrate"),
+        stem("deploy"),
+        "ship",
+    )
+    weak, strong = ranking.scores("bugs.py"), ranking.scores("bugs")
+    assert 0 < weak[1] < strong[1]
+
+
+def test_a_skill_is_suggested_from_a_score_or_a_meaning_on_and_the_user_told_of_likely_ones() -> None:
+    assert fitting_skills({0: MIN_SCORE - 0.1}, {}) == []
+    assert [each.number for each in fitting_skills({0: 4.0, 1: 9.0, 2: 6.0, 3: 8.0}, {})] == [1, 3, 2]
+    assert [each.number for each in fitting_skills({}, {0: MEANING_ALONE, 1: 0.0})] == [0]
+    by_words, by_both = fitting_skills({0: 5.0}, {})[0], fitting_skills({0: 5.5}, {0: 1.5})[0]
+    assert (is_likely(by_words), is_likely(by_both)) == (False, True)
 
 
 async def test_a_changed_skill_is_embedded_anew(place: Place) -> None:
@@ -253,7 +307,17 @@ async def test_a_changed_skill_is_embedded_anew(place: Place) -> None:
     text = place.home / "skills" / "cook" / "SKILL.md"
     text.write_text(text.read_text(encoding="utf-8").replace("tomatoes", "pumpkins"), encoding="utf-8")
     await index_skills(place.indexer, place.skills())
-    assert place.embedder.embedded[before:] == ["cook: Make soup of pumpkins."]
+    assert place.embedder.embedded[before:] == [
+        "cook: Make soup of pumpkins.",
+        "cook: Make soup of pumpkins.\nDo it.",
+    ]
+
+
+def test_of_two_skills_with_the_words_of_a_prompt_the_nearer_in_meaning_comes_first() -> None:
+    numbers = [each.number for each in fitting_skills({0: 6.0, 1: 5.0}, {0: 0.0, 1: 1.5})]
+    assert numbers == [1, 0]
+    assert [each.number for each in fitting_skills({0: 6.0, 1: 5.0}, {})] == [0, 1]
+    assert fitting_skills({0: MIN_SCORE - 1.0}, {0: 1.5}) == []  # but meaning alone suggests no more skills
 
 
 async def test_skills_are_found_by_their_words_names_first(place: Place) -> None:

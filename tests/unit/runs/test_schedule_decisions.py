@@ -11,8 +11,8 @@ import pytest
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.schedule_ports import LatePolicy, Overlap, RunTemplate, Schedule, Timing
-from hermes_acp.runs.schedule_decisions import Decision, decide, pass_over
-from hermes_acp.runs.schedule_times import check_timing, described, due_times, next_due
+from hermes_acp.runs.schedule_decisions import Decision, decide, skip_due_times
+from hermes_acp.runs.schedule_times import check_timing, describe_cron, due_times, next_due
 
 START = datetime(2016, 1, 1, tzinfo=UTC).timestamp()
 DAY_S = 86400.0
@@ -134,7 +134,7 @@ def test_a_decade_of_missed_minutes_is_reported_quickly() -> None:
 
 
 def test_a_pause_is_in_the_history() -> None:
-    decided = pass_over(schedule("0 * * * *"), START, START + 3 * 3600 + 1)
+    decided = skip_due_times(schedule("0 * * * *"), START, START + 3 * 3600 + 1)
     assert decided.decisions == (Decision(START + 3600, "paused", 3, START + 3 * 3600),)
     assert decided.next_at == START + 4 * 3600
 
@@ -149,4 +149,4 @@ def test_what_cannot_be_meant_is_refused(timing: Timing) -> None:
 
 
 def test_an_expression_in_words() -> None:
-    assert described(Timing("0 7 * * 1-5")) == "At 07:00 on Monday through Friday"
+    assert describe_cron(Timing("0 7 * * 1-5")) == "At 07:00 on Monday through Friday"

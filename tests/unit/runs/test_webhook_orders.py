@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from hermes_acp.runs.webhook_orders import SUSPICIOUS, genuine_signature, prompt_of
+from hermes_acp.runs.webhook_orders import SUSPICIOUS, prompt_of, verified_signature
 
 SECRET, BODY, NOW = "a secret", b'{"title": "A change", "more": {"deep": 1}}', 1_900_000_000.0
 
@@ -19,8 +19,8 @@ def own(stamp: str, body: bytes = BODY, secret: str = SECRET) -> dict[str, str]:
 
 
 def test_both_forms_of_signature() -> None:
-    assert genuine_signature(own("1900000000"), BODY, SECRET, NOW)
-    assert genuine_signature({"x-hub-signature-256": signed(BODY)}, BODY, SECRET, NOW)
+    assert verified_signature(own("1900000000"), BODY, SECRET, NOW)
+    assert verified_signature({"x-hub-signature-256": signed(BODY)}, BODY, SECRET, NOW)
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,11 @@ def test_both_forms_of_signature() -> None:
     ],
 )
 def test_everything_else_is_refused(headers: dict[str, str]) -> None:
-    assert genuine_signature(headers, BODY, SECRET, NOW) == ""
+    assert verified_signature(headers, BODY, SECRET, NOW) == ""
 
 
 def test_without_a_secret_nothing_is_genuine() -> None:
-    assert genuine_signature({"x-hub-signature-256": signed(BODY, "")}, BODY, "", NOW) == ""
+    assert verified_signature({"x-hub-signature-256": signed(BODY, "")}, BODY, "", NOW) == ""
 
 
 def test_what_was_sent_is_fenced_and_chosen() -> None:

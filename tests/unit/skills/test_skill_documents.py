@@ -75,6 +75,23 @@ def test_conditions_are_read_wherever_they_stand(where: str) -> None:
     assert read(text, "a").platforms == ("linux", "macos")
     text = f"---\nname: a\ndescription: d\n{where}requires-tools: terminal, browser\n---\n"
     assert read(text, "a").requires_tools == ("terminal", "browser")
+    text = f"---\nname: a\ndescription: d\n{where}surfaces: [CI, chat, headless]\n---\n"
+    assert read(text, "a").surfaces == ("headless", "chat")
+    text = f"---\nname: a\ndescription: d\n{where}requires_toolsets: [web]\n---\n"
+    assert read(text, "a").requires_groups == ("web",)
+
+
+def test_a_surface_that_does_not_exist_is_a_mistake() -> None:
+    document, mistakes = read_document("---\nname: a\ndescription: d\nsurfaces: [phone]\n---\n", "a")
+    assert document is None
+    assert "'phone' is unknown. Use editor, terminal, headless, chat, voice." in mistakes[0].text
+
+
+def test_a_skill_suits_its_surfaces_and_sessions_whose_surface_is_not_known() -> None:
+    for_chat = read("---\nname: a\ndescription: d\nsurfaces: chat\n---\n", "a")
+    for_all = read("---\nname: a\ndescription: d\n---\n", "a")
+    assert [for_chat.suits(surface) for surface in ("chat", "", "editor")] == [True, True, False]
+    assert for_all.suits("voice")
 
 
 @pytest.mark.parametrize("name", ["PDF Processing", "../../etc", "Ünï"])

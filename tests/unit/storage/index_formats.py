@@ -1,4 +1,4 @@
-"""The list of sessions as every earlier hermes-acp left it, written out once and never changed again.
+"""The session index in the format of every earlier hermes-acp, written once and never changed.
 
 Each format has one session `ses_old`, titled `ScanRecord`, in /project, begun at 1.0 and last changed at 2.0.
 """

@@ -33,5 +33,5 @@ def test_a_session_that_cannot_be_written_is_not_begun_and_not_said_to_be_there(
     store.close()
     assert isinstance(raised.value.__cause__, StorageError)
     assert "Could not begin the session record" in raised.value.message
-    assert "can be read and not continued" not in raised.value.sentence()
+    assert "can be read but not continued" not in raised.value.sentence()
     assert list((tmp_path / "home" / "sessions").iterdir()) == []

@@ -4,10 +4,14 @@ import sqlite3
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from hermes_acp.core.errors import StorageError
+from hermes_acp.runs.sqlite.run_database import RunDatabase
+from hermes_acp.runs.sqlite.sqlite_schema import MIGRATIONS as RUN_MIGRATIONS
 from hermes_acp.storage.search.database import Database, DatabaseDamaged
+from hermes_acp.storage.session_store import SessionStore
 
 pytestmark = pytest.mark.anyio
 MIGRATIONS = ("CREATE TABLE words (word TEXT PRIMARY KEY) STRICT", "CREATE INDEX by_word ON words (word)")
@@ -193,3 +197,48 @@ async def test_a_migration_may_have_several_statements(path: Path) -> None:
     await database.run(add("one"))
     assert (await database.run(every), await database.run(version)) == (["one"], 2)
     database.close()
+
+
+def is_open(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("SELECT 1")
+    except sqlite3.ProgrammingError:
+        return False
+    return True
+
+
+async def test_work_that_begins_while_it_is_closed_leaves_nothing_open(path: Path) -> None:
+    database, used = Database(path, MIGRATIONS), list[sqlite3.Connection]()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(database.run, used.append)
+        await anyio.lowlevel.checkpoint()
+        await database.aclose()
+    assert [is_open(each) for each in used] == [False]
+
+
+async def test_work_after_the_end_is_done_and_leaves_nothing_open(path: Path) -> None:
+    database, used = Database(path, MIGRATIONS), list[sqlite3.Connection]()
+    await database.run(used.append)
+    assert is_open(used[0])
+    await database.aclose()
+    await database.run(add("late"))
+    await database.run(used.append)
+    assert [is_open(each) for each in used] == [False, False]
+    assert await database.read(every) == ["late"]
+
+
+async def test_a_search_index_that_is_first_used_after_the_end_leaves_nothing_open(tmp_path: Path) -> None:
+    store, used = SessionStore(tmp_path), list[sqlite3.Connection]()
+    await store.close_words()
+    await store.words.database.run(used.append)
+    assert [is_open(each) for each in used] == [False]
+    await store.aclose()
+
+
+async def test_the_file_of_runs_that_is_closed_while_it_is_opened_is_closed(tmp_path: Path) -> None:
+    database, used = RunDatabase(tmp_path / "runs.db", RUN_MIGRATIONS), list[object]()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(database.read, used.append)
+        await anyio.lowlevel.checkpoint()
+        await database.aclose()
+    assert [isinstance(each, sqlite3.Connection) and is_open(each) for each in used] == [False]

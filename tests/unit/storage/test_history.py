@@ -6,7 +6,7 @@ import pytest
 
 from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.storage.version_history import (
-    FOUND,
+    MANUAL_CHANGE_REASON,
     ChangeCause,
     Version,
     VersionHistory,
@@ -48,7 +48,7 @@ def test_what_somebody_changed_by_hand_is_a_version_of_its_own(kept: VersionHist
     (kept.folder / "a.md").write_text("by hand again")
     kept.change({"b.md": b"more"}, AGENT)
     assert [each.cause.who for each in kept.versions()] == ["user", "agent", "user", "agent"]
-    assert kept.versions()[2].cause.why == FOUND
+    assert kept.versions()[2].cause.why == MANUAL_CHANGE_REASON
 
 
 def test_a_return_is_a_new_version_and_takes_away_what_came_since(kept: VersionHistory) -> None:
@@ -80,9 +80,9 @@ def test_a_folder_that_is_another_by_now_stays_as_it_is(kept: VersionHistory) ->
     kept.change({"a.md": b"one"}, AGENT)
     seen = tree_digest(read_tree(kept.folder))
     (kept.folder / "a.md").write_text("meanwhile")
-    with pytest.raises(BadRequest, match="meanwhile"):
+    with pytest.raises(BadRequest, match="in the meantime"):
         kept.change({"a.md": b"two"}, AGENT, expected=seen)
-    with pytest.raises(BadRequest, match="meanwhile"):
+    with pytest.raises(BadRequest, match="in the meantime"):
         kept.restore(1, AGENT, expected=seen)
     assert (kept.folder / "a.md").read_text() == "meanwhile"
 

@@ -13,11 +13,11 @@ from hermes_acp.storage.search.search_queries import (
     CLOSE,
     MAX_TERMS,
     OPEN,
-    SEAM,
+    WORD_SEPARATOR,
     fold,
     parse,
+    separate_words,
     snippet,
-    spaced,
 )
 
 TEXTS = (
@@ -36,7 +36,7 @@ def words() -> Iterator[sqlite3.Connection]:
         connection.execute(
             "CREATE VIRTUAL TABLE w USING fts5(text, tokenize = 'unicode61 remove_diacritics 2')"
         )
-        connection.executemany("INSERT INTO w VALUES (?)", [(spaced(text),) for text in TEXTS])
+        connection.executemany("INSERT INTO w VALUES (?)", [(separate_words(text),) for text in TEXTS])
         yield connection
 
 
@@ -111,7 +111,7 @@ def test_snippets_show_what_was_found() -> None:
     assert shown("def login_handler():\n    pass", "login_handler pass") == "def <login_handler>(): <pass>"
     assert shown("Au Café, cafes", "cafe") == "Au <Café>, cafes"
     assert shown("Au Café, cafes", "caf*") == "Au <Caf>é, <caf>es"
-    assert shown(spaced("設定を日本語で検索"), "日本語") == "設定を<日本語>で検索"
+    assert shown(separate_words("設定を日本語で検索"), "日本語") == "設定を<日本語>で検索"
     assert shown("nothing of it", "elsewhere") == "nothing of it"
 
 
@@ -131,7 +131,7 @@ def test_snippets_hold_nothing_that_is_not_in_the_text(text: str, typed: str) ->
     except BadRequest:
         return
     plain = snippet(text, query).replace(OPEN, "").replace(CLOSE, "").strip("…")
-    whole = " ".join(text.replace(SEAM, "").replace(OPEN, "").replace(CLOSE, "").split())
+    whole = " ".join(text.replace(WORD_SEPARATOR, "").replace(OPEN, "").replace(CLOSE, "").split())
     assert plain in whole or text.startswith("…") or text.endswith("…")
 
 

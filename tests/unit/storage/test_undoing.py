@@ -5,9 +5,9 @@ import pytest
 from hermes_acp.storage.checkpoints.checkpoint_index import FolderSnapshot
 from hermes_acp.storage.checkpoints.git_trees import (
     PLAIN,
-    Difference,
-    State,
-    Unknown,
+    FileState,
+    TreeDifference,
+    UnknownState,
     blob_name,
     parents_of,
     read_differences,
@@ -24,8 +24,8 @@ from hermes_acp.storage.checkpoints.undo_plan import (
     plan_folder_modes,
 )
 
-ONE, TWO, THREE = (State(PLAIN, blob_name(content)) for content in (b"1", b"2", b"3"))
-FOLDER = Unknown("a folder stands there")
+ONE, TWO, THREE = (FileState(PLAIN, blob_name(content)) for content in (b"1", b"2", b"3"))
+FOLDER = UnknownState("there is a folder at that path")
 
 
 @pytest.mark.parametrize(
@@ -33,41 +33,41 @@ FOLDER = Unknown("a folder stands there")
     [(ONE, TWO, TWO, ONE), (None, TWO, TWO, None), (ONE, None, None, ONE)],
 )
 def test_what_is_as_the_turn_left_it_goes_back(
-    before: State | None, after: State | None, now: State | None, becomes: State | None
+    before: FileState | None, after: FileState | None, now: FileState | None, becomes: FileState | None
 ) -> None:
-    planned = plan([FolderChange((Difference(b"f", before, after),))], lambda path: now)
+    planned = plan([FolderChange((TreeDifference(b"f", before, after),))], lambda path: now)
     assert (planned.wanted, planned.conflicts) == ({b"f": becomes}, {})
 
 
-@pytest.mark.parametrize("now", [THREE, None, Unknown("it is not a file")])
-def test_what_is_otherwise_is_in_the_way(now: State | Unknown | None) -> None:
-    planned = plan([FolderChange((Difference(b"f", ONE, TWO),))], lambda path: now)
-    why = now.why if isinstance(now, Unknown) else CHANGED_SINCE
+@pytest.mark.parametrize("now", [THREE, None, UnknownState("it is not a file")])
+def test_what_is_otherwise_is_in_the_way(now: FileState | UnknownState | None) -> None:
+    planned = plan([FolderChange((TreeDifference(b"f", ONE, TWO),))], lambda path: now)
+    why = now.why if isinstance(now, UnknownState) else CHANGED_SINCE
     assert (planned.wanted, planned.conflicts) == ({}, {b"f": why})
-    forced = plan([FolderChange((Difference(b"f", ONE, TWO),))], lambda path: now, force=True)
-    assert forced.wanted == ({} if isinstance(now, Unknown) else {b"f": ONE})
+    forced = plan([FolderChange((TreeDifference(b"f", ONE, TWO),))], lambda path: now, force=True)
+    assert forced.wanted == ({} if isinstance(now, UnknownState) else {b"f": ONE})
 
 
 def test_what_is_back_already_is_left() -> None:
-    planned = plan([FolderChange((Difference(b"f", ONE, TWO),))], lambda path: ONE)
+    planned = plan([FolderChange((TreeDifference(b"f", ONE, TWO),))], lambda path: ONE)
     assert (planned.wanted, planned.conflicts) == ({}, {})
 
 
 def test_several_turns_go_back_one_through_the_other() -> None:
     newest, oldest = (
-        FolderChange((Difference(b"f", TWO, THREE),)),
-        FolderChange((Difference(b"f", ONE, TWO),)),
+        FolderChange((TreeDifference(b"f", TWO, THREE),)),
+        FolderChange((TreeDifference(b"f", ONE, TWO),)),
     )
     assert plan([newest, oldest], lambda path: THREE).wanted == {b"f": ONE}
-    between = plan([newest, FolderChange((Difference(b"f", None, ONE),))], lambda path: THREE)
+    between = plan([newest, FolderChange((TreeDifference(b"f", None, ONE),))], lambda path: THREE)
     assert (between.wanted, between.conflicts) == ({}, {b"f": CHANGED_SINCE})
-    back_and_forth = FolderChange((Difference(b"f", THREE, TWO),))
+    back_and_forth = FolderChange((TreeDifference(b"f", THREE, TWO),))
     assert plan([newest, back_and_forth], lambda path: THREE).wanted == {}
 
 
 def test_what_was_not_kept_is_told_apart() -> None:
     known = frozenset({b"f"})
-    change = (Difference(b"f", ONE, TWO),)
+    change = (TreeDifference(b"f", ONE, TWO),)
     assert plan([FolderChange(change, not_kept_before=known)], lambda path: TWO).conflicts == {b"f": NOT_KEPT}
     assert plan([FolderChange(change, not_kept_before=known)], lambda path: TWO, force=True).conflicts == {
         b"f": NOT_KEPT
@@ -79,8 +79,8 @@ def test_what_was_not_kept_is_told_apart() -> None:
 
 
 def test_a_folder_gives_way_only_if_it_goes_with_the_turn() -> None:
-    file = Difference(b"d", ONE, None)
-    inside = Difference(b"d/x", None, TWO)
+    file = TreeDifference(b"d", ONE, None)
+    inside = TreeDifference(b"d/x", None, TWO)
     present = {b"d": FOLDER, b"d/x": TWO}
     assert plan([FolderChange((file, inside))], present.__getitem__).wanted == {b"d": ONE, b"d/x": None}
     assert plan([FolderChange((file,))], present.__getitem__).conflicts == {b"d": FOLDER.why}
@@ -90,7 +90,7 @@ def test_a_folder_gives_way_only_if_it_goes_with_the_turn() -> None:
 
 
 def test_only_what_is_meant_is_planned() -> None:
-    both = FolderChange((Difference(b"a", ONE, TWO), Difference(b"b", ONE, TWO)))
+    both = FolderChange((TreeDifference(b"a", ONE, TWO), TreeDifference(b"b", ONE, TWO)))
     assert plan([both], lambda path: TWO, {b"b"}).wanted == {b"b": ONE}
 
 

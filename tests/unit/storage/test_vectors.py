@@ -6,7 +6,7 @@ import pytest
 
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.ports.embedding_ports import cosine_similarity, unit
-from hermes_acp.storage.search.vector_store import PlacedVector, VectorStore
+from hermes_acp.storage.search.vector_store import EmbeddedText, VectorStore
 
 pytestmark = pytest.mark.anyio
 EAST, NORTH, BETWEEN = unit([1, 0]), unit([0, 1]), unit([1, 1])
@@ -18,9 +18,9 @@ def store_in(place: Path, model: str | None = "one") -> VectorStore:
 
 async def filled(place: Path) -> VectorStore:
     store = store_in(place)
-    await store.put("session", "a", "/x", [PlacedVector(1, "d1", EAST), PlacedVector(2, "d2", NORTH)])
-    await store.put("session", "b", "/y", [PlacedVector(1, "d3", BETWEEN)])
-    await store.put("skill", "/s", "", [PlacedVector(0, "d4", EAST)])
+    await store.put("session", "a", "/x", [EmbeddedText(1, "d1", EAST), EmbeddedText(2, "d2", NORTH)])
+    await store.put("session", "b", "/y", [EmbeddedText(1, "d3", BETWEEN)])
+    await store.put("skill", "/s", "", [EmbeddedText(0, "d4", EAST)])
     return store
 
 
@@ -36,7 +36,7 @@ async def test_the_nearest_comes_first_and_kinds_and_places_are_apart(tmp_path: 
     store = await filled(tmp_path)
     found = await store.nearest("session", EAST, 5)
     assert [(near.source, near.position) for near in found] == [("a", 1), ("b", 1), ("a", 2)]
-    assert [near.likeness for near in found] == pytest.approx([1, 0.7071, 0], abs=1e-3)
+    assert [near.similarity for near in found] == pytest.approx([1, 0.7071, 0], abs=1e-3)
     assert [near.source for near in await store.nearest("session", EAST, 5, "/y")] == ["b"]
     assert [near.source for near in await store.nearest("skill", EAST, 5)] == ["/s"]
     assert len(await store.nearest("session", EAST, 1)) == 1
@@ -49,8 +49,8 @@ async def test_a_source_is_known_when_it_is_settled_and_keeps_only_what_it_still
     assert await store.marks("session") == {"a": "", "b": ""}
     await store.settle("a", "whole", [2, 3])
     assert await store.marks("session") == {"a": "whole", "b": ""}
-    assert dict((await store.stand("a")).digests) == {2: "d2"}
-    await store.put("session", "a", "/x", [PlacedVector(2, "new", EAST)])
+    assert dict((await store.source_state("a")).digests) == {2: "d2"}
+    await store.put("session", "a", "/x", [EmbeddedText(2, "new", EAST)])
     assert [(near.source, near.digest) for near in await store.nearest("session", EAST, 1)] == [("a", "new")]
     await store.aclose()
 
@@ -60,7 +60,7 @@ async def test_a_dropped_source_leaves_nothing(tmp_path: Path) -> None:
     await store.drop(["a", "never there"])
     assert [near.source for near in await store.nearest("session", EAST, 9)] == ["b"]
     assert "a" not in await store.marks("session")
-    assert dict((await store.stand("a")).digests) == {}
+    assert dict((await store.source_state("a")).digests) == {}
     await store.aclose()
 
 
@@ -80,7 +80,7 @@ async def test_vectors_of_another_length_begin_anew(tmp_path: Path) -> None:
     store = await filled(tmp_path)
     longer = unit([1, 2, 3])
     assert await store.nearest("session", longer, 9) == []
-    await store.put("session", "c", "/x", [PlacedVector(1, "d", longer)])
+    await store.put("session", "c", "/x", [EmbeddedText(1, "d", longer)])
     assert set(await store.marks("session")) == {"c"}
     assert [near.source for near in await store.nearest("session", longer, 9)] == ["c"]
     await store.aclose()

@@ -1,4 +1,4 @@
-"""Records whose events have chosen times, or none, as versions wrote them that recorded none."""
+"""Records whose events have given times or, as in versions that recorded none, no times."""
 
 import os
 from binascii import crc32

@@ -1,4 +1,4 @@
-"""Made-up secrets of every kind, put together from parts so that no scanner takes them for real ones."""
+"""Invented secrets of every kind, assembled from parts so that no scanner mistakes them for real ones."""
 
 import random
 import re

@@ -91,13 +91,14 @@ def test_events_are_counted() -> None:
     assert metrics.open_questions == 0
     show(7.0, TurnEnded("t", "done"))
     assert metrics.running_turns == 0
-    assert metrics.turns.values == {("done",): 1}
+    assert (metrics.turns.values["done",], sum(metrics.turns.values.values())) == (1, 1)
     assert metrics.model_requests.values == {
         ("vendor", "retried"): 1,
         ("vendor", "completed"): 1,
         ("other vendor", "completed"): 1,
     }
-    assert metrics.tokens.values == {("input",): 11, ("input_cached",): 6, ("output",): 5}
+    assert metrics.tokens.values == {("input",): 11, ("output",): 5}
+    assert metrics.cached_tokens.values == {(): 6}
     assert metrics.tool_calls.values == {("read_file", "completed"): 1, ("other", "failed"): 1}
     text = histogram_text(Metric("t", "T."), metrics.tool_s) + histogram_text(
         Metric("f", "F."), metrics.first_word_s

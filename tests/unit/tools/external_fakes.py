@@ -1,4 +1,4 @@
-"""Stand-ins for what tools reach beyond the workspace."""
+"""Substitutes for everything that tools reach outside the workspace."""
 
 from collections.abc import Callable, Sequence
 

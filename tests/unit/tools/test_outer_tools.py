@@ -6,9 +6,15 @@ from pydantic import ValidationError
 from hermes_acp.core.errors import BadRequest, WorkspaceError
 from hermes_acp.core.event_types import Location
 from hermes_acp.core.messages import ImagePart
-from hermes_acp.core.ports.web_ports import BrowserSnapshot, Page, WebSearchHit
+from hermes_acp.core.ports.web_ports import (
+    MAX_BROWSER_FILE_BYTES,
+    BrowserFile,
+    BrowserSnapshot,
+    Page,
+    WebSearchHit,
+)
 from hermes_acp.core.ports.workspace_ports import FileDiagnostic
-from hermes_acp.core.proposals import Effect, Presses, Reaches, Result
+from hermes_acp.core.proposals import Effect, Presses, Proposal, Reaches, Reads, Result, Writes
 from hermes_acp.tools.builtin.browser import Arguments as BrowserArguments
 from hermes_acp.tools.builtin.browser import BrowserTool
 from hermes_acp.tools.builtin.diagnostics import Arguments as DiagnosticsArguments
@@ -21,6 +27,13 @@ from tests.unit.tools.external_fakes import Censor, Engine, Findings, Pages, Win
 from tests.unit.tools.tool_calling import MemoryWorkspace, Report
 
 pytestmark = pytest.mark.anyio
+
+
+class Forbidding(Report):
+    """A report in whose turn nothing more is allowed."""
+
+    def allows(self, *effects: Effect) -> bool:
+        return False
 
 
 class Permitting(Report):
@@ -141,6 +154,15 @@ async def test_a_page_in_the_browser_is_fenced_and_its_notes_told() -> None:
         ({"action": "snapshot"}, ()),
         ({"action": "screenshot"}, ()),
         ({"action": "back"}, ()),
+        ({"action": "hover", "ref": "e1"}, (Presses(),)),
+        ({"action": "press", "key": "Enter"}, (Presses(),)),
+        ({"action": "press", "key": "Control+a", "ref": "e1"}, (Presses(sends_text=True),)),
+        ({"action": "select", "ref": "e1", "text": "Red"}, (Presses(),)),
+        ({"action": "scroll", "text": "down"}, ()),
+        ({"action": "wait_for", "text": "Ready"}, ()),
+        ({"action": "tabs"}, ()),
+        ({"action": "close_tab", "tab": 2}, ()),
+        ({"action": "download", "ref": "e1", "path": "a/new.zip"}, (Presses(), Writes("/project/a/new.zip"))),
     ],
 )
 async def test_what_may_change_something_behind_a_page_is_declared(
@@ -149,6 +171,75 @@ async def test_what_may_change_something_behind_a_page_is_declared(
     tool = BrowserTool(Window(), Censor())
     proposal = await tool.propose(BrowserArguments.model_validate(arguments), MemoryWorkspace())
     assert proposal.effects == effects
+
+
+UPLOAD: dict[str, object] = {
+    "action": "upload",
+    "ref": "e1",
+    "path": "report.txt",
+    "url": "https://a.test/form",
+}
+KEY = b"-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA0\n-----END RSA PRIVATE KEY-----\n"
+
+
+async def propose_in_browser(workspace: MemoryWorkspace, window: Window, **arguments: object) -> Proposal:
+    return await BrowserTool(window, Censor()).propose(BrowserArguments.model_validate(arguments), workspace)
+
+
+async def test_an_upload_names_the_file_and_the_host_that_gets_it() -> None:
+    window, workspace = Window(), MemoryWorkspace({"report.txt": b"figures"})
+    proposal = await propose_in_browser(workspace, window, **UPLOAD)
+    assert proposal.title == "Upload report.txt to https://a.test/form"
+    assert proposal.effects == (
+        Reads("/project/report.txt"),
+        Reaches("a.test", "https://a.test/form"),
+        Presses(sends_text=True, uploads="/project/report.txt", host="a.test"),
+    )
+    assert not (await proposal.perform(Report())).is_error
+    ((_, act),) = window.acts
+    assert (act.host, act.file) == ("a.test", BrowserFile("report.txt", b"figures"))
+
+
+async def test_keys_in_an_upload_are_declared_and_those_that_come_later_stop_it() -> None:
+    window, workspace = Window(), MemoryWorkspace({"report.txt": KEY})
+    proposal = await propose_in_browser(workspace, window, **UPLOAD)
+    assert proposal.effects[0] == Reads("/project/report.txt", "a private key")
+    workspace.files["/project/report.txt"] = b"figures"
+    proposal = await propose_in_browser(workspace, window, **UPLOAD)
+    workspace.files["/project/report.txt"] = KEY
+    with pytest.raises(WorkspaceError, match="now holds a private key"):
+        await proposal.perform(Forbidding())
+    assert window.acts == []
+
+
+async def test_a_file_that_is_large_or_missing_is_not_uploaded() -> None:
+    workspace = MemoryWorkspace({"report.txt": b"x" * (MAX_BROWSER_FILE_BYTES + 1)})
+    with pytest.raises(WorkspaceError, match="may have up to 20,000,000"):
+        await propose_in_browser(workspace, Window(), **UPLOAD)
+    proposal = await propose_in_browser(MemoryWorkspace(), Window(), **UPLOAD)
+    with pytest.raises(WorkspaceError, match="There is no file"):
+        await proposal.perform(Report())
+
+
+async def test_a_download_is_saved_under_the_name_that_was_approved() -> None:
+    window = Window(BrowserSnapshot("https://a.test/", "T", download=BrowserFile("../../x", b"PK")))
+    workspace = MemoryWorkspace()
+    proposal = await propose_in_browser(workspace, window, action="download", ref="e1", path="new.zip")
+    result = await proposal.perform(Report())
+    assert workspace.files == {"/project/new.zip": b"PK"}
+    assert "[Saved 2 bytes as new.zip; the page calls the file ../../x.]" in result.text
+
+
+async def test_a_download_replaces_no_file() -> None:
+    window = Window(BrowserSnapshot(download=BrowserFile("x", b"PK")))
+    workspace = MemoryWorkspace({"old.zip": b"old"})
+    with pytest.raises(WorkspaceError, match=r"old\.zip exists"):
+        await propose_in_browser(workspace, window, action="download", ref="e1", path="old.zip")
+    proposal = await propose_in_browser(workspace, window, action="download", ref="e1", path="new.zip")
+    workspace.files["/project/new.zip"] = b"meanwhile"
+    with pytest.raises(WorkspaceError, match=r"new\.zip exists"):
+        await proposal.perform(Report())
+    assert workspace.files["/project/new.zip"] == b"meanwhile"
 
 
 async def test_what_a_page_said_before_something_failed_is_fenced_too() -> None:
@@ -189,6 +280,18 @@ async def test_a_host_of_this_machine_may_be_one_when_it_was_named(url: str, may
         {"action": "click", "ref": "e1 >> css=x"},
         {"action": "type", "ref": "e1", "text": "x", "key": "a b"},
         {"action": "fly"},
+        {"action": "press"},
+        {"action": "press", "key": "Enter x"},
+        {"action": "hover"},
+        {"action": "select", "ref": "e1"},
+        {"action": "scroll"},
+        {"action": "scroll", "text": "sideways"},
+        {"action": "wait_for"},
+        {"action": "wait_gone"},
+        {"action": "close_tab"},
+        {"action": "tabs", "tab": 0},
+        {"action": "upload", "ref": "e1", "path": "a"},
+        {"action": "download", "ref": "e1"},
     ],
 )
 def test_what_a_browser_cannot_do_is_refused(arguments: dict[str, object]) -> None:

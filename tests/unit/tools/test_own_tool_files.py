@@ -112,11 +112,21 @@ def test_stated_parameters_must_go_with_the_function() -> None:
         ("def run(:", "probe.py:1: not valid Python"),
         ("\0", "probe.py: not valid Python"),
         ("x = " + "-" * 50_000 + "1", "probe.py: it is nested too deeply"),
-        ("#" * (MAX_BYTES + 1), "probe.py: a tool has at most"),
+        ("#" * (MAX_BYTES + 1), "probe.py: a tool may have at most"),
     ],
 )  # fmt: skip
 def test_each_fault_is_told_with_its_line(source: str, fault: str) -> None:
     assert any(told.startswith(fault) for told in faults(source)), faults(source)
+
+
+def test_a_tool_names_those_that_it_needs() -> None:
+    assert declared(with_facts(needs=["web_fetch", "mcp__db__query"])).needs == (
+        "web_fetch",
+        "mcp__db__query",
+    )
+    for wrong in ("web_fetch", [1], ["Web fetch"]):
+        (told,) = faults(with_facts(needs=wrong))
+        assert 'must be a list of names of tools, such as ["web_fetch"].' in told
 
 
 def test_a_name_that_is_taken_and_modules_that_are_declared() -> None:

@@ -75,11 +75,11 @@ async def test_one_patch_adds_changes_deletes_and_moves() -> None:
             "*** Begin Patch\n*** Update File: a.py\n@@ class X\n-x\n+y\n*** End Patch",
             "there is no line 'class X'",
         ),
-        ("*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch", "There is a file a.py already"),
+        ("*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch", "There is already a file a.py"),
         ("*** Begin Patch\n*** Delete File: none\n*** End Patch", "There is no file"),
         (
             "*** Begin Patch\n*** Update File: a.py\n*** Move to: gone\n*** End Patch",
-            "There is a file gone already",
+            "There is already a file gone",
         ),
         ("*** Begin Patch\n*** Delete File: gone\n*** Delete File: gone\n*** End Patch", "twice"),
         ("*** Begin Patch\n*** Update File: gone\n@@\n-x\n*** End Patch", "not text"),

@@ -27,9 +27,11 @@ async def test_it_looks_in_this_folder_leaves_out_the_present_session_and_is_bou
     await perform(said, query="kettle", everywhere=True)
     await perform(said, query="a kettle", by_meaning=True)
     assert said.asked == [
-        RecallQuery("kettle", "/project", "ses_present", 5, SEARCH_TIMEOUT_S),
-        RecallQuery("kettle", None, "ses_present", 8, SEARCH_TIMEOUT_S),
-        RecallQuery("a kettle", "/project", "ses_present", 8, SEARCH_TIMEOUT_S, by_meaning=True),
+        RecallQuery("kettle", "/project", "ses_present", 5, SEARCH_TIMEOUT_S, fills_up=True),
+        RecallQuery("kettle", None, "ses_present", 8, SEARCH_TIMEOUT_S, fills_up=True),
+        RecallQuery(
+            "a kettle", "/project", "ses_present", 8, SEARCH_TIMEOUT_S, by_meaning=True, fills_up=True
+        ),
     ]
 
 
@@ -57,7 +59,7 @@ async def test_dates_limit_the_search_and_the_answer_says_how_they_were_read() -
     timed = structs.replace(FIND, at=since + 60)
     assert "(agent, 2026-03-04 00:01, " in await perform(AnsweringRecall(timed), query="kettle")
     wrong = await perform(said, since="banana")
-    assert wrong.startswith("'banana' is not a date that can be read. Examples: 2026-03-04")
+    assert wrong.startswith("'banana' is not a recognised date. Examples: 2026-03-04")
     proposal = await TOOL.propose(Arguments(query="tea", since="2d", until="1d"), MemoryWorkspace())
     assert proposal.title == "Search earlier sessions here for tea since 2d until 1d"
 

@@ -8,8 +8,8 @@ from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.event_types import PlanEntry
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports.workspace_ports import Command, CommandResult, DirectoryEntry, SearchMatch
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.tools.builtin.list_files import show_entries
-from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.text_files import decode
 from hermes_acp.workspaces.command_output import BoundedOutput
 from tests.unit.tools.tool_calling import (
@@ -159,9 +159,9 @@ def test_schemas_are_small_and_plain() -> None:
     schemas = [TOOLS.open(name).schema() for name in TOOLS]
     assert [schema.name for schema in schemas] == list(TOOLS.names())
     usual = [schema for schema in schemas if schema.name not in ("board", "card", "schedule")]
-    assert len(msgspec.json.encode(usual)) < 12_450
+    assert len(msgspec.json.encode(usual)) < 12_850
     encoded = msgspec.json.encode(schemas)
-    assert len(encoded) < 14_600  # where runs are driven and in homes with a board
+    assert len(encoded) < 15_000  # where runs are driven and in homes with a board
     for word in (b"$ref", b"$defs", b'"title":"', b"null", b"anyOf"):
         assert word not in encoded
     plan = find_tool("plan").schema().parameters

@@ -1,4 +1,4 @@
-"""Calls to tools over a workspace held in memory."""
+"""Tool calls with a workspace in memory."""
 
 from collections.abc import Mapping, Sequence
 from inspect import signature
@@ -120,6 +120,7 @@ class MemoryWorkspace:
 class Report:
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
+    prompts: tuple[str, ...] = ()
     trace_parent = ""
     confinement: Confinement = "usual"
 
@@ -159,6 +160,8 @@ class AnsweringRecall:
 
 class RecordingDelegates:
     """Delegates that answer every errand with its title, and keep what they were given."""
+
+    about = ""
 
     def __init__(self) -> None:
         self.given: list[tuple[Sequence[DelegatedTask], Sequence[str] | None]] = []

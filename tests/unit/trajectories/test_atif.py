@@ -10,11 +10,29 @@ from typing import Any
 import msgspec
 import pytest
 
+from hermes_acp.core.events import (
+    Event,
+    NoteAdded,
+    StepEnded,
+    TextSaid,
+    TurnEnded,
+    TurnStarted,
+    UserSaid,
+)
+from hermes_acp.core.messages import TextPart
 from hermes_acp.core.record.session_record import fold_events
 from hermes_acp.frontends.cli.cli_main import run_command
+from hermes_acp.storage.record_writer import write_record
 from hermes_acp.storage.transcript import Transcript
 from hermes_acp.trajectories.event_fields import MAPPING
-from tests.unit.trajectories.rich_session import CHILD, ID, conversation, recorded_types, write_rich_session
+from tests.unit.trajectories.rich_session import (
+    CHILD,
+    ID,
+    conversation,
+    opening,
+    recorded_types,
+    write_rich_session,
+)
 
 HARBOR = Path(sys.prefix, "harbor")
 VALIDATE = """
@@ -111,6 +129,37 @@ def test_export_and_import_and_export_give_the_same_bytes(
     assert run_command(("sessions", "import", str(tmp_path / "first.json"))) == 0
     assert export(tmp_path / "second.json", "--include-untrusted") == first
     assert run_command(("sessions", "import", str(tmp_path / "first.json"))) == 2, "it is there already"
+
+
+def test_the_system_prompt_is_the_first_step_also_after_an_import(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, frozen, offered = opening()
+    events: list[Event] = [
+        opened,
+        TurnStarted("turn_1"),
+        UserSaid("msg_u", (TextPart("Look."),)),
+        NoteAdded("[A note.]"),
+        frozen,
+        offered,
+        TextSaid("msg_1", "Hi."),
+        StepEnded("msg_1", model="model-x"),
+        TurnEnded("turn_1", "done"),
+    ]
+    timed = [(event, 1_700_000_000_000 + number) for number, event in enumerate(events)]
+    write_record(home / "sessions" / f"{ID}.jsonl", timed)
+    first = export(tmp_path / "first.json")
+    validate_with_harbor(first.replace(b"\n", b"") + b"\n")
+    steps = json.loads(first)["steps"]
+    assert [step["source"] for step in steps] == ["system", "user", "system", "agent"]
+    assert steps[0]["message"].startswith("You are an agent.")
+    times = [step["timestamp"] for step in steps]
+    assert times == sorted(times)
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.setenv("HERMES_HOME", str(other))
+    assert run_command(("sessions", "import", str(tmp_path / "first.json"))) == 0
+    assert export(tmp_path / "second.json") == first
 
 
 def test_an_imported_session_can_do_nothing_by_itself(

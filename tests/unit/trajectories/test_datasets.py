@@ -18,6 +18,7 @@ from hermes_acp.core.events import (
     CommandAnswered,
     Event,
     NoteAdded,
+    PromptFrozen,
     SessionOpened,
     StepEnded,
     TextSaid,
@@ -142,6 +143,33 @@ def test_conversations_have_the_shape_that_trainers_read(home: Path, tmp_path: P
     assert json.loads(line["tools"])[0]["name"] == "read_file"
 
 
+def test_the_system_prompt_comes_first_although_it_is_recorded_after_the_first_prompt(
+    home: Path, tmp_path: Path
+) -> None:
+    started, said = asked("Hello", "turn_1")
+    events = [
+        started,
+        said,
+        NoteAdded("[A note.]"),
+        PromptFrozen(("You are an agent.",), 1.0),
+        *answered("Hi.", "turn_1"),
+        *asked("Bye", "turn_2"),
+        *answered("See you.", "turn_2"),
+    ]
+    write(home, events)
+    (line,) = export(tmp_path / "messages.jsonl", "messages", "ses_1")
+    roles = [message["role"] for message in line["messages"]]
+    assert roles == ["system", "user", "user", "assistant", "user", "assistant"]
+    (line,) = export(tmp_path / "sharegpt.jsonl", "sharegpt", "ses_1")
+    assert line["system"] == "You are an agent."
+    assert [(turn["from"], turn["value"]) for turn in line["conversations"]] == [
+        ("human", "Hello\n\n[A note.]"),
+        ("gpt", "Hi."),
+        ("human", "Bye"),
+        ("gpt", "See you."),
+    ]
+
+
 def test_pairs_come_from_rejected_hunks_and_undone_turns(home: Path, tmp_path: Path) -> None:
     old, new = "one\ntwo\nthree\n", "ONE\ntwo\nTHREE\n"
     diff = Diff("/home/carolina/shop/a.py", old, new)
@@ -203,15 +231,48 @@ def test_nothing_is_written_without_a_yes(
     assert list(target.parent.iterdir()) == []
 
 
+def test_the_preview_and_the_manifest_count_secrets_that_were_masked_when_recorded(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(home, [*asked("Use [secret: api key] and [secret removed]", "turn_1"), *answered("No.", "turn_1")])
+    (line,) = export(tmp_path / "out.jsonl", "messages", "ses_1")
+    assert line["messages"][0]["content"].count("[secret") == 2
+    shown = capsys.readouterr().err
+    assert "Masked now: 0 secrets." in shown
+    assert "The file contains 2 masked secrets" in shown
+    manifest = json.loads((tmp_path / "out.jsonl.manifest.json").read_text())
+    assert (manifest["counts"]["secrets"], manifest["masks_in_file"]) == (0, 2)
+
+
+@pytest.mark.parametrize("form", [*FORMATS, "json"])
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_only_the_owner_can_read_an_export_and_its_manifest(
+    home: Path, tmp_path: Path, form: str, *, is_replaced: bool
+) -> None:
+    write_rich_session(home)
+    target = tmp_path / "out" / "set"
+    target.parent.mkdir()
+    if is_replaced:
+        for name in ("set", "set.manifest.json"):
+            (target.parent / name).write_text("open to all")
+            (target.parent / name).chmod(0o644)
+    command = ("sessions", "export", ID, "--format", form, "--out", str(target), "--yes", "--force")
+    assert run_command(command) == 0
+    written = [each for each in target.parent.iterdir() if each.read_text() != "open to all"]
+    assert target in written
+    assert {oct(each.stat().st_mode & 0o777) for each in written} == {"0o600"}
+
+
 @pytest.mark.parametrize(
     ("flags", "code", "sentence"),
     [
         (("ses_x", "--format", "atif", "--out", "OUT", "--yes"), 2, "There is no session 'ses_x'"),
         (("../x", "--format", "atif", "--out", "OUT", "--yes"), 2, "There is no session"),
         ((ID, "--format", "atif", "--yes"), 2, "Add --out FILE"),
-        (("--format", "atif", "--out", "OUT", "--yes"), 2, "Which sessions"),
-        ((ID, "--all", "--format", "atif", "--out", "OUT", "--yes"), 2, "Which sessions"),
-        (("--all", "--format", "markdown"), 2, "is for one session"),
+        ((ID, "--format", "atif", "--out", "-", "--yes"), 2, "A data set is written to a file"),
+        (("--format", "atif", "--out", "OUT", "--yes"), 2, "No sessions were named"),
+        ((ID, "--all", "--format", "atif", "--out", "OUT", "--yes"), 2, "No sessions were named"),
+        (("--all", "--format", "markdown"), 2, "exports one session at a time"),
         ((ID, "--format", "atif", "--out", "TAKEN", "--yes"), 2, "already exists"),
         ((ID, "--format", "atif", "--out", "FOLDER", "--yes"), 2, "is a folder"),
         ((ID, "--format", "atif", "--out", "MISSING/out", "--yes"), 4, "cannot be written: No such file"),
@@ -221,12 +282,14 @@ def test_a_wrong_export_says_what_is_wrong(
     home: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
     flags: tuple[str, ...],
     code: int,
     sentence: str,
 ) -> None:
     write_rich_session(home)
     write(home, asked("x", "t"), "ses_other")
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "TAKEN").write_text("mine")
     (tmp_path / "FOLDER").mkdir()
     placed = [

@@ -1,4 +1,4 @@
-"""Environments that look as installers leave them, without any package in them."""
+"""Environments that look as if an installer had created them, but contain no packages."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,3 +89,30 @@ def test_long_facts_are_cut(tmp_path: Path) -> None:
     log = AuditLog(tmp_path)
     log.append(entry("refused", "refused", about="x" * 10_000))
     assert len(next(log.entries()).about) == 300
+
+
+CROWDED = """
+import resource, signal, sys
+from pathlib import Path
+from hermes_acp.core.errors import StorageError
+from hermes_acp.users.audit_log import AuditLog, entry
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+log = AuditLog(Path(sys.argv[1]))
+size = log.path.stat().st_size + 20
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+try:
+    log.append(entry("signed_in", "done", who="alice"))
+except StorageError:
+    print("refused")
+"""
+
+
+def test_an_entry_that_the_disk_took_only_in_part_was_not_written(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", CROWDED, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "refused\n"
+    assert log.verify().problem == ""
+    log.append(entry("signed_in", "done", who="bob"))
+    assert (log.verify().entries, log.verify().problem) == (6, "")

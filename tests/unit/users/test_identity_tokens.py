@@ -97,6 +97,7 @@ REFUSED = {
     "no subject": signed(sub=None),
     "an empty subject": signed(sub=""),
     "a logout token": signed(headers={"typ": "logout+jwt"}),
+    "a logout token of no type": signed(events={"http://schemas.openid.net/event/backchannel-logout": {}}),
     "an extension that must be understood": signed(headers={"crit": ["x"], "x": 1}),
     "too long": signed(more="x" * 20_000),
     "nonsense": "a.b.c",

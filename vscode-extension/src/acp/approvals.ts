@@ -1,5 +1,5 @@
 /**
- * Requests for permission: shown on their cards, answered by the user, with what was decided of each hunk.
+ * Permission requests: shown on their cards and answered by the user, with a verdict on each hunk.
  *
  * Knows: which requests are open, how verdicts become an answer. Does not know: how cards or hunks are drawn.
  */
@@ -13,37 +13,37 @@ import type { AnswerOption, CallRef, FileDiff } from "../state/terms";
 import type { Store } from "../state/store";
 import { toCallNews } from "./translate";
 
-/** What the hunks of one file came to. */
+/** The outcome of one file's hunks. */
 export interface Outcome {
   readonly path: string;
   readonly newText: string;
   readonly rejected: readonly string[];
-  /** Whether the text is another than the agent proposed. */
+  /** Whether the text differs from the agent's proposal. */
   readonly isOther: boolean;
 }
 
-/** Where the hunks of edits are judged. */
+/** Reviews the hunks of edits. */
 export interface HunkReviewer {
-  /** Begin to judge the files of a call that waits for approval. */
+  /** Start the review of a call that waits for approval. */
   begin(call: CallRef, diffs: readonly FileDiff[]): void;
-  /** Take what is still open as accepted or rejected, and give what came of it. */
+  /** Accept or reject all open hunks, and return the outcome. */
   conclude(call: CallRef, open: "accepted" | "rejected"): readonly Outcome[];
-  /** Forget the call: nobody waits for its answer any more. */
+  /** Drop the call, because nobody waits for its answer any more. */
   withdraw(call: CallRef): void;
 }
 
 interface Open {
   readonly call: CallRef;
   readonly options: readonly AnswerOption[];
-  /** Whether all that is asked about was on the screen: a long text is only once its end was. */
+  /** Whether the whole request was on the screen. A long text counts once its end was visible. */
   isSeen: boolean;
   readonly settle: (response: acp.RequestPermissionResponse, comment?: string) => void;
 }
 
 export class Approvals {
-  /** By the id of the request: two calls may share an id, a request is answered by its own buttons alone. */
+  /** By request ID. Two calls may share an ID, and a request is answered only by its own buttons. */
   private readonly open = new Map<string, Open>();
-  /** Whether the agent takes a part of an edit, as `_meta.hermes.edits` of its greeting says. */
+  /** Whether the agent accepts parts of an edit, according to `_meta.hermes.edits` in its initialize response. */
   takesParts = false;
 
   constructor(
@@ -51,7 +51,7 @@ export class Approvals {
     private readonly hunks: HunkReviewer,
   ) {}
 
-  /** Show a request on its card and wait for as long as it takes. */
+  /** Show a request on its card and wait for the answer. */
   ask(request: acp.RequestPermissionRequest, signal: AbortSignal): Promise<acp.RequestPermissionResponse> {
     const call = toCallNews(request.toolCall);
     const options = request.options.map(({ optionId, name, kind }) => ({ id: optionId, name, kind }));
@@ -74,24 +74,24 @@ export class Approvals {
         ...told,
       });
       const diffs = (call.content ?? []).flatMap((each) => (each.type === "diff" ? [each.diff] : []));
-      // Hunks are judged one by one only where the agent heeds it.
+      // Hunks are reviewed one by one only if the agent supports it.
       if (this.takesParts && diffs.length > 0) this.hunks.begin(ref, diffs);
       signal.addEventListener("abort", () => this.withdraw(requestId));
     });
   }
 
-  /** Note that all of what a request asks about was on the screen. */
+  /** Record that a request was on the screen completely. */
   noteSeen(requestId: string): void {
     const request = this.open.get(requestId);
     if (request) request.isSeen = true;
   }
 
-  /** Return whether yes can be the answer to a request: it waits, and what it asks about was on the screen to its end. */
+  /** Return whether a request can be allowed: it is open, and was on the screen to its end. */
   canAllow(requestId: string): boolean {
     return this.open.get(requestId)?.isSeen ?? false;
   }
 
-  /** Answer with one of the options the agent offered, and a word on it. */
+  /** Answer with one of the agent's options, and an optional comment. */
   answer(requestId: string, optionId: string, comment = ""): void {
     const request = this.open.get(requestId);
     const option = request?.options.find((each) => each.id === optionId);
@@ -103,7 +103,7 @@ export class Approvals {
     request.settle({ outcome: { outcome: "selected", optionId }, ...meta }, comment);
   }
 
-  /** Answer by what was decided of the hunks: no where none was taken, else yes with what was left out. */
+  /** Answer with the verdicts on the hunks: no if none was accepted, otherwise yes with the rejected parts. */
   answerByHunks(call: CallRef, isAnyAccepted: boolean): void {
     const kind = isAnyAccepted ? "allow" : "reject";
     for (const [requestId, request] of [...this.open]) {
@@ -113,7 +113,7 @@ export class Approvals {
     }
   }
 
-  /** Take a request back that nobody waits for any more. */
+  /** Withdraw a request that nobody waits for any more. */
   withdraw(requestId: string): void {
     const request = this.open.get(requestId);
     if (!request) return;
@@ -121,13 +121,13 @@ export class Approvals {
     request.settle({ outcome: { outcome: "cancelled" } });
   }
 
-  /** Take back everything a session has open: its turn is stopped, or its agent is gone. */
+  /** Withdraw all open requests of a session, because its turn was stopped or its agent has ended. */
   withdrawAll(sessionId: string): void {
     for (const [requestId, { call }] of [...this.open]) if (call.sessionId === sessionId) this.withdraw(requestId);
   }
 }
 
-/** Return the sentence that says why the agent asks, empty where it gives none, and whether that is a warning. */
+/** Return the agent's reason for asking, or an empty string, and whether it is a warning. */
 function toldOf({ _meta }: acp.ToolCallUpdate): { readonly reason: string; readonly isWarning: boolean } {
   const hermes = _meta?.["hermes"] as { reason?: unknown; isWarning?: unknown } | null | undefined;
   return {
@@ -136,7 +136,7 @@ function toldOf({ _meta }: acp.ToolCallUpdate): { readonly reason: string; reado
   };
 }
 
-/** Return a card without the reason among its content, where clients that know nothing of ours find it. */
+/** Return a card without the reason in its content, which is meant for clients without our extension. */
 function without(call: CallNews, reason: string): CallNews {
   if (!reason || !call.content) return call;
   return { ...call, content: call.content.filter((each) => each.type !== "text" || each.text.trim() !== reason) };

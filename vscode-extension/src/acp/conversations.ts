@@ -1,5 +1,5 @@
 /**
- * The sessions that are open here, and what the user does with them.
+ * The open sessions, and the user's actions on them.
  *
  * Knows: the methods of sessions, which sessions are being replayed. Does not know: processes, how anything is drawn.
  */
@@ -23,12 +23,12 @@ import { errorText, isToRetry, needsSetUp } from "./error_text";
 const PLAN = "plan";
 const MAX_FOUND = 30;
 
-/** The folders in which sessions start, and whether the user trusts them. */
+/** The folders in which sessions start, and their trust. */
 export interface Workspace {
   isTrusted(): boolean;
-  /** Return the folder of new sessions and the others that belong to it; undefined where no folder is open. */
+  /** Return the folder of new sessions and the additional ones, or undefined if no folder is open. */
   folders(): { readonly cwd: string; readonly more: readonly string[] } | undefined;
-  /** Whether only the sessions of that folder are of interest. */
+  /** Whether to list only the sessions of that folder. */
   readonly isOnlyFolder: boolean;
 }
 
@@ -36,23 +36,23 @@ export interface Prompt {
   readonly text: string;
   readonly blocks: readonly acp.ContentBlock[];
   readonly attachments: readonly Attachment[];
-  /** Whether it joins the running turn, if there is one. */
+  /** Whether it joins a running turn. */
   readonly steers?: boolean;
 }
 
-/** The prompt before which a session is rewound, and what undid the changes of files since. */
+/** The prompt before which a session is rewound, and the undos of the file changes since. */
 export interface Rewind extends Pick<Rewound, "undos"> {
   readonly messageId: string;
 }
 
 export class Conversations {
   private link: Link | undefined;
-  /** Sessions that are being replayed, as far as their events have arrived. */
+  /** Sessions being replayed, with the events received so far. */
   private readonly replayed = new Map<string, Session>();
-  /** By a child agent's session: the session that it works for. */
+  /** Maps a child agent's session to its parent session. */
   private readonly parents = new Map<string, string>();
   private prompts = 0;
-  /** Called for each session that was loaded, with its whole past. */
+  /** Called for each loaded session, after its whole history. */
   onLoaded: (id: string) => void = () => undefined;
   /** Called for each session that is closed here. */
   onClosed: (id: string) => void = () => undefined;
@@ -64,7 +64,7 @@ export class Conversations {
     private readonly connected: () => Promise<Link>,
   ) {}
 
-  /** Use a fresh connection: everything that is open is loaded there again. */
+  /** Switch to a new connection and reload all open sessions. */
   async adopt(link: Link): Promise<void> {
     this.link = link;
     for (const { id, cwd } of this.store.all()) {
@@ -74,18 +74,18 @@ export class Conversations {
     }
   }
 
-  /** Note that the connection is gone: what ran is lost, and loaded again from what the server kept. */
+  /** Record that the connection is lost. Running turns are lost and reloaded from the server's records. */
   lose(why: string): void {
     this.link = undefined;
     this.replayed.clear();
     for (const { id, turns } of this.store.all()) {
-      // While the question is still there, so that the end can tell of it.
+      // While the question is still open, so that the ending can mention it.
       if (turns.length > 0) this.store.dispatch(id, { type: "lost", id: this.fresh("lost"), text: why });
       this.approvals.withdrawAll(id);
     }
   }
 
-  /** Take an update of a session, and tell whether it happens now or is told again. */
+  /** Handle an update of a session, live or replayed. */
   takeUpdate({ sessionId, update }: acp.SessionNotification): "live" | "replayed" {
     if (update.sessionUpdate === "subagent_update") this.parents.set(update.sessionId, this.parentOf(sessionId));
     if (this.parents.has(sessionId)) {
@@ -101,12 +101,12 @@ export class Conversations {
     return "live";
   }
 
-  /** Return the session that is shown for one: its own, or that which a child agent works for. */
+  /** Return the session to show for one: itself, or the parent of a child agent. */
   private parentOf(sessionId: string): string {
     return this.parents.get(sessionId) ?? sessionId;
   }
 
-  /** A child's news, and those of its calls that the session above was asked about: their cards are there. */
+  /** Updates of a child, including calls that the parent session was asked about, whose cards are there. */
   private ofChild(childId: string, update: acp.SessionUpdate): readonly SessionEvent[] {
     const events = toChildEvents(childId, update);
     const session = this.store.get(this.parentOf(childId));
@@ -118,7 +118,7 @@ export class Conversations {
     return [...events, ...asked];
   }
 
-  /** Begin a session and give its id. */
+  /** Start a session and return its ID. */
   async begin(): Promise<string> {
     const folders = this.workspace.folders();
     if (!folders) throw new Error(OPEN_FOLDER_FIRST);
@@ -130,7 +130,7 @@ export class Conversations {
     return begun.sessionId;
   }
 
-  /** Open a session of the past. */
+  /** Open an earlier session. */
   async open(id: string, cwd: string): Promise<void> {
     if (this.store.get(id)) return;
     const link = await this.connected();
@@ -167,7 +167,7 @@ export class Conversations {
       const told = session.items.at(-1);
       const isAskedAgain = told?.type === "end" && told.reason === WAITING;
       const isLost = last?.type === "end" && last.reason === "lost" && session.turns.length === 0 && !isAskedAgain;
-      // In one go: what stands at the end is never gone for a moment, somebody may be about to click on it.
+      // In one step, so that the last items never disappear, because somebody may be about to click on them.
       this.store.dispatch(id, { type: "replaced", session: isLost ? withLost(whole, last) : whole });
     } finally {
       this.replayed.delete(id);
@@ -176,12 +176,12 @@ export class Conversations {
     this.onLoaded(id);
   }
 
-  /** Keep to looking where the user trusts nothing: the agent may read and plan there. */
+  /** Restrict the session to reading and planning if the user does not trust the folder. */
   private async restrain(link: Link, id: string): Promise<void> {
     if (!this.workspace.isTrusted()) await this.plan(link, id);
   }
 
-  /** Set the options of a session as they are in another one: its mode, its model. */
+  /** Copy another session's options: its mode and its model. */
   async likeIn(id: string, otherId: string): Promise<void> {
     for (const option of this.store.get(otherId)?.options ?? []) {
       const own = this.store.get(id)?.options.find((each) => each.id === option.id);
@@ -190,7 +190,7 @@ export class Conversations {
     }
   }
 
-  /** Let a session only look, where its agent has a mode for that. */
+  /** Make a session read-only, if its agent has a mode for that. */
   async onlyLook(id: string): Promise<void> {
     await this.plan(await this.connected(), id);
   }
@@ -209,8 +209,8 @@ export class Conversations {
   }
 
   /**
-   * Run a turn to its end; what goes wrong in it is told in the conversation. Rejects when there is no agent to have:
-   * then nothing was said. A session that is just being loaded again is complete before anything is added to it.
+   * Run a turn to its end. Failures are shown in the conversation. Rejects if no agent is available; then nothing was
+   * sent. A session being reloaded is completed first.
    */
   async prompt(id: string, { text, blocks, attachments, steers }: Prompt): Promise<void> {
     const link = await this.connected();
@@ -230,7 +230,7 @@ export class Conversations {
       });
       this.store.dispatch(id, { type: "ended", id: turn, reason: stopReason, text: "", at: Date.now() });
     } catch (error) {
-      // What a lost connection means for its turns is told by whoever notes that the server is gone.
+      // The handler for the lost server reports the consequences of a lost connection.
       if (!link.isClosed && this.store.get(id)?.turns.includes(turn)) {
         const why = { text: errorText(error), needsSetUp: needsSetUp(error), isToRetry: isToRetry(error) };
         this.store.dispatch(id, { type: "ended", id: turn, reason: "failed", ...why, at: Date.now() });
@@ -238,7 +238,7 @@ export class Conversations {
     }
   }
 
-  /** Stop what runs in a session, and what waits there. */
+  /** Stop the running turn of a session, and its open requests. */
   async cancel(id: string): Promise<void> {
     this.approvals.withdrawAll(id);
     await this.link?.agent.notify(methods.cancel, { sessionId: id });
@@ -266,25 +266,25 @@ export class Conversations {
     if (isKnown) await this.link?.agent.request(methods.close, { sessionId: id }).catch(() => undefined);
   }
 
-  /** List sessions of the past, newest first; `cursor` is where the page before ended. */
+  /** List earlier sessions, newest first. `cursor` is the end of the previous page. */
   async past(cursor?: string): Promise<acp.ListSessionsResponse> {
     const link = await this.connected();
     const cwd = this.listed();
     return link.agent.request(methods.list, { ...(cwd ? { cwd } : {}), ...(cursor ? { cursor } : {}) });
   }
 
-  /** Return the folder whose sessions are of interest; undefined for all. */
+  /** Return the folder whose sessions are listed, or undefined for all. */
   private listed(): string | undefined {
     return this.workspace.isOnlyFolder ? this.workspace.folders()?.cwd : undefined;
   }
 
-  /** Return the sessions of the past by their titles, newest first. */
+  /** Return earlier sessions with their titles, newest first. */
   async pastTitles(): Promise<readonly { id: string; cwd: string; title: string }[]> {
     const { sessions } = await this.past();
     return sessions.map(({ sessionId, cwd, title }) => ({ id: sessionId, cwd, title: title ?? "" }));
   }
 
-  /** Return a session as it stands, opened for the moment where it is not open. */
+  /** Return a session's current state, opening it temporarily if necessary. */
   async read(id: string, cwd: string): Promise<Session> {
     const open = this.store.get(id);
     if (open) return open;
@@ -299,13 +299,13 @@ export class Conversations {
     }
   }
 
-  /** Find what was said in sessions of this folder, the best find first. */
+  /** Search the sessions of this folder, best match first. */
   async search(query: string): Promise<SessionsSearchResult> {
     const cwd = this.listed() ?? null;
     return ask(await this.connected(), "_hermes/sessions/search", { query, cwd, limit: MAX_FOUND });
   }
 
-  /** Begin a session with the past of another and give its id; of one that is rewound, the past before a prompt. */
+  /** Fork a session and return the new ID. For a rewind, fork the history before a prompt. */
   async fork(id: string, cwd: string, rewind?: Rewind): Promise<string> {
     const link = await this.connected();
     const forked = await link.agent.request(methods.fork, {
@@ -344,32 +344,32 @@ export class Conversations {
   }
 }
 
-/** Return what of a session only this editor knows. */
+/** Return the parts of a session that only this editor knows. */
 function keptOf(before: Session | undefined): Partial<Session> {
   if (!before) return {};
   const { queue, isHeld, sources, rewound } = before;
   return { queue, isHeld, sources, ...(rewound ? { rewound } : {}) };
 }
 
-/** Keep of the cards what only this editor saw: the agent does not tell. */
+/** Keep the parts of cards that only this editor saw, because the agent does not report them. */
 function withSeen(items: readonly Item[], before: readonly Item[]): readonly Item[] {
   const seen = new Map(before.flatMap((item) => (item.type === "call" ? [[item.id, item]] : [])));
   return items.map((item) => (item.type === "call" ? asSeen(item, seen.get(item.id)) : item));
 }
 
-/** Note when a card's news came. */
+/** Record when a card's update arrived. */
 function timed(event: SessionEvent): SessionEvent {
   if (event.type === "begun" || event.type === "ended") return { ...event, at: Date.now() };
   return event.type === "call" ? { ...event, call: { ...event.call, at: Date.now() } } : event;
 }
 
-/** Show that a turn was lost, as it was seen here; where the agent tells of that end too it is one and the same. */
+/** Show that a turn was lost, as seen here. If the agent reports the same ending, merge the two. */
 function withLost(session: Session, lost: EndItem): Session {
   const last = session.items.at(-1);
-  // A plan told again may be that of any turn; what was left of the one that was lost is known.
+  // A replayed plan may belong to any turn, but the rest of the lost one is known.
   const { text, plan, unanswered } = lost;
   const known = { ...(plan ? { plan } : {}), ...(unanswered ? { unanswered } : {}) };
-  // Of an editor that is gone an agent may say that its turn was stopped.
+  // An agent may report the turn of a vanished editor as stopped.
   const isTold = last?.type === "end" && (last.reason === "lost" || last.reason === "cancelled");
   const ended = isTold ? session : reduce(session, { type: "lost", id: lost.id, text });
   const end = ended.items.at(-1);

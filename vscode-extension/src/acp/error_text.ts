@@ -1,8 +1,8 @@
 /**
  * The text of an error, for people.
  *
- * Knows: the protocol's error codes, and which messages of the server are sentences for people already. Does not know:
- * where they are shown.
+ * Knows: the protocol's error codes, and which server messages are already sentences for people. Does not know: where
+ * they are shown.
  */
 
 import * as messages from "../messages/errors";
@@ -10,11 +10,11 @@ import * as messages from "../messages/errors";
 const AUTH_REQUIRED = -32000;
 const METHOD_NOT_FOUND = -32601;
 const CANCELLED = -32800;
-/** JSON-RPC codes that mean that one side broke the protocol. */
+/** JSON-RPC error codes for protocol violations. */
 const PROTOCOL_ERRORS: ReadonlySet<number> = new Set([-32700, -32600, -32602]);
 /** The server's names for such errors. It uses the same codes for errors with a sentence for people. */
 const PROTOCOL_ERROR_NAMES: ReadonlySet<unknown> = new Set(["bad_params", "not_initialized", "already_initialized"]);
-/** The server's names for refusals of a model's endpoint: the key, the quota, too many requests, nobody there. */
+/** The server's names for refusals of a model endpoint: key, quota, rate limit, unreachable. */
 const TO_RETRY: ReadonlySet<unknown> = new Set(["model_auth_failed", "quota_used_up", "rate_limited", "model_down"]);
 /** Messages that come from the protocol's libraries. They mean nothing to people. */
 const LIBRARY_MESSAGE = /^"?(internal error|invalid (params|request)|parse error|method not found|no such method)/i;
@@ -33,17 +33,17 @@ export function errorText(error: unknown): string {
   return /^ACP (connection|stream)/.test(error.message) ? messages.SERVER_STOPPED : error.message;
 }
 
-/** Return whether an agent refuses to work because no model is set up. */
+/** Return whether an agent refuses to run because no model is set up. */
 export function needsSetUp(error: unknown): boolean {
   return error instanceof Error && wireErrorIn(error)?.code === AUTH_REQUIRED;
 }
 
-/** Return whether a model's endpoint refused the request itself, so that nothing of it can be continued. */
+/** Return whether a model's endpoint refused the request, so that there is nothing to continue. */
 export function isToRetry(error: unknown): boolean {
   return error instanceof Error && TO_RETRY.has(wireErrorIn(error)?.data["code"]);
 }
 
-/** Read an error that came over the wire; undefined for any other. */
+/** Parse an error from the wire, or return undefined for any other. */
 function wireErrorIn(error: Error & { code?: unknown; data?: unknown }): WireError | undefined {
   if (typeof error.code !== "number") return undefined;
   const data = typeof error.data === "object" && error.data !== null ? error.data : {};

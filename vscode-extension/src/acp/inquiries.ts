@@ -1,5 +1,5 @@
 /**
- * Questions of the agent's own (elicitation): put into the conversation, answered there.
+ * The agent's own questions (elicitation), shown and answered in the conversation.
  *
  * Knows: forms and pages, which questions are open. Does not know: how they are drawn.
  */
@@ -24,7 +24,7 @@ export class Inquiries {
 
   constructor(private readonly store: Store) {}
 
-  /** Put a question and wait for as long as it takes. */
+  /** Show a question and wait for the answer. */
   ask(request: acp.CreateElicitationRequest, signal: AbortSignal): Promise<acp.CreateElicitationResponse> {
     const sessionId = "sessionId" in request ? String(request.sessionId) : "";
     if (!this.store.get(sessionId)) return Promise.resolve({ action: "cancel" });
@@ -49,7 +49,7 @@ export class Inquiries {
     });
   }
 
-  /** Answer an open question: with a form's content, or undefined to dismiss it. */
+  /** Answer an open question with a form's content, or with undefined to dismiss it. */
   reply(id: string, content: Answer | undefined): void {
     const question = this.open.get(id);
     if (!question) return;
@@ -59,7 +59,7 @@ export class Inquiries {
   }
 }
 
-/** Return what an answer is shown as: what was filled in, and that nothing was where nothing was. */
+/** Return the text for an answer: the filled-in values, or a note that there are none. */
 function receiptOf(content: Answer, isPage: boolean): string {
   const given = Object.values(content)
     .map(String)

@@ -1,5 +1,5 @@
 /**
- * One connection to one agent process: the SDK's client side, wired to those who answer the agent's questions.
+ * One connection to one agent process: the SDK's client side, wired to the handlers of the agent's requests.
  *
  * Knows: which methods an agent may call, what this editor announces. Does not know: who answers, sessions, processes.
  */
@@ -13,20 +13,20 @@ import { NotThere } from "./methods";
 import type { BoardChangedParams, EditsDraftParams, EditsJudgedParams } from "./own";
 import { redact } from "./redact";
 
-/** Whoever answers what an agent asks of an editor. */
+/** Handlers for an agent's requests to an editor. */
 export interface Answerers {
   onUpdate(notification: acp.SessionNotification): void;
   askPermission(request: acp.RequestPermissionRequest, signal: AbortSignal): Promise<acp.RequestPermissionResponse>;
   inquire(request: acp.CreateElicitationRequest, signal: AbortSignal): Promise<acp.CreateElicitationResponse>;
   onInquiryDone(id: string): void;
-  /** Take what an edit will be, while it is still being written. */
+  /** Receive a draft of an edit while it is being written. */
   onDraft(draft: EditsDraftParams): void;
-  /** What is open in a file is not what it was, whoever judged. */
+  /** The open hunks of a file have changed, whoever reviewed them. */
   onJudged(judged: EditsJudgedParams): void;
   onBoardChanged(change: BoardChangedParams): void;
 }
 
-/** Whoever answers what an agent asks of an editor that has files, terminals and diagnostics. */
+/** Handlers for an agent's requests to an editor with files, terminals and diagnostics. */
 export interface EditorAnswerers extends Answerers {
   readFile(request: acp.ReadTextFileRequest): Promise<acp.ReadTextFileResponse>;
   writeFile(request: acp.WriteTextFileRequest): Promise<void>;
@@ -53,12 +53,12 @@ export interface Diagnosis {
 
 const INTERNAL_ERROR = -32603;
 
-/** Where the user trusts nothing, nothing is written or run for the agent, and it is told so. */
+/** Without workspace trust, nothing is written or run for the agent, and the agent is told so. */
 export interface WorkspaceTrust {
   readonly isTrusted: boolean;
 }
 
-/** What a client says of itself when it greets an agent. */
+/** A client's self-description in the initialize request. */
 export type Introduction = Omit<acp.InitializeRequest, "protocolVersion">;
 
 export interface Link {
@@ -70,7 +70,7 @@ export interface Link {
 
 export type Trace = (direction: "→" | "←", frame: unknown) => void;
 
-/** Greet the agent at the other end of a process's streams as VS Code. Rejects as `greet` does. */
+/** Initialize the agent over a process's streams, as VS Code. Rejects like `greet`. */
 export async function connect(
   input: WritableStream<Uint8Array>,
   output: ReadableStream<Uint8Array>,
@@ -88,12 +88,12 @@ export async function connect(
   });
 }
 
-/** Greet the agent at the other end of a stream of messages, as a client without files and terminals of its own. */
+/** Initialize the agent over a message stream, as a client without its own files and terminals. */
 export function connectStream(stream: acp.Stream, answerers: Answerers, introduction: Introduction): Promise<Link> {
   return greet(clientOf(introduction.clientInfo?.name ?? "", answerers).connect(stream), introduction);
 }
 
-/** Greet an agent. Rejects when it does not answer, or not in version 1. */
+/** Initialize an agent. Rejects if it does not respond, or not in version 1. */
 async function greet(connection: acp.ClientConnection, introduction: Introduction): Promise<Link> {
   const greeting = await connection.agent.request(acp.methods.agent.initialize, {
     protocolVersion: acp.PROTOCOL_VERSION,
@@ -177,7 +177,7 @@ function withEditor(app: acp.ClientApp, answerers: EditorAnswerers): acp.ClientA
     );
 }
 
-/** Answer; or say why not in words, which the agent shows on its card: the SDK alone would say "Internal error". */
+/** Answer, or fail with a sentence that the agent shows on its card. The SDK alone would say "Internal error". */
 async function answered<T>(answer: () => T | Promise<T>): Promise<T> {
   try {
     return await answer();
@@ -188,7 +188,7 @@ async function answered<T>(answer: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Read a draft; one of another shape is none. */
+/** Parse a draft, ignoring other shapes. */
 function draftOf(params: unknown): EditsDraftParams | undefined {
   const { sessionId, path, newText, oldText } = (params ?? {}) as Partial<EditsDraftParams>;
   const isOne =
@@ -196,14 +196,14 @@ function draftOf(params: unknown): EditsDraftParams | undefined {
   return isOne ? (params as EditsDraftParams) : undefined;
 }
 
-/** Read a judgement; one of another shape is none. */
+/** Parse a review notification, ignoring other shapes. */
 function judgedOf(params: unknown): EditsJudgedParams | undefined {
   const { sessionId, path, open } = (params ?? {}) as Partial<EditsJudgedParams>;
   const isOne = typeof sessionId === "string" && typeof path === "string" && typeof open === "number";
   return isOne ? (params as EditsJudgedParams) : undefined;
 }
 
-/** Read what has changed of a board; news of another shape are none. */
+/** Parse a board change, ignoring other shapes. */
 function boardChangeOf(params: unknown): BoardChangedParams | undefined {
   const { board, cursor } = (params ?? {}) as Partial<BoardChangedParams>;
   return typeof board === "string" && typeof cursor === "number" ? (params as BoardChangedParams) : undefined;

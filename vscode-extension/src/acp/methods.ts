@@ -1,5 +1,5 @@
 /**
- * The methods of an agent by what they do, and how our own are called.
+ * Methods of an agent, and how to call our own.
  *
  * Knows: names, who announces what. Does not know: the SDK, which is loaded when a server is started and not before.
  */
@@ -36,7 +36,7 @@ export function announces({ greeting }: Link, name: string): boolean {
   return Boolean(meta?.[name]);
 }
 
-/** What an agent asked for is not there. Known by its name: each bundle has a class of its own. */
+/** Something the agent asked for does not exist. Recognised by its name, because each bundle has its own class. */
 export class NotThere extends Error {
   override readonly name = "NotThere";
 

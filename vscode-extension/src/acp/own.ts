@@ -1,8 +1,4 @@
-/**
- * What our own methods carry; generated from protocol/schema/hermes.json by protocol/generate.py.
- *
- * Knows: the shape of every object of theirs. Does not know: who sends or serves them.
- */
+/** The wire types of our own methods; generated from protocol/schema/hermes.json by protocol/generate.py. */
 
 /** The parameters of _hermes/diagnostics. */
 export interface DiagnosticsParams {
@@ -430,7 +426,7 @@ export interface TrustListGrant {
 export interface TrustListResult {
   readonly items: readonly TrustListItem[];
   readonly grants: readonly TrustListGrant[];
-  /** The editor does not trust the folder, so nothing of it is used. */
+  /** The editor does not trust the folder, so nothing in it is used. */
   readonly isDistrusted: boolean;
   /** What is wrong with the files of the folder, for people. */
   readonly notices: readonly string[];
@@ -470,7 +466,7 @@ export interface TrustRevokeResult {}
 
 /** The parameters of _hermes/runs/list. */
 export interface RunsListParams {
-  /** At most so many, up to 200. */
+  /** Maximum number, up to 200. */
   readonly limit?: number;
 }
 
@@ -484,7 +480,7 @@ export interface RunsListRun {
   readonly state: "queued" | "running" | "input_required" | "done" | "failed" | "stopped" | "parked";
   /** What it is to do; empty if that is no longer stored. */
   readonly prompt: string;
-  /** How it stands, for people. Empty if there is nothing to say. */
+  /** Its state in words, for people. Empty if there is nothing to say. */
   readonly sentence: string;
   /** What started it, such as `schedule:ID`; empty for a person. */
   readonly origin: string;
@@ -497,7 +493,7 @@ export interface RunsListRun {
 /** The result of _hermes/runs/list. */
 export interface RunsListResult {
   readonly runs: readonly RunsListRun[];
-  /** Whether a process is there that drives runs. */
+  /** Whether a process is running that works on runs. */
   readonly isDriven: boolean;
 }
 
@@ -522,7 +518,7 @@ export interface RunsShowQuestion {
   readonly title: string;
   /** Why approval is needed; empty for a question of the agent. */
   readonly why: string;
-  /** The agent asks and wants words as the answer. */
+  /** The agent asked a question that needs a text answer. */
   readonly isForText: boolean;
   /** The answers that the agent proposes. */
   readonly choices: readonly string[];
@@ -569,15 +565,15 @@ export interface SetupStatusProvider {
   readonly name: string;
   /** For people. */
   readonly label: string;
-  /** The address that is offered. Empty if it has to be given. */
+  /** The default address. Empty if one must be specified. */
   readonly baseUrl: string;
   /** The usual model, or empty. */
   readonly model: string;
   /** The variable that holds the key, or would. Empty if none is needed. */
   readonly keyVariable: string;
-  /** A key is held already. */
+  /** A key is already stored. */
   readonly hasKey: boolean;
-  /** It stands for any endpoint, so that its address has to be given. */
+  /** It stands for any endpoint, so an address is required. */
   readonly needsUrl: boolean;
 }
 
@@ -597,7 +593,7 @@ export interface SetupStatusResult {
   readonly fallbacks: readonly string[];
   /** Where the settings are. It need not exist. */
   readonly configFile: string;
-  /** Where keys are. It need not exist. */
+  /** Where keys are stored. It need not exist. */
   readonly secretsFile: string;
   readonly providers: readonly SetupStatusProvider[];
 }
@@ -608,7 +604,7 @@ export interface SetupCheckParams {
   readonly provider: string;
   /** Empty for the provider's own, or the one that is set. */
   readonly baseUrl?: string;
-  /** Empty for none, or the one that is held already. It is sent only to that address, and only _hermes/setup/save stores it. */
+  /** Empty for none, or for the stored one. It is sent only to that address, and only _hermes/setup/save stores it. */
   readonly apiKey?: string;
   /** Empty for the provider's usual one. */
   readonly model?: string;
@@ -632,7 +628,7 @@ export interface SetupSaveParams {
   readonly provider: string;
   /** Empty for the provider's own, or the one that is set. */
   readonly baseUrl?: string;
-  /** Empty for none, or the one that is held already. It is sent only to that address, and only _hermes/setup/save stores it. */
+  /** Empty for none, or for the stored one. It is sent only to that address, and only _hermes/setup/save stores it. */
   readonly apiKey?: string;
   /** Empty for the provider's usual one. */
   readonly model?: string;
@@ -705,7 +701,7 @@ export interface SchedulesListSchedule {
 /** The result of _hermes/schedules/list. */
 export interface SchedulesListResult {
   readonly schedules: readonly SchedulesListSchedule[];
-  /** Whether a process is there that would start them. */
+  /** Whether a process is running that starts them. */
   readonly isDriven: boolean;
   /** The time zone of the server's machine. */
   readonly tz: string;
@@ -714,7 +710,7 @@ export interface SchedulesListResult {
 /** The parameters of _hermes/schedules/history. */
 export interface SchedulesHistoryParams {
   readonly id: string;
-  /** At most so many, up to 500. */
+  /** Maximum number, up to 500. */
   readonly limit?: number;
 }
 
@@ -743,7 +739,7 @@ export interface SchedulesAddParams {
   readonly prompt: string;
   /** Absolute. */
   readonly cwd: string;
-  /** Its ID; by default one is chosen. */
+  /** Its ID; generated if absent. */
   readonly name?: string;
   /** Five fields. */
   readonly cron?: string;
@@ -877,7 +873,7 @@ export interface BoardShowQuestion {
   readonly title: string;
   /** Why approval is needed; empty for a question of the agent. */
   readonly why: string;
-  /** The agent asks and wants words as the answer. */
+  /** The agent asked a question that needs a text answer. */
   readonly isForText: boolean;
   /** The answers that the agent proposes. */
   readonly choices: readonly string[];
@@ -909,9 +905,9 @@ export interface BoardShowResult {
   readonly createdBy: string;
   /** ISO 8601. */
   readonly createdAt: string;
-  /** Absolute; where it is worked on. */
+  /** Absolute; where the work happens. */
   readonly folder: string;
-  /** A git worktree of its own, or the folder itself. */
+  /** Its own git worktree, or the folder itself. */
   readonly worktree: "own" | "same";
   /** 1 (first) to 5. */
   readonly priority: number;
@@ -959,9 +955,9 @@ export interface BoardAddParams {
   readonly board?: string;
   readonly text?: string;
   readonly to?: "inbox" | "ready";
-  /** Absolute; where it is worked on. */
+  /** Absolute; where the work happens. */
   readonly folder?: string;
-  /** A git worktree of its own, or the folder itself. */
+  /** Its own git worktree, or the folder itself. */
   readonly worktree?: "own" | "same";
   /** 1 (first) to 5. */
   readonly priority?: number;
@@ -989,9 +985,9 @@ export interface BoardEditParams {
   readonly board?: string;
   readonly title?: string;
   readonly text?: string;
-  /** Absolute; where it is worked on. */
+  /** Absolute; where the work happens. */
   readonly folder?: string;
-  /** A git worktree of its own, or the folder itself. */
+  /** Its own git worktree, or the folder itself. */
   readonly worktree?: "own" | "same";
   /** 1 (first) to 5. */
   readonly priority?: number;
@@ -1152,7 +1148,7 @@ export interface BoardChangedParams {
 export interface FilesFindParams {
   readonly sessionId: string;
   readonly query?: string;
-  /** At most so many, up to 100. */
+  /** Maximum number, up to 100. */
   readonly limit?: number;
 }
 
@@ -1171,9 +1167,9 @@ export interface FilesFindResult {
 
 /** The parameters of _hermes/usage/list. */
 export interface UsageListParams {
-  /** The last so many days of the server's time zone, up to 400. Today is the last. */
+  /** How many days to cover, up to 400, in the server's time zone. Today is the last. */
   readonly days?: number;
-  /** What the groups are. */
+  /** What to group by. */
   readonly by?: "day" | "model" | "workspace" | "profile" | "tool";
 }
 
@@ -1243,6 +1239,37 @@ export interface FilesReadResult {
   readonly isCut: boolean;
 }
 
+/** The parameters of _hermes/files/fetch. */
+export interface FilesFetchParams {
+  readonly sessionId: string;
+  /** Absolute, or relative to the working directory. */
+  readonly path: string;
+}
+
+/** The result of _hermes/files/fetch. */
+export interface FilesFetchResult {
+  /** Absolute, with links followed. */
+  readonly path: string;
+  /** Relative to the working directory. */
+  readonly name: string;
+  readonly mimeType: string;
+  /** The content in base64. */
+  readonly data: string;
+}
+
+/** The parameters of _hermes/speech/transcribe. */
+export interface SpeechTranscribeParams {
+  /** Such as `audio/webm`. */
+  readonly mimeType: string;
+  /** The recording in base64. */
+  readonly data: string;
+}
+
+/** The result of _hermes/speech/transcribe. */
+export interface SpeechTranscribeResult {
+  readonly text: string;
+}
+
 /** The parameters of _hermes/settings/list. */
 export interface SettingsListParams {}
 
@@ -1258,7 +1285,7 @@ export interface SettingsListSetting {
   /** What applies if nothing is set; empty for none. */
   readonly fallback: string;
   readonly choices: readonly string[];
-  /** Whether the settings file says it. */
+  /** Whether the settings file sets it. */
   readonly isSet?: boolean;
 }
 
@@ -1323,6 +1350,8 @@ export interface OwnMethods {
   "_hermes/files/find": { params: FilesFindParams; result: FilesFindResult };
   "_hermes/usage/list": { params: UsageListParams; result: UsageListResult };
   "_hermes/files/read": { params: FilesReadParams; result: FilesReadResult };
+  "_hermes/files/fetch": { params: FilesFetchParams; result: FilesFetchResult };
+  "_hermes/speech/transcribe": { params: SpeechTranscribeParams; result: SpeechTranscribeResult };
   "_hermes/settings/list": { params: SettingsListParams; result: SettingsListResult };
   "_hermes/settings/change": { params: SettingsChangeParams; result: SettingsChangeResult };
 }

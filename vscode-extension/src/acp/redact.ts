@@ -1,5 +1,5 @@
 /**
- * A frame of the protocol as it may stand in a log.
+ * Redact a protocol frame for a log.
  *
  * Knows: names and shapes of secrets, how much of a text a log needs. Does not know: what a frame means.
  */

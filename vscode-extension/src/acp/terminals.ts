@@ -1,5 +1,5 @@
 /**
- * Commands an agent runs in this editor: started, watched, ended, their output kept within bounds.
+ * Commands that an agent runs in this editor, with bounded output.
  *
  * Knows: child processes, the bytes an agent wants kept. Does not know: what a command is for, how output is drawn.
  */
@@ -109,7 +109,7 @@ export class Terminals {
     this.running.delete(terminalId);
   }
 
-  /** End everything that still runs. */
+  /** End all running commands. */
   dispose(): void {
     for (const { child } of this.running.values()) killGroup(child);
     this.running.clear();
@@ -122,7 +122,7 @@ export class Terminals {
   }
 }
 
-/** Keep the end of a text, no character cut in two. */
+/** Keep the end of a text without splitting a character. */
 function tailOf(text: string, bytes: number): string {
   const whole = Buffer.from(text);
   let start = whole.length - bytes;

@@ -1,5 +1,5 @@
 /**
- * Updates of the wire as events of a session.
+ * Convert protocol updates to session events.
  *
  * Knows: every kind of update. Does not know: sessions, or whether an update is live or replayed.
  */
@@ -21,7 +21,7 @@ import type {
 } from "../state/terms";
 
 const MAX_NOTE = 300;
-/** Of a command's output so much is kept for its card. */
+/** The maximum length of a command's output kept for its card. */
 const MAX_OUTPUT = 64 * 1024;
 let noticed = 0;
 
@@ -74,7 +74,7 @@ export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
   }
 }
 
-/** Return where a turn of the past, or of another client, began and ended, as our own server tells it. */
+/** Return the start and end of an earlier or another client's turn, as reported by our own server. */
 function endIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
   const hermes = _meta?.["hermes"] as Readonly<Record<string, Readonly<Record<string, unknown>>>> | null | undefined;
   const began = hermes?.["turnBegan"]?.["turnId"];
@@ -91,7 +91,7 @@ function endIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
   ];
 }
 
-/** Return which prompt the agent began to work on, and which step failed, as our own server tells it. */
+/** Return which prompt the agent started and which step failed, as reported by our own server. */
 function marksIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
   const hermes = _meta?.["hermes"] as Readonly<Record<string, Readonly<Record<string, unknown>>>> | null | undefined;
   const { promptRecorded, stepFailed, promptTimes, turnTimes } = hermes ?? {};
@@ -118,7 +118,7 @@ function toTurnTimes(told: Readonly<Record<string, unknown>>): TurnTimes | undef
   return { beganAt: beganAtMs as number, ...numbers, ...firstWord };
 }
 
-/** Return when a call ran, as our own server tells it. */
+/** Return when a call ran, as reported by our own server. */
 function clockIn({ _meta }: acp.ToolCallUpdate): Clock | undefined {
   const hermes = _meta?.["hermes"] as Readonly<Record<string, unknown>> | null | undefined;
   const { startedAtMs, endedAtMs } = hermes ?? {};
@@ -127,10 +127,10 @@ function clockIn({ _meta }: acp.ToolCallUpdate): Clock | undefined {
   return { beganAt: startedAtMs, ...took };
 }
 
-/** Calls that are drawn in a way of their own, by the names of our server's tools. */
+/** Calls with a special rendering, by the names of our server's tools. */
 const ROLES: Readonly<Record<string, CallRole>> = { plan: "plan", look_back: "review" };
 
-/** Return what happens in a child agent's session as events of the session that it works for. */
+/** Convert updates of a child agent's session to events of its parent session. */
 export function toChildEvents(childId: string, update: acp.SessionUpdate): readonly SessionEvent[] {
   switch (update.sessionUpdate) {
     case "tool_call":
@@ -220,19 +220,19 @@ export function toCallNews(update: acp.ToolCallUpdate): CallNews {
   return news;
 }
 
-/** Return what a command itself put out, of what our server tells a model: that ends with a note in brackets. */
+/** Return a command's own output, without the note in brackets that our server adds for the model. */
 function putOut(text: string): string {
   const words = text.replace(/(^|\n)\[[^\n]*\]\s*$/, "");
   return words === "(no output)" ? "" : words;
 }
 
-/** Return the note in brackets with which our server closes the output of a command that did not end by itself. */
+/** Return the note in brackets that our server appends to the output of a command that was ended. */
 function endingIn(text: string): string {
   const note = /\[((?:timed out|killed) [^\n]*)\]\s*$/.exec(text.slice(-MAX_NOTE))?.[1];
   return note ? `${note.charAt(0).toUpperCase()}${note.slice(1)}.` : "";
 }
 
-/** Return the word of a user who said no to a call; undefined where they did not. */
+/** Return the user's comment on rejecting a call, or undefined if they did not reject it. */
 function rejectionIn({ _meta }: acp.ToolCallUpdate): string | undefined {
   const hermes = _meta?.["hermes"] as { rejected?: { comment?: unknown } | null } | null | undefined;
   if (!hermes?.rejected) return undefined;
@@ -240,14 +240,14 @@ function rejectionIn({ _meta }: acp.ToolCallUpdate): string | undefined {
   return typeof comment === "string" ? comment : "";
 }
 
-/** Return who answered a question about a call in another client; undefined where nobody did. */
+/** Return who answered a question about a call in another client, or undefined. */
 function elsewhereIn({ _meta }: acp.ToolCallUpdate): AnswerElsewhere | undefined {
   const { answeredBy, answer } = (_meta?.["hermes"] ?? {}) as { answeredBy?: unknown; answer?: unknown };
   if (typeof answeredBy !== "string" || typeof answer !== "string") return undefined;
   return { by: answeredBy, isYes: answer.startsWith("allow") };
 }
 
-/** Return the text that a call will run or use, whole, as our own server writes it: what could deceive is escaped. */
+/** Return the full text that a call will run or use, as sent by our own server, with deceptive characters escaped. */
 function approvalTextIn({ _meta }: acp.ToolCallUpdate): string | undefined {
   const hermes = _meta?.["hermes"] as { approvalText?: unknown } | null | undefined;
   return typeof hermes?.approvalText === "string" ? hermes.approvalText : undefined;
@@ -329,7 +329,7 @@ function nameOfUri(uri: string): string {
   return decodeURIComponent(path.slice(path.lastIndexOf("/") + 1)) || uri;
 }
 
-/** Return the fields of a form that an agent asks for. */
+/** Return the fields of an agent's form. */
 export function toFields(schema: acp.ElicitationSchema | undefined): readonly QuestionField[] {
   const required = new Set(schema?.required ?? []);
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {

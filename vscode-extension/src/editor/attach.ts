@@ -33,7 +33,7 @@ export async function pickFiles(): Promise<readonly vscode.Uri[]> {
   return chosen ?? [];
 }
 
-/** Put files into the prompt: pictures as such, all others as mentions. */
+/** Add files to the prompt: pictures as attachments, others as mentions. */
 export async function attachFiles(uris: readonly vscode.Uri[], answer: (message: ToView) => void): Promise<void> {
   for (const uri of uris.slice(0, MAX_FILES)) {
     const stat = await vscode.workspace.fs.stat(uri);

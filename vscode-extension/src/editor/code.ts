@@ -1,5 +1,5 @@
 /**
- * What people do with a block of code of an answer: insert it, run it.
+ * Actions on a code block in an answer: insert it, run it.
  *
  * Knows: editors, terminals, that nothing runs unseen. Does not know: the panel, the agent.
  */
@@ -9,14 +9,14 @@ import * as vscode from "vscode";
 import * as messages from "../messages/editor";
 import { commandsIn } from "./commands_in";
 
-/** Signs that a terminal takes as orders, and that nobody sees. */
+/** Invisible characters that a terminal interprets as commands. */
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/;
 
-/** What a dialog can show whole. */
+/** The number of lines that a dialog can show. */
 const MAX_LINES = 30;
 const MAX_CHARACTERS = 3000;
 
-/** Put code where the cursor is, in place of what is selected there. */
+/** Insert code at the cursor, replacing the selection. */
 export async function insertCode(text: string): Promise<void> {
   const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
   if (!editor) {
@@ -27,7 +27,7 @@ export async function insertCode(text: string): Promise<void> {
   await vscode.window.showTextDocument(editor.document, { viewColumn: editor.viewColumn ?? vscode.ViewColumn.Active });
 }
 
-/** Run commands in a terminal of the user's, after they saw them whole and agreed. */
+/** Run commands in the user's terminal, after the user has seen them in full and agreed. */
 export async function runCode(text: string): Promise<void> {
   const command = commandsIn(text);
   const refusal = refusalOf(command);
@@ -45,7 +45,7 @@ export async function runCode(text: string): Promise<void> {
   terminal.sendText(command);
 }
 
-/** Return why commands are not run; nothing where they may be. */
+/** Return why commands cannot be run, or undefined. */
 function refusalOf(command: string): string | undefined {
   if (!vscode.workspace.isTrusted) return messages.UNTRUSTED_NO_RUN;
   if (UNSEEN.test(command)) return messages.HIDDEN_SIGNS;
@@ -54,7 +54,7 @@ function refusalOf(command: string): string | undefined {
     : undefined;
 }
 
-/** Return the file that code is most likely meant for where it names none: the one that is looked at. */
+/** Return the file that code without a file name is most likely for: the active one. */
 export function codeTarget(): string | undefined {
   const uri = (vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0])?.document.uri;
   return uri?.scheme === "file" ? vscode.workspace.asRelativePath(uri, false) : undefined;

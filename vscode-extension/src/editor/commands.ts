@@ -1,5 +1,5 @@
 /**
- * The commands of the palette, the menus and the keys.
+ * The commands for the palette, menus and key bindings.
  *
  * Knows: their names. Does not know: what follows from them.
  */
@@ -31,7 +31,7 @@ export function registerCommands(
   ];
 }
 
-/** Show the panel and its sessions, and answer what is asked there. */
+/** Show the panel and its sessions, and answer questions there. */
 function sessionCommands(engine: Engine): Readonly<Record<string, Work>> {
   const { actions, front, surfaces } = engine;
   return {
@@ -86,7 +86,7 @@ function serverCommands(
   };
 }
 
-/** Work on the code that is open. */
+/** Commands for the open code. */
 function codeCommands({ apart, surfaces }: Engine): Readonly<Record<string, Work>> {
   return {
     "hermes.addSelection": async () => {
@@ -109,7 +109,7 @@ function codeCommands({ apart, surfaces }: Engine): Readonly<Record<string, Work
   };
 }
 
-/** Answer the oldest open question of the session that is shown. */
+/** Answer the oldest open question of the shown session. */
 async function answerFirst({ store, front, actions, surfaces, approvals }: Engine, kind: string): Promise<void> {
   const asking = store
     .get(front.shown)
@@ -119,7 +119,7 @@ async function answerFirst({ store, front, actions, surfaces, approvals }: Engin
   const option = options.find((each) => each.kind === kind);
   if (!option) return;
   if (!surfaces.isShown) {
-    // Nobody answers what they do not see: the first press shows the question, the next one answers it.
+    // The first press shows the question and the next one answers it, so that nobody answers unseen questions.
     await surfaces.reveal();
     return;
   }
@@ -131,7 +131,7 @@ async function answerFirst({ store, front, actions, surfaces, approvals }: Engin
   actions.receive({ type: "answer", requestId, option: option.id, comment: "" }, () => undefined);
 }
 
-/** Install the server into the extension's own environment, in place of whichever runs. */
+/** Install the server into the extension's own environment, replacing the running one. */
 async function installServer(
   context: vscode.ExtensionContext,
   { life, installer, setup }: Engine,
@@ -145,7 +145,7 @@ async function installServer(
   const progress = { location: vscode.ProgressLocation.Notification, title: INSTALLING_SERVER };
   await life.stop();
   const isInstalled = await vscode.window.withProgress(progress, () => installer.install(wanted));
-  // Where an update failed, what was there before is there again.
+  // If an update failed, the previous version has been restored.
   await life.restart().catch((error: unknown) => log.error(String(error)));
   await setup.look();
   if (isInstalled || installer.state.phase !== "failed") return;

@@ -6,7 +6,7 @@
 
 const PROMPT = "$ ";
 
-/** Return what to run: of a session only what stands behind its prompts, as the rest is output. */
+/** Return the commands to run. In a session, those are the lines with a prompt; the rest is output. */
 export function commandsIn(text: string): string {
   const lines = text.split("\n");
   const typed = lines.filter((line) => line.startsWith(PROMPT)).map((line) => line.slice(PROMPT.length));

@@ -1,5 +1,5 @@
 /**
- * A commit message for what is staged, written by the agent into the box of Source Control. Nothing is committed.
+ * A commit message for the staged changes, written by the agent into the Source Control input. Nothing is committed.
  *
  * Knows: the Git extension's repositories. Does not know: sessions, models.
  */
@@ -12,7 +12,7 @@ import { withoutFence } from "./fence";
 
 const MAX_DIFF = 60_000;
 
-/** What of the Git extension's own interface is used here. */
+/** The part of the Git extension's API that is used here. */
 interface Repository {
   readonly rootUri: vscode.Uri;
   readonly inputBox: { value: string };
@@ -22,10 +22,10 @@ interface GitExtension {
   getAPI(version: 1): { readonly repositories: readonly Repository[] };
 }
 
-/** Asks the agent apart from every conversation; undefined where its user stopped it. */
+/** Asks the agent outside all conversations. Resolves to undefined if the user stops it. */
 export type AskApart = (text: string, token: vscode.CancellationToken) => Promise<string | undefined>;
 
-/** Write a message for the staged changes of the repository that is meant, else of the only one there is. */
+/** Write a message for the staged changes of the selected repository, or of the only one. */
 export async function writeCommitMessage(ask: AskApart, given: vscode.SourceControl | undefined): Promise<void> {
   const git = vscode.extensions.getExtension<GitExtension>("vscode.git");
   const { repositories } = ((await git?.activate()) ?? git?.exports)?.getAPI(1) ?? { repositories: [] };
@@ -42,6 +42,6 @@ export async function writeCommitMessage(ask: AskApart, given: vscode.SourceCont
     { location: vscode.ProgressLocation.Notification, title: messages.WRITING_COMMIT_MESSAGE, cancellable: true },
     (_, token) => ask(commitMessageFor(shown), token),
   );
-  // What its user wrote meanwhile is theirs.
+  // Never overwrite what the user has written in the meantime.
   if (written && repository.inputBox.value === before) repository.inputBox.value = withoutFence(written);
 }

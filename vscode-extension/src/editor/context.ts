@@ -1,5 +1,5 @@
 /**
- * What the user looks at, which goes along with a prompt unless they leave it out: the open file, the selection.
+ * The context attached to prompts unless the user removes it: the open file and the selection.
  *
  * Knows: the active editor, what is left out. Does not know: how it is shown.
  */
@@ -11,7 +11,7 @@ import type { Memory } from "../state/memory";
 import { fileOf, selectionOf } from "./mention_of";
 
 const LEFT_OUT = "contextLeftOut";
-/** A selection grows with every key; what is shown of it follows when it rests. */
+/** A selection changes with every key, so the display is updated once it rests. */
 const REST_MS = 120;
 
 export class ContextTracker implements vscode.Disposable {
@@ -36,18 +36,18 @@ export class ContextTracker implements vscode.Disposable {
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  /** Return what there is, and whether it goes along. */
+  /** Return the available context, and whether it is attached. */
   get shown(): EditorContext {
     const leftOut = this.leftOut;
     return this.all().map((mention) => ({ mention, isTaken: !leftOut.includes(kindOf(mention)) }));
   }
 
-  /** Return what goes along with a prompt now. */
+  /** Return the context attached to a prompt now. */
   get taken(): readonly Mention[] {
     return this.shown.filter(({ isTaken }) => isTaken).map(({ mention }) => mention);
   }
 
-  /** Take a kind of context along from now on, or leave it out. */
+  /** Attach a kind of context from now on, or leave it out. */
   take(kind: ContextKind, isTaken: boolean): void {
     const others = this.leftOut.filter((each) => each !== kind);
     this.memory.set(LEFT_OUT, isTaken ? others : [...others, kind]);
@@ -64,7 +64,7 @@ export class ContextTracker implements vscode.Disposable {
     return [fileOf(editor.document.uri), ...(editor.selection.isEmpty ? [] : [selectionOf(editor)])];
   }
 
-  /** The panel as an editor is no reason to forget the file beside it; a closed file is. */
+  /** Keep the file next to the panel if the panel is the active editor. Forget a closed file. */
   private note(editor: vscode.TextEditor | undefined): void {
     if (editor && editor.document.uri.scheme === "file") this.editor = editor;
     else if (!vscode.window.visibleTextEditors.includes(this.editor as vscode.TextEditor)) this.editor = undefined;

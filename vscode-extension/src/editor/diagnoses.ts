@@ -1,5 +1,5 @@
 /**
- * What the editor knows to be wrong in files.
+ * The editor's diagnostics for files.
  *
  * Knows: diagnostics. Does not know: who wants them.
  */

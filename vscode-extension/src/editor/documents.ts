@@ -1,5 +1,5 @@
 /**
- * Files as the editor has them: unsaved text first, the disk behind it.
+ * Files as seen by the editor: unsaved text first, then the disk.
  *
  * Knows: open documents, the editor's file system. Does not know: who reads or writes, and why.
  */
@@ -8,27 +8,28 @@ import * as vscode from "vscode";
 
 import { couldNotSave } from "../messages/errors";
 
-/** Return the open document of a path, if there is one. */
+/** Return the open document of a path, if any. */
 export function openDocument(path: string): vscode.TextDocument | undefined {
   const wanted = vscode.Uri.file(path).toString();
   return vscode.workspace.textDocuments.find((each) => each.uri.toString() === wanted && !each.isClosed);
 }
 
-/** Return a file's text, unsaved changes included; undefined where there is no such file. */
+/** Return a file's text, including unsaved changes, or undefined if it does not exist. */
 export async function readText(path: string): Promise<string | undefined> {
   const document = openDocument(path);
-  if (document) return document.getText();
+  if (document?.isDirty) return document.getText();
+  const uri = vscode.Uri.file(path);
   try {
-    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(
-      await vscode.workspace.fs.readFile(vscode.Uri.file(path)),
-    );
+    // The document of a file that was deleted stays open with its last text.
+    if (document) return (await vscode.workspace.fs.stat(uri)) && document.getText();
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(await vscode.workspace.fs.readFile(uri));
   } catch (error) {
     if (error instanceof vscode.FileSystemError && error.code === "FileNotFound") return undefined;
     throw error;
   }
 }
 
-/** Return what the disk has of a document; undefined where it has nothing. */
+/** Return a document's text on disk, or undefined if it does not exist there. */
 export async function diskText({ uri }: vscode.TextDocument): Promise<string | undefined> {
   try {
     return new TextDecoder("utf-8").decode(await vscode.workspace.fs.readFile(uri));
@@ -37,7 +38,7 @@ export async function diskText({ uri }: vscode.TextDocument): Promise<string | u
   }
 }
 
-/** Make the file hold this text, in its open document where it has one, and save it. */
+/** Write a text to a file, through its open document if any, and save it. */
 export async function writeText(path: string, text: string): Promise<void> {
   const document = openDocument(path);
   if (!document) {
@@ -48,7 +49,7 @@ export async function writeText(path: string, text: string): Promise<void> {
   if (document.isDirty && !(await document.save())) throw new Error(couldNotSave(path));
 }
 
-/** Make a document read `text`, touching only what differs, so that cursors and marks stay where they are. */
+/** Replace a document's text by `text`, changing only the differences, so that cursors and marks stay in place. */
 export async function replaceText(document: vscode.TextDocument, text: string): Promise<boolean> {
   const before = document.getText();
   const wanted = document.eol === vscode.EndOfLine.CRLF ? text.replace(/\r?\n/g, "\r\n") : text.replace(/\r\n/g, "\n");

@@ -1,10 +1,10 @@
 /**
- * Answers that are a block of code.
+ * Answers that consist of a code block.
  *
  * Knows: fences. Does not know: what the block is for.
  */
 
-/** Return an answer without the block of code that models like to put it into. */
+/** Remove the code fence that models often put around an answer. */
 export function withoutFence(text: string): string {
   const fenced = /^\s*```[^\n]*\n([\s\S]*?)\n?```\s*$/.exec(text);
   return (fenced?.[1] ?? text).trim();

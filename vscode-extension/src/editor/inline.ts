@@ -1,9 +1,9 @@
 /**
- * The inline command: an instruction on the selected lines, answered by hunks in place.
+ * The inline command: an instruction for the selected lines, answered by hunks in place.
  *
- * Knows: the selection and how it is described to the agent. Does not know: how hunks are judged.
- * Its key depends on nothing but where the text cursor is: what else a window's context says of a file comes a little
- * later than the file, and until then the key would mean what it means to the editor itself.
+ * Knows: the selection and how it is described to the agent. Does not know: how hunks are judged. Its key depends on
+ * nothing but where the text cursor is: what else a window's context says of a file comes a little later than the file,
+ * and until then the key would mean what it means to the editor itself.
  */
 
 import * as vscode from "vscode";
@@ -16,7 +16,7 @@ import { selectionOf } from "./mention_of";
 export function registerInline({ apart, documents }: Engine): readonly vscode.Disposable[] {
   const edit = async () => {
     const editor = vscode.window.activeTextEditor;
-    // Of texts that are no files the agent knows nothing: there the key does what it does without us.
+    // The agent cannot see documents that are not files, so the key keeps its usual meaning there.
     if (!editor || editor.document.uri.scheme !== "file") return suggest();
     if (!vscode.workspace.isTrusted) return tellOfTrust();
     const before = editor.selection;
@@ -27,7 +27,7 @@ export function registerInline({ apart, documents }: Engine): readonly vscode.Di
     const mention = selectionOf(editor);
     editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
     const instruction = await askForInstruction(mention.label);
-    // What was selected is about to become something else.
+    // The selected text is about to change.
     editor.selection = instruction?.trim() ? new vscode.Selection(before.start, before.start) : before;
     if (!instruction?.trim()) return;
     documents.expect(editor.document.uri.fsPath);
@@ -40,8 +40,9 @@ export function registerInline({ apart, documents }: Engine): readonly vscode.Di
 }
 
 /**
- * Ask for what is to change, undefined where nothing is. VS Code puts the box over the top of the editor. A list without
- * entries is one line high and leaves the text below it free; an input box is three, and covers the first lines of a file.
+ * Ask for the instruction, or return undefined if cancelled. VS Code puts the box over the top of the editor. A list
+ * without entries is one line high and leaves the text below it free; an input box is three, and covers the first lines
+ * of a file.
  */
 async function askForInstruction(place: string): Promise<string | undefined> {
   const box = vscode.window.createQuickPick();

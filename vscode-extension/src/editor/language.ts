@@ -1,8 +1,7 @@
 /**
  * The language server: code actions and inline completion, if the user enables them.
  *
- * Knows: when it runs, and with which settings. Does not know: what it offers. Its client is loaded when it is first
- * wanted.
+ * Knows: when it runs, and with which settings. Does not know: what it offers. Its client is loaded on first use.
  */
 
 import * as vscode from "vscode";
@@ -15,7 +14,7 @@ import type { Features } from "./language_client";
 
 const STOP_MS = 5_000;
 
-/** Turn one of the features on, for every folder, and say what can be done now. */
+/** Enable a feature for all folders, and explain how to use it. */
 export async function enableFeature(setting: "enabled" | "inlineCompletion"): Promise<void> {
   await vscode.workspace.getConfiguration("hermes.lsp").update(setting, true, vscode.ConfigurationTarget.Global);
   const said = setting === "enabled" ? CODE_ACTIONS_ON : COMPLETION_ON;
@@ -24,7 +23,7 @@ export async function enableFeature(setting: "enabled" | "inlineCompletion"): Pr
 
 export class LanguageFeatures implements vscode.Disposable {
   private client: LanguageClient | undefined;
-  /** One start or stop at a time. */
+  /** Serialises starts and stops. */
   private queue: Promise<void> = Promise.resolve();
   private readonly subscriptions: readonly vscode.Disposable[];
 
@@ -41,7 +40,7 @@ export class LanguageFeatures implements vscode.Disposable {
     this.refresh();
   }
 
-  /** Restart or stop it as the settings say. It runs only in a trusted workspace. */
+  /** Start, restart or stop it according to the settings. It runs only in a trusted workspace. */
   private refresh(): void {
     const settings = vscode.workspace.getConfiguration("hermes.lsp");
     const features = {

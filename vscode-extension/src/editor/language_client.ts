@@ -1,8 +1,8 @@
 /**
  * The client of the language server.
  *
- * Knows: how the server is started and configured. Does not know: when it runs. It is a bundle of its own, loaded
- * when it is first wanted.
+ * Knows: how the server is started and configured. Does not know: when it runs. It is a separate bundle, loaded on
+ * first use.
  */
 
 import type { LogOutputChannel } from "vscode";
@@ -11,13 +11,13 @@ import { LanguageClient } from "vscode-languageclient/node";
 import { LANGUAGE_CLIENT } from "../messages/editor";
 import type { Command } from "../server/command";
 
-/** What the user wants of it: code actions, suggestions while they type. */
+/** The enabled features: code actions, suggestions while typing. */
 export interface Features {
   readonly acts: boolean;
   readonly completes: boolean;
 }
 
-/** Make a client that is not started yet. */
+/** Create a client without starting it. */
 export function languageClient(command: Command, { acts, completes }: Features, log: LogOutputChannel): LanguageClient {
   const run = { command: command.path, args: [...command.args, "lsp"] };
   return new LanguageClient("hermes.lsp", LANGUAGE_CLIENT, run, {

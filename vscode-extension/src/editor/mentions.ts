@@ -1,7 +1,8 @@
 /**
- * What a prompt can mention, found and turned into what the agent reads.
+ * Find what a prompt can mention, and convert mentions to content for the agent.
  *
- * Knows: files, folders, symbols, the selection, problems, changes, terminals, pages, past sessions. Does not know: the panel, the agent.
+ * Knows: files, folders, symbols, the selection, problems, changes, terminals, pages, past sessions. Does not know: the
+ * panel, the agent.
  */
 
 import { execFile } from "node:child_process";
@@ -36,7 +37,7 @@ const MAX_PASSAGE = 100_000;
 const MAX_DIFF = 200_000;
 const LEAVE_OUT = "**/{node_modules,.git,__pycache__,.venv,dist,build}/**";
 
-/** Where past sessions come from. */
+/** Provides earlier sessions. */
 export interface PastSessions {
   list(): Promise<readonly { readonly id: string; readonly cwd: string; readonly title: string }[]>;
   read(id: string, cwd: string): Promise<string>;
@@ -53,7 +54,7 @@ export class Mentions implements vscode.Disposable {
     this.terminal.dispose();
   }
 
-  /** Find what the words behind an @ may mean, the likeliest first. */
+  /** Find candidates for the words after an @, most likely first. */
   async find(query: string): Promise<readonly Mention[]> {
     if (/^https?:\/\/\S/i.test(query)) return [pageOf(query)];
     const word = query.toLowerCase();
@@ -113,7 +114,7 @@ export class Mentions implements vscode.Disposable {
     };
   }
 
-  /** Return a mention as what the agent reads; undefined where there is nothing any more. */
+  /** Convert a mention to content for the agent, or return undefined if it no longer exists. */
   async blockOf(mention: Mention): Promise<acp.ContentBlock | undefined> {
     if (mention.text !== undefined) return textBlock(mention.uri ?? `hermes://${mention.token}`, mention.text);
     switch (mention.kind) {
@@ -140,12 +141,12 @@ export class Mentions implements vscode.Disposable {
   }
 }
 
-/** Whether a word that is being typed may become this token, or is one that begins with it. */
+/** Whether a word being typed may become this token, or starts with it. */
 function isMeant(token: string, word: string): boolean {
   return token.startsWith(word) || (token === SESSION && word.startsWith(`${SESSION}:`));
 }
 
-/** Mention a web page; the agent reads it with its own tool, by its own rules. */
+/** Mention a web page. The agent reads it with its own tool, under its own rules. */
 function pageOf(url: string): Mention {
   return { kind: "url", token: url, label: url.replace(/^https?:\/\//i, ""), detail: url, uri: url };
 }

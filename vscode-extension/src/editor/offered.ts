@@ -1,5 +1,5 @@
 /**
- * The order in which mentions are offered.
+ * The order of offered mentions.
  *
  * Knows: kinds. Does not know: where mentions come from.
  */
@@ -14,7 +14,7 @@ import {
 } from "../messages/editor";
 import type { Mention } from "../panel/protocol";
 
-/** What was found, by kind. */
+/** Candidates by kind. */
 export interface Found {
   readonly special: readonly Mention[];
   readonly folders: readonly Mention[];
@@ -27,18 +27,18 @@ const MAX_FOUND = 30;
 const MAX_FILES_FIRST = 6;
 const MAX_FOLDERS_FIRST = 2;
 
-/** Kinds of which there is nothing to show before more is written: taking one writes its beginning. */
+/** Kinds that need more input before there are candidates. Choosing one inserts its prefix. */
 const STARTS: readonly Mention[] = [
   { kind: "symbol", token: "", label: SYMBOL_START, detail: SYMBOL_NAME, isStart: true },
   { kind: "session", token: "session:", label: PAST_SESSION_START, detail: PAST_SESSION_TITLE, isStart: true },
   { kind: "url", token: "https://", label: WEB_PAGE_START, detail: WEB_PAGE_ADDRESS, isStart: true },
 ];
 
-/** Return what to offer for the word behind an @, the likeliest first; for the @ alone something of every kind. */
+/** Return the candidates for the word after an @, most likely first. For the @ alone, offer something of every kind. */
 export function offered(word: string, { special, folders, files, symbols, sessions }: Found): readonly Mention[] {
   const selected = special.filter(isSelection);
   const others = special.filter((each) => !isSelection(each));
-  // Before anything is typed a file is what is meant most often.
+  // Before anything is typed, a file is the most likely choice.
   const found = word
     ? [...selected, ...others, ...sessions, ...folders, ...files, ...symbols]
     : [

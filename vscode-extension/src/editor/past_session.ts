@@ -1,5 +1,5 @@
 /**
- * A past session as text that a prompt can bring along.
+ * An earlier session as text for a prompt.
  *
  * Knows: what of a session is worth telling. Does not know: where sessions are kept; keys in them are masked there.
  */
@@ -10,7 +10,7 @@ import type { Session } from "../state/session";
 const MAX_TEXT = 40_000;
 const MAX_ENTRY = 8_000;
 
-/** Return the words of both sides and the titles of the calls, the latest in full. */
+/** Return the messages of both sides and the titles of the calls, with the latest in full. */
 export function transcriptOf({ items }: Pick<Session, "items">): string {
   const entries = items.flatMap((item) => {
     if (item.type === "user") return [`${USER_SAID}\n${shortened(item.text)}`];

@@ -1,5 +1,5 @@
 /**
- * The order of files that an @ may mean: those that are open, those that were open, then by how well their names fit.
+ * The order of file candidates for an @: open files, recently open files, then by how well their names match.
  *
  * Knows: paths and words. Does not know: where the files come from.
  */
@@ -8,11 +8,14 @@ export interface Candidate {
   /** Relative to its folder, with slashes. */
   readonly path: string;
   readonly isOpen: boolean;
-  /** How many files were looked at since this one; undefined where it was not looked at. */
+  /** How many files were viewed since this one, or undefined if it was not viewed. */
   readonly seenAgo?: number;
 }
 
-/** How a path fits the words: its name begins with them, has them, the path has them, or only their letters in order. */
+/**
+ * How a path matches the words: its name starts with them, its name or path contains them, or only their letters in
+ * order.
+ */
 enum Fit {
   Begins,
   Has,
@@ -21,7 +24,7 @@ enum Fit {
   None,
 }
 
-/** Return the candidates that fit, the likeliest first. */
+/** Return the matching candidates, most likely first. */
 export function ranked<T extends Candidate>(candidates: readonly T[], query: string): readonly T[] {
   const wanted = query.toLowerCase();
   return candidates
@@ -38,7 +41,7 @@ export function ranked<T extends Candidate>(candidates: readonly T[], query: str
     .map(({ candidate }) => candidate);
 }
 
-/** Letters that only follow each other somewhere in a path are no reason to prefer it. */
+/** Letters that merely occur in order in a path are no reason to prefer it. */
 function placeOf({ isOpen, seenAgo }: Candidate, fit: Fit): number {
   if (fit === Fit.Letters) return 3;
   return isOpen ? 0 : seenAgo === undefined ? 2 : 1;

@@ -1,5 +1,5 @@
 /**
- * The files that are open, and those that were looked at lately.
+ * Open and recently viewed files.
  *
  * Knows: tabs and editors. Does not know: what anybody wants with the files.
  */
@@ -33,7 +33,7 @@ export class RecentFiles implements vscode.Disposable {
     return this.seen.map((each) => vscode.Uri.parse(each));
   }
 
-  /** Return how many files were looked at since this one; undefined where it was not looked at. */
+  /** Return how many files were viewed since this one, or undefined if it was not viewed. */
   seenAgo(uri: vscode.Uri): number | undefined {
     const at = this.seen.indexOf(uri.toString());
     return at < 0 ? undefined : at;

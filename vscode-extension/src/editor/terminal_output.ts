@@ -1,5 +1,5 @@
 /**
- * What commands in the user's terminals wrote, as far as shell integration tells.
+ * The output of commands in the user's terminals, from shell integration.
  *
  * Knows: executions, their output. Does not know: who wants to read it.
  */
@@ -7,7 +7,7 @@
 import * as vscode from "vscode";
 
 const MAX_OUTPUT = 30_000;
-/** Sequences that colour, move and title; and what a program writes over a line again. */
+/** Escape sequences for colour, cursor and title, and overwritten lines. */
 const SEQUENCES =
   /\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|[\u0000-\u0008\u000b-\u001a]/g;
 
@@ -36,13 +36,13 @@ export class TerminalOutput implements vscode.Disposable {
     for await (const data of execution.read()) kept.output = (kept.output + data).slice(-2 * MAX_OUTPUT);
   }
 
-  /** Return the name of the active terminal, where it has something to read. */
+  /** Return the name of the active terminal, if it has output to read. */
   get name(): string | undefined {
     const terminal = vscode.window.activeTerminal;
     return terminal && this.last.has(terminal) ? terminal.name : undefined;
   }
 
-  /** Return the last command of the active terminal and the end of what it wrote. */
+  /** Return the last command of the active terminal and the end of its output. */
   async read(): Promise<string | undefined> {
     const terminal = vscode.window.activeTerminal;
     const kept = terminal && this.last.get(terminal);

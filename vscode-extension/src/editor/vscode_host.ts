@@ -1,5 +1,5 @@
 /**
- * What the panel needs of VS Code: files and diffs in editors, the clipboard, the browser, dialogs, the status bar.
+ * The panel's host in VS Code: files and diffs in editors, the clipboard, the browser, dialogs, the status bar.
  *
  * Knows: the editor. Does not know: what the panel does.
  */
@@ -14,7 +14,7 @@ import { StatusItem, WaitingItem } from "../server/status";
 import { attachFiles, pickFiles } from "./attach";
 import { codeTarget, insertCode, runCode } from "./code";
 
-/** More places than these in one text are not looked for. */
+/** The maximum number of places looked up in one text. */
 const MAX_PLACES = 200;
 
 function openFolders(): readonly string[] {
@@ -53,7 +53,7 @@ export class EditorSurroundings implements Surroundings, vscode.Disposable {
     void vscode.commands.executeCommand("setContext", "hermes.isAsking", questions > 0);
   }
 
-  /** Show how much waits for the user outside the sessions of this window. */
+  /** Show how many items wait for the user outside this window's sessions. */
   wait(waiting: number): void {
     this.waiting = waiting;
     this.badge(this.questions + waiting);
@@ -104,7 +104,7 @@ export const editorDialogs: Dialogs = {
   nameOf: (path) => vscode.workspace.asRelativePath(path, false),
 };
 
-/** Open a file at a line (from 1), beside the panel where that is an editor. */
+/** Open a file at a line (from 1), beside the panel if the panel is an editor. */
 export async function openPlace(path: string, line?: number): Promise<void> {
   const uri = /^[a-z][a-z0-9+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path) : vscode.Uri.file(path);
   const fragment = /^L(\d+)/.exec(uri.fragment);

@@ -1,8 +1,8 @@
 /**
- * The walkthrough's steps that were done before it was opened.
+ * Tick the walkthrough's steps that were done before it was opened.
  *
- * Knows: that VS Code ticks a step only by what changes while it knows the walkthrough, which may be from its opening on. Does
- * not know: how anything is done.
+ * Knows: that VS Code ticks a step only by what changes while it knows the walkthrough, which may be from its opening
+ * on. Does not know: how anything is done.
  */
 
 import * as vscode from "vscode";

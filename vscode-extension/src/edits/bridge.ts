@@ -1,7 +1,7 @@
 /**
- * Reviews between the conversation and the documents: verdicts onto cards, decisions to the agent.
+ * Connects reviews in the conversation and in documents: verdicts go to cards, decisions to the agent.
  *
- * Knows: when a review's verdicts matter to whom. Does not know: how hunks are drawn.
+ * Knows: who needs a review's verdicts, and when. Does not know: how hunks are drawn.
  */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
@@ -9,19 +9,19 @@ import type { Approvals } from "../acp/approvals";
 import type { EditsDraftParams } from "../acp/own";
 import { findItem } from "../state/session";
 import type { Store } from "../state/store";
-import type { CallItem, CallRef } from "../state/terms";
+import type { CallItem, CallRef, FileDiff } from "../state/terms";
 import { toCallNews } from "../acp/translate";
 import type { Growing } from "./growing";
 import { hunksOf, type Hunk } from "./hunks";
 import type { Review, Reviews } from "./reviews";
 
-/** Where edits are shown while they are written. */
+/** Shows edits while they are being written. */
 export interface DraftPages {
-  /** An edit was made: what was shown of it is complete. */
+  /** An edit was made, so its draft is complete. */
   settle(callId: string): void;
-  /** Show an edit as far as it is written; its path may be below the session's folder. */
+  /** Show a partial edit. Its path may be relative to the session's folder. */
   grow(sessionId: string, cwd: string, path: string, growing: Growing): void;
-  /** A turn is over, or what it wrote came to nothing. */
+  /** A turn has ended, or its drafts were abandoned. */
   endDrafts(sessionId: string): void;
 }
 
@@ -43,7 +43,7 @@ export class ReviewBridge {
     });
   }
 
-  /** Look at what is under review when an edit was made: most are made without a question. */
+  /** Refresh the reviews after an edit, because most edits are made without a question. */
   receive({ sessionId, update }: acp.SessionNotification): void {
     if (update.sessionUpdate !== "tool_call_update") return;
     if (update.status !== "completed" && update.status !== "failed") return;
@@ -55,7 +55,7 @@ export class ReviewBridge {
     if (update.status === "completed" && isEdit && !item?.approval) void this.written.refresh(sessionId);
   }
 
-  /** Let an edit grow in its document while it is written. */
+  /** Show a growing edit in its document while it is being written. */
   draft({ sessionId, path, ...growing }: EditsDraftParams): void {
     this.documents.grow(sessionId, this.store.get(sessionId)?.cwd ?? "/", path, growing);
   }
@@ -65,15 +65,15 @@ export class ReviewBridge {
     return session && findItem(session, "call", callId);
   }
 
-  /** Show verdicts on the card, where its change is what is judged: a file may have been edited again since. */
+  /** Show verdicts on the card, if its change is the one under review. The file may have been edited again since. */
   private show({ sessionId, callId, diff, hunks, verdicts }: Review): void {
     const content = this.find(sessionId, callId)?.content ?? [];
     const shown = content.find((each) => each.type === "diff" && each.diff.path === diff.path);
-    const isSame = shown?.type === "diff" && isAlike(hunksOf(shown.diff.oldText ?? "", shown.diff.newText), hunks);
+    const isSame = shown?.type === "diff" && isSameEdit(shown.diff, { diff, hunks });
     this.store.dispatch(sessionId, { type: "judged", callId, path: diff.path, verdicts: isSame ? verdicts : [] });
   }
 
-  /** What is no longer under review is open on no card. */
+  /** Close hunks on cards that are no longer under review. */
   private close({ sessionId, callId, diff, verdicts, when }: Review): void {
     if (when === "after" && verdicts.includes("open")) {
       this.store.dispatch(sessionId, { type: "judged", callId, path: diff.path, verdicts: [] });
@@ -90,6 +90,14 @@ export class ReviewBridge {
     }
     this.reviews.conclude(call, "accepted");
   }
+}
+
+/** Whether a card shows the hunks under review, so that their verdicts belong to its hunks. */
+export function isSameEdit(shown: FileDiff, { diff, hunks }: Pick<Review, "diff" | "hunks">): boolean {
+  const own = hunksOf(shown.oldText ?? "", shown.newText);
+  // The server lists a new file as one hunk, which ends behind its last line feed.
+  const isNew = shown.oldText === null && diff.oldText === null && shown.newText === diff.newText;
+  return isAlike(own, hunks) || (isNew && own.length === 1 && hunks.length === 1);
 }
 
 function isAlike(one: readonly Hunk[], other: readonly Hunk[]): boolean {

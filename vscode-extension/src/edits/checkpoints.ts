@@ -1,5 +1,5 @@
 /**
- * What a turn changed: shown, and undone.
+ * Shows and undoes what a turn changed.
  *
  * Knows: `_hermes/checkpoints/*`, which turn a checkpoint belongs to. Does not know: how the server keeps them.
  */
@@ -29,13 +29,13 @@ export class Checkpoints {
     this.link = announces(link, "checkpoints") ? link : undefined;
   }
 
-  /** Look up what the turn changed that began then (in ms) and just ended, and put it beneath its end. */
+  /** Look up the changes of the turn that started then (in ms) and just ended, and show them below its end. */
   async note(sessionId: string, endId: string, beganAt: number): Promise<void> {
     const listed = await this.list(sessionId);
     const shown = (this.store.get(sessionId)?.items ?? []).flatMap((item) =>
       item.type === "end" && item.checkpoint ? [{ endId: item.id, checkpoint: item.checkpoint }] : [],
     );
-    // A turn may have been undone, or done again, by a word of the user's too.
+    // A turn may also have been undone or redone by a command of the user.
     for (const { endId: at, checkpoint } of shown) {
       const now = listed.find(({ id }) => id === checkpoint.id);
       if (now && now.isUndone !== checkpoint.isRestored) this.put(sessionId, at, now);
@@ -45,7 +45,7 @@ export class Checkpoints {
     if (Date.parse(latest.createdAt) >= beganAt - CLOCK_MS) this.put(sessionId, endId, latest);
   }
 
-  /** Look up what the turns changed of a session that was loaded, and put it beneath their ends. */
+  /** Look up the changes of a loaded session's turns, and show them below their ends. */
   async recall(sessionId: string): Promise<void> {
     for (const keeper of [...(this.store.get(sessionId)?.sources ?? []), sessionId]) {
       for (const each of await this.list(keeper)) {
@@ -56,7 +56,7 @@ export class Checkpoints {
     }
   }
 
-  /** Return what the agent keeps; nothing where it cannot tell, which is no reason to disturb anybody. */
+  /** Return the agent's checkpoints, or none if they cannot be listed, without reporting an error. */
   private async list(sessionId: string): Promise<readonly CheckpointsListCheckpoint[]> {
     if (!this.link) return [];
     try {
@@ -99,8 +99,8 @@ export class Checkpoints {
   }
 
   /**
-   * Take a change back; where somebody else changed a file since, only when the user says so once more. Return what takes
-   * that back in turn, undefined where nothing was done.
+   * Undo a change. If somebody else has changed a file since, ask the user again first. Return the checkpoint that
+   * reverts the undo, or undefined if nothing was done.
    */
   async restore(sessionId: string, id: string, force = false): Promise<string | undefined> {
     const { link } = this;
@@ -115,7 +115,7 @@ export class Checkpoints {
     return (await this.dialogs.confirm(question, messages.OVERWRITE)) ? this.restore(sessionId, id, true) : undefined;
   }
 
-  /** Do something in a session that is open; one that is not shown here is opened for that long. */
+  /** Do something in an open session, opening it temporarily if necessary. */
   private async opened<T>(link: Link, sessionId: string, work: () => Promise<T>): Promise<T> {
     if (this.store.get(sessionId)) return work();
     const cwd = this.store.all().find(({ sources }) => sources.includes(sessionId))?.cwd;

@@ -1,5 +1,5 @@
 /**
- * Judging hunks by command: at the caret, from a lens, from the tree; and going from one to the next.
+ * Commands for reviewing hunks, at the cursor, from a code lens or from the tree, and for navigating between them.
  *
  * Knows: which hunk is meant. Does not know: what follows from a verdict.
  */
@@ -61,7 +61,7 @@ export class EditCommands {
   private judge(given: Given, verdict: Verdict): void {
     const target = this.targetOf(given);
     const review = target && this.reviews.find(target, target.path);
-    // A lens may be clicked that is about to go.
+    // A code lens may be clicked just before it disappears.
     if (target && review?.verdicts[target.hunk] === "open") {
       this.reviews.judge(target, target.path, target.hunk, verdict);
     }
@@ -78,7 +78,7 @@ export class EditCommands {
     if (review) await showDiff(review.diff, "");
   }
 
-  /** Return which hunk is meant: the one given, else the one at the caret or the next below it. */
+  /** Return the target hunk: the given one, or else the one at the cursor or the next one below. */
   private targetOf(given: Given): Target | undefined {
     if (given && "callId" in given) return given;
     if (given && "review" in given) return targetOf(given.review, given.hunk ?? given.review.verdicts.indexOf("open"));
@@ -92,7 +92,7 @@ export class EditCommands {
     return block && targetOf(shown.review, block.hunk);
   }
 
-  /** Go to the next or previous hunk; from the last of a file to the first of the next file. */
+  /** Go to the next or previous hunk, continuing from the last hunk of a file to the first of the next file. */
   private async go(step: 1 | -1): Promise<void> {
     const editor = vscode.window.activeTextEditor;
     const leads = editor && this.documents.reviewOf(editor.document);
@@ -113,13 +113,13 @@ export class EditCommands {
     if (target && review) await this.documents.reveal(review, target.hunk);
   }
 
-  /** Open the file itself, as it is without what is proposed. */
+  /** Open the file itself, without the proposed changes. */
   private async openFile(given: Given): Promise<void> {
     const target = this.targetOf(given);
     if (target) await vscode.window.showTextDocument(vscode.Uri.file(target.path), { preview: false });
   }
 
-  /** Save the file that a page is about: the page itself is no file, and VS Code would ask for a name for it. */
+  /** Save the file of a page. The page itself is not a file, and VS Code would ask for a name. */
   private async save(): Promise<void> {
     const review = this.reviewShown();
     const document = review && openDocument(review.diff.path);
@@ -127,7 +127,7 @@ export class EditCommands {
     vscode.window.setStatusBarMessage(messages.PAGE_NOT_SAVED, STATUS_MS);
   }
 
-  /** Take back what was decided last on the page that is shown; a page itself has nothing to undo. */
+  /** Undo the last verdict on the shown page, because a page itself has nothing to undo. */
   private undo(): void {
     const review = this.reviewShown();
     const isUndone = review !== undefined && this.history.undo(review);

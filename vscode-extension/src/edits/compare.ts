@@ -1,5 +1,5 @@
 /**
- * A change of the agent's in the editor's own diff view.
+ * Show the agent's changes in the editor's own diff view.
  *
  * Knows: virtual documents for both sides. Does not know: who wants to see it.
  */
@@ -14,7 +14,7 @@ import type { FileDiff } from "../state/terms";
 export const SCHEME = "hermes-diff";
 const MAX_KEPT = 40;
 
-/** Texts that the diff view shows, by the uri they were given. */
+/** Texts for the diff view, by URI. */
 class Texts implements vscode.TextDocumentContentProvider {
   private readonly texts = new Map<string, string>();
   private count = 0;

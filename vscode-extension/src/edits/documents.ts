@@ -1,5 +1,6 @@
 /**
- * Reviews as documents: hunks drawn, grown, decided; and what a decision means where somebody typed in the file meanwhile.
+ * Reviews as documents: show hunks, update drafts, apply decisions, and merge what was typed in the file in the
+ * meantime.
  *
  * Knows: which page shows what, which files wait to be written. Does not know: lenses, colours, who decides.
  */
@@ -22,45 +23,45 @@ interface Page {
   review: Review;
   text: string;
   blocks: readonly Block[];
-  /** Still being written: nothing is judged, and the review that follows takes its place. */
+  /** Still being written. Nothing can be reviewed yet, and the review that follows replaces it. */
   isDraft: boolean;
 }
 
-/** A file whose edit is decided, and not written yet by the agent. */
+/** A file whose edit is decided but not yet written by the agent. */
 interface Settling {
   readonly callId: string;
-  /** What the agent knows the file as. */
+  /** The file's content as known to the agent. */
   readonly oldText: string;
-  /** What its document held when it was decided. */
+  /** The content of its document at the time of the decision. */
   readonly seen: string | undefined;
 }
 
-/** What a page shows of a review; of a draft nothing can be judged yet. */
+/** The part of a review that a page shows. Drafts cannot be reviewed yet. */
 export interface ShownBlocks {
   readonly review: Review;
   readonly blocks: readonly Block[];
   readonly isDraft: boolean;
 }
 
-/** More pages than this are opened only when somebody goes there. */
+/** The maximum number of pages that open on their own. */
 const MAX_OPENED = 8;
 
 export class DocumentReviews implements vscode.Disposable {
   private readonly shown = new Map<string, Page>();
   private readonly settling = new Map<string, Settling>();
   private readonly changed = new vscode.EventEmitter<void>();
-  /** One change of pages at a time; verdicts may come faster than pages are drawn. */
+  /** Serialises changes of pages, because verdicts may arrive faster than pages are drawn. */
   private queue: Promise<void> = Promise.resolve();
-  /** By path: the newest state of an edit that is being written, while it waits to be drawn. */
+  /** By path, the newest state of an edit being written that waits to be drawn. */
   private readonly growing = new Map<string, Growing>();
-  /** The file in which an edit was asked for at the cursor: its page takes the focus that the file had. */
+  /** The file in which an edit was requested at the cursor. Its page takes over the file's focus. */
   private asked = "";
   readonly onDidChange = this.changed.event;
 
   constructor(
     private readonly reviews: Reviews,
     private readonly pages: ReviewPages,
-    /** Whether keys go to the panel, which keeps them. */
+    /** Whether the panel has the keyboard focus and must keep it. */
     private readonly panelHasFocus: () => boolean,
   ) {
     reviews.listen({
@@ -76,7 +77,7 @@ export class DocumentReviews implements vscode.Disposable {
     this.pages.dispose();
   }
 
-  /** Return the blocks that a page shows; undefined while it still shows something older. */
+  /** Return the blocks that a page shows, or undefined while it is out of date. */
   blocksOf(document: vscode.TextDocument): ShownBlocks | undefined {
     const page = [...this.shown.values()].find(
       ({ review }) => pageUri(review.diff.path).toString() === document.uri.toString(),
@@ -85,19 +86,19 @@ export class DocumentReviews implements vscode.Disposable {
     return { review: page.review, blocks: page.blocks, isDraft: page.isDraft };
   }
 
-  /** Return the review of a file that its document, which shows nothing of it, can lead to. */
+  /** Return the review of a file, for the link in its document. */
   reviewOf(document: vscode.TextDocument): Review | undefined {
     if (document.uri.scheme !== "file") return undefined;
     const page = this.shown.get(document.uri.fsPath);
     return page && !page.isDraft ? page.review : undefined;
   }
 
-  /** Expect an edit that was asked for at the cursor in a file. */
+  /** Expect an edit that was requested at the cursor in a file. */
   expect(path: string): void {
     this.asked = path;
   }
 
-  /** Wait until pages are as they are meant to be. */
+  /** Wait until all pages are up to date. */
   async settled(): Promise<void> {
     await this.queue;
   }
@@ -111,12 +112,12 @@ export class DocumentReviews implements vscode.Disposable {
     this.changed.fire();
   }
 
-  /** Return the text of a file as the agent knows it, where that is about to be changed; else undefined. */
+  /** Return a file's text as known to the agent if it is about to change, or undefined. */
   read(path: string): string | undefined {
     return this.settling.get(path)?.oldText;
   }
 
-  /** Write what was decided; what was typed since is kept. False for a file for which nothing was decided. */
+  /** Write the decided text, keeping what was typed since. Return false for a file without a decision. */
   async write(path: string, text: string): Promise<boolean> {
     await this.queue;
     const settling = this.settling.get(path);
@@ -133,19 +134,19 @@ export class DocumentReviews implements vscode.Disposable {
     return true;
   }
 
-  /** A call is over: what it was allowed and did not write is not waited for any more. */
+  /** A call has ended, so stop waiting for permitted changes that it did not write. */
   settle(callId: string): void {
     for (const [path, each] of [...this.settling]) if (each.callId === callId) this.settling.delete(path);
   }
 
-  /** Let an edit grow on its page while it is written, where its file is in sight. */
+  /** Show a growing edit on its page while it is being written, if its file is visible. */
   grow(sessionId: string, cwd: string, named: string, growing: Growing): void {
     const path = resolve(cwd, named);
     if (!this.growing.has(path)) this.enqueue(() => this.showGrowing(sessionId, path));
     this.growing.set(path, growing);
   }
 
-  /** A turn is over, or what it wrote came to nothing: its drafts are closed. */
+  /** A turn has ended, or its drafts were abandoned. Close its drafts. */
   endDrafts(sessionId: string): void {
     this.enqueue(async () => {
       for (const page of [...this.shown.values()]) {
@@ -178,7 +179,7 @@ export class DocumentReviews implements vscode.Disposable {
     const { path } = review.diff;
     const before = this.shown.get(path);
     if (before && !before.isDraft && before.review.key !== review.key) return;
-    // What was decided meanwhile is over; its end comes next.
+    // The review was decided in the meantime, and its end follows.
     if (this.reviews.find(review, path) === undefined) return;
     const page = await this.draw(review);
     const isFresh = review.verdicts.every((verdict) => verdict === "open");
@@ -248,12 +249,12 @@ function draftOf(sessionId: string, path: string): Page | undefined {
   return { review, text: "", blocks: [], isDraft: true };
 }
 
-/** Return whether the settings let the page of a file open by itself. */
+/** Return whether the settings allow a file's page to open on its own. */
 function isOpenedFor(path: string): boolean {
   return vscode.workspace.getConfiguration("hermes", vscode.Uri.file(path)).get<boolean>("edits.showInEditor", true);
 }
 
-/** Put together what was decided and what was typed; line ends are as those of the text both are made of. */
+/** Merge the decided and the typed text, with the line breaks of their common base. */
 function mergeTyped(base: string, decided: string, typed: string): string | undefined {
   return merge(base, decided, base.includes("\r\n") ? typed : typed.replace(/\r\n/g, "\n"));
 }

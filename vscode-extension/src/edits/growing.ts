@@ -1,19 +1,19 @@
 /**
- * An edit that is still being written, as hunks of the text it is for.
+ * A partially written edit as hunks of its target text.
  *
- * Knows: what of a change can be shown before all of it is there. Does not know: documents, who writes.
+ * Knows: which part of an incomplete change can be shown. Does not know: documents, who writes.
  */
 
 import { hunksOf, linesOf, type Hunk } from "./hunks";
 
 export interface Growing {
-  /** The passage that gives way; without it the whole text does. */
+  /** The passage to replace; without it, the whole text is replaced. */
   readonly oldText?: string;
   readonly newText: string;
   readonly isWhole: boolean;
 }
 
-/** Return the hunks; undefined where the passage is not there once, or nothing is to be seen yet. */
+/** Return the hunks, or undefined if the passage does not occur exactly once or nothing is visible yet. */
 export function growingHunks(base: string, { oldText, newText, isWhole }: Growing): readonly Hunk[] | undefined {
   if (oldText !== undefined) {
     const at = base.indexOf(oldText);
@@ -25,7 +25,7 @@ export function growingHunks(base: string, { oldText, newText, isWhole }: Growin
   return written === "" ? undefined : withoutTheRest(hunksOf(base, written), linesOf(base).length);
 }
 
-/** What is not written again yet is not gone. */
+/** Lines that were not rewritten yet are not deleted. */
 function withoutTheRest(hunks: readonly Hunk[], lines: number): readonly Hunk[] {
   const last = hunks.at(-1);
   if (!last || last.oldStart + last.oldLines.length < lines) return hunks;

@@ -1,8 +1,8 @@
 /**
- * A change of a file as hunks that are judged one by one.
+ * A change of a file as hunks that are reviewed one by one.
  *
- * Knows: lines, hunks, what a text is when some of them are taken. Does not know: documents, decorations, the wire.
- * Lines are what stands between line feeds, so that splitting and joining loses nothing.
+ * Knows: lines, hunks, the text that results from accepting some of them. Does not know: documents, decorations, the
+ * wire. Lines are the text between line feeds, so that splitting and joining loses nothing.
  */
 
 import { diffArrays } from "diff";
@@ -10,7 +10,7 @@ import { diffArrays } from "diff";
 import { linesAdded, linesRemoved, linesReplaced } from "../messages/editor";
 import type { Verdict } from "../state/terms";
 
-/** `oldLines` at `oldStart` (from 0) of the old text give way to `newLines`, which are at `newStart` of the new. */
+/** `oldLines` at `oldStart` (from 0) of the old text are replaced by `newLines` at `newStart` of the new text. */
 export interface Hunk {
   readonly oldStart: number;
   readonly oldLines: readonly string[];
@@ -18,7 +18,7 @@ export interface Hunk {
   readonly newLines: readonly string[];
 }
 
-/** Beyond so many edits the change is shown as one hunk: a person judges no hundreds of pieces. */
+/** Beyond this many edits, the change is shown as one hunk, because nobody reviews hundreds of pieces. */
 const MAX_EDITS = 4000;
 
 export const linesOf = (text: string): string[] => text.split("\n");
@@ -27,7 +27,7 @@ export function hunksOf(oldText: string, newText: string): readonly Hunk[] {
   const oldLines = linesOf(oldText);
   const newLines = linesOf(newText);
   if (oldText === newText) return [];
-  // What both begin and end with is no part of the change: else an empty line of it may be taken for one that was there.
+  // Common lines at both ends are excluded first, so that a new empty line is not mistaken for an existing one.
   const { head, tail } = inCommon(oldLines, newLines);
   const before = oldLines.slice(head, oldLines.length - tail);
   const after = newLines.slice(head, newLines.length - tail);
@@ -59,7 +59,7 @@ export function hunksOf(oldText: string, newText: string): readonly Hunk[] {
   return hunks;
 }
 
-/** Count the lines with which both begin, and those with which the rest of both ends. */
+/** Count the common lines at the start, and those at the end of the rest. */
 function inCommon(before: readonly string[], after: readonly string[]): { head: number; tail: number } {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
@@ -69,7 +69,7 @@ function inCommon(before: readonly string[], after: readonly string[]): { head: 
   return { head, tail };
 }
 
-/** Return the old text with those hunks taken that are accepted; open ones count as `open` says. */
+/** Return the old text with the accepted hunks applied. Open ones count as `open`. */
 export function textWith(
   oldText: string,
   hunks: readonly Hunk[],
@@ -90,7 +90,7 @@ export function textWith(
   return lines.join("\n");
 }
 
-/** Return in one line what a hunk does, for lists and screen readers. */
+/** Describe a hunk in one line, for lists and screen readers. */
 export function describe(hunk: Hunk): string {
   const [removed, added, line] = [hunk.oldLines.length, hunk.newLines.length, hunk.oldStart + 1];
   if (removed === 0) return linesAdded(added, line);
@@ -98,7 +98,7 @@ export function describe(hunk: Hunk): string {
   return linesReplaced(removed, added, line);
 }
 
-/** Count lines that come and go. */
+/** Count added and removed lines. */
 export function tally(hunks: readonly Hunk[]): { readonly added: number; readonly removed: number } {
   const sum = (lines: (hunk: Hunk) => readonly string[]) =>
     hunks.reduce((total, hunk) => total + lines(hunk).length, 0);

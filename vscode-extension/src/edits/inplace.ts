@@ -1,5 +1,5 @@
 /**
- * Hunks drawn into a text: the lines that go and the lines that come, one above the other.
+ * Show hunks inside a text: the removed lines above the added ones.
  *
  * Knows: blocks of lines. Does not know: documents, decorations, who decides.
  */
@@ -7,7 +7,7 @@
 import { linesOf, type Hunk } from "./hunks";
 import type { Verdict } from "../state/terms";
 
-/** A hunk in a shown text: from `line` on (from 0) `gone` lines that go, then `come` lines that come. */
+/** A hunk in a shown text: starting at `line` (from 0), `gone` removed lines, then `come` added lines. */
 export interface Block {
   readonly hunk: number;
   readonly line: number;
@@ -20,7 +20,7 @@ export interface Shown {
   readonly blocks: readonly Block[];
 }
 
-/** Draw the open hunks into the old text; decided ones are as they were decided. */
+/** Insert the open hunks into the old text. Decided hunks appear as decided. */
 export function draw(oldText: string, hunks: readonly Hunk[], verdicts: readonly Verdict[]): Shown {
   const before = linesOf(oldText);
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Hunks on a page made visible: red and green lines, the words that differ, signs in the gutter, lenses above them.
- * On red and green, text has the editor's one colour: the theme's colours for syntax are chosen for its own ground.
+ * Decorate hunks on a page: red and green lines, changed words, gutter icons, code lenses. Text on red and green uses
+ * the editor's foreground colour, because the theme's syntax colours are chosen for its own background.
  *
  * Knows: decorations and lenses. Does not know: how hunks came onto the page.
  */
@@ -17,14 +17,14 @@ import { changedWords, type WordPlace } from "./words";
 interface Types {
   readonly come: vscode.TextEditorDecorationType;
   readonly gone: vscode.TextEditorDecorationType;
-  /** Lines of a file that is all new: nothing sets them apart but their signs, and they keep their colours. */
+  /** Lines of a new file, marked only by gutter icons, so that they keep their colours. */
   readonly created: vscode.TextEditorDecorationType;
   readonly text: vscode.TextEditorDecorationType;
   readonly wordCome: vscode.TextEditorDecorationType;
   readonly wordGone: vscode.TextEditorDecorationType;
 }
 
-/** Themes of high contrast have no colours behind lines; there a line around them says the same. */
+/** High contrast themes have no background colours, so borders mark the lines instead. */
 function typesFor(media: vscode.Uri): Types {
   const { kind } = vscode.window.activeColorTheme;
   const isContrast = kind === vscode.ColorThemeKind.HighContrast || kind === vscode.ColorThemeKind.HighContrastLight;
@@ -63,7 +63,7 @@ function disposeOf(types: Types): void {
   for (const type of Object.values(types) as readonly vscode.TextEditorDecorationType[]) type.dispose();
 }
 
-/** What commands on hunks are told they are about. */
+/** The argument of commands on hunks. */
 export interface Target {
   readonly sessionId: string;
   readonly callId: string;
@@ -112,7 +112,7 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
 
   private paintOn(editor: vscode.TextEditor): void {
     const shown = this.documents.blocksOf(editor.document);
-    // A page that is about to read otherwise is painted when it does.
+    // A page that is about to change is decorated afterwards.
     if (!shown) return;
     const { blocks, review } = shown;
     const words = blocks.map((block) => {
@@ -157,7 +157,7 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
   }
 }
 
-/** Lead from a file to the page that shows what is proposed for it. */
+/** A code lens that links a file to the page with its proposed changes. */
 function lensOfPage(review: Review): vscode.CodeLens {
   const open = review.verdicts.filter((verdict) => verdict === "open").length;
   const target = targetOf(review, Math.max(0, review.verdicts.indexOf("open")));
@@ -173,7 +173,7 @@ export function targetOf(review: Review, hunk: number): Target {
   return { sessionId: review.sessionId, callId: review.callId, path: review.diff.path, hunk };
 }
 
-/** Beyond the end of any line; the editor takes its end for it. */
+/** Beyond the end of any line; the editor clamps it. */
 const LINE_END = 2 ** 30;
 
 function lines(first: number, count: number): readonly vscode.Range[] {

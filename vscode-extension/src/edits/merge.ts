@@ -1,12 +1,12 @@
 /**
- * Two changes of one text put together, where they do not touch the same lines.
+ * Merge two changes of one text that do not touch the same lines.
  *
  * Knows: lines and hunks. Does not know: whose changes they are.
  */
 
 import { hunksOf, textWith, type Hunk } from "./hunks";
 
-/** Return `base` with both changes made; undefined where they contradict each other. */
+/** Return `base` with both changes applied, or undefined if they conflict. */
 export function merge(base: string, one: string, other: string): string | undefined {
   const [ours, theirs] = [hunksOf(base, one), hunksOf(base, other)];
   const added = theirs.filter((hunk) => !ours.some((each) => isSame(each, hunk)));
@@ -30,7 +30,7 @@ function contradicts(one: Hunk, other: Hunk): boolean {
   return bothInsertHere || (one.oldStart < endOf(other) && other.oldStart < endOf(one));
 }
 
-/** Lines that are inserted stand before those that are replaced there. */
+/** Inserted lines come before lines replaced at the same place. */
 function byPlace(one: Hunk, other: Hunk): number {
   return one.oldStart - other.oldStart || one.oldLines.length - other.oldLines.length;
 }

@@ -1,8 +1,8 @@
 /**
- * The pages on which reviews are shown: documents of their own that cannot be edited, undone or saved.
+ * The pages that show reviews: separate documents that cannot be edited, undone or saved.
  *
- * Knows: their addresses, their texts, their tabs. Does not know: hunks, who decides.
- * A file's own document never holds lines that are only shown, so none of them can be saved or come back by an undo.
+ * Knows: their addresses, their texts, their tabs. Does not know: hunks, who decides. A file's own document never
+ * contains lines that are only displayed, so they can be neither saved nor restored by undo.
  */
 
 import { posix } from "node:path";
@@ -13,7 +13,7 @@ import { openDocument } from "../editor/documents";
 import { reviewTitle } from "../messages/editor";
 
 export const REVIEW_SCHEME = "hermes-review";
-/** A text that is not shown by then is shown by a later one; whoever waits for it goes on. */
+/** How long to wait for a text to be shown. After that, the caller continues, and a later text replaces it. */
 const SHOW_MS = 1000;
 
 export class ReviewPages implements vscode.TextDocumentContentProvider, vscode.Disposable {
@@ -31,7 +31,7 @@ export class ReviewPages implements vscode.TextDocumentContentProvider, vscode.D
     this.changed.dispose();
   }
 
-  /** Make the page of a file read so, and wait until it does where it is open. */
+  /** Set the text of a file's page, and wait until it is shown if the page is open. */
   async put(path: string, text: string): Promise<void> {
     const uri = pageUri(path);
     if (this.texts.get(uri.toString()) === text) return;
@@ -43,7 +43,7 @@ export class ReviewPages implements vscode.TextDocumentContentProvider, vscode.D
     await shown;
   }
 
-  /** Open the page of a file in the place where the file is, and give its editor. */
+  /** Open the page of a file in the file's editor group, and return its editor. */
   async open(path: string, line: number, takesFocus: boolean): Promise<vscode.TextEditor> {
     const page = await vscode.workspace.openTextDocument(pageUri(path));
     const languageId = await languageOf(path);
@@ -65,7 +65,7 @@ export class ReviewPages implements vscode.TextDocumentContentProvider, vscode.D
     return allTabs().filter((tab) => uriOf(tab)?.scheme === REVIEW_SCHEME).length;
   }
 
-  /** Close the page of a file; `keepsFocus`: what has the focus keeps it. */
+  /** Close the page of a file. With `keepsFocus`, the focus does not move. */
   async close(path: string, keepsFocus: boolean): Promise<void> {
     const tabs = tabsOf(path);
     if (tabs.length > 0) await vscode.window.tabGroups.close(tabs, keepsFocus);
@@ -110,7 +110,7 @@ async function languageOf(path: string): Promise<string | undefined> {
   try {
     return (await vscode.workspace.openTextDocument(vscode.Uri.file(path))).languageId;
   } catch {
-    // A file that is only proposed: the name of its page says what it is.
+    // The name of the page already says that the file is only proposed.
     return undefined;
   }
 }

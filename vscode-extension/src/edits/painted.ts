@@ -1,9 +1,9 @@
 /**
- * Files as earlier versions of this extension left them: with lines in their documents that were only shown.
+ * Clean up documents in which earlier versions of this extension left lines that were only displayed.
  *
- * Knows: what those versions kept of such documents. Nothing is kept any more: reviews have pages of their own.
- * The editor brings an unsaved document back as it was at some moment of the last seconds, not as it was last: whatever
- * was shown lately may be there again, even of a review that is over by then.
+ * Knows: what those versions kept of such documents. Nothing is kept any more: reviews have pages of their own. The
+ * editor brings an unsaved document back as it was at some moment of the last seconds, not as it was last: whatever was
+ * shown lately may be there again, even of a review that is over by then.
  */
 
 import { createHash } from "node:crypto";
@@ -22,7 +22,7 @@ interface Kept {
 
 const PAINTED = "painted";
 
-/** Take shown lines out of the documents that the editor brought back; a text that nobody drew is left alone. */
+/** Remove displayed lines from documents that the editor restored. Other texts are left alone. */
 export async function cleanUpPainted(memory: Memory): Promise<void> {
   const files = Object.entries(memory.get<Record<string, Kept>>(PAINTED) ?? {});
   for (const [path, { shown, clean }] of files) {

@@ -1,7 +1,7 @@
 /**
- * Edits under review: which hunk of which file of which call is open, taken or left out.
+ * Edits under review: for each call and file, which hunks are open, accepted or rejected.
  *
- * Knows: verdicts and what follows from them. Does not know: documents, decorations, the wire.
+ * Knows: verdicts and their consequences. Does not know: documents, decorations, the wire.
  */
 
 import type { HunkReviewer, Outcome } from "../acp/approvals";
@@ -9,11 +9,14 @@ import { moreLines } from "../messages/agent";
 import type { CallRef, FileDiff, Verdict } from "../state/terms";
 import { describe, hunksOf, textWith, type Hunk } from "./hunks";
 
-/** One file of one call. `before`: nothing is written until it is decided; `after`: it is written already. */
+/**
+ * One file of one call. `before` means that nothing is written until it is decided; `after`, that it is already
+ * written.
+ */
 export interface Review {
   readonly key: string;
   readonly sessionId: string;
-  /** The call whose card shows it; of a file that several calls wrote, the last. */
+  /** The call whose card shows it: the last one if several calls wrote the file. */
   readonly callId: string;
   readonly when: "before" | "after";
   readonly diff: FileDiff;
@@ -22,17 +25,17 @@ export interface Review {
 }
 
 export interface Listener {
-  /** A review began or its verdicts changed. */
+  /** A review started, or its verdicts changed. */
   onReview(review: Review): void;
-  /** A review is over; `review` is how it stood. */
+  /** A review has ended; `review` is its last state. */
   onOver(review: Review): void;
   /** Every hunk of a call is decided. */
   onDecided(call: CallRef, reviews: readonly Review[]): void;
-  /** Hunks that were open are judged; `review` is how it stood before. */
+  /** Open hunks were reviewed; `review` is the state before. */
   onVerdict?(review: Review, hunks: readonly number[], verdict: Verdict): void;
 }
 
-/** What is open in a file that is written already. */
+/** The open hunks of a file that is already written. */
 export interface Written {
   readonly sessionId: string;
   readonly callIds: readonly string[];
@@ -43,7 +46,7 @@ export interface Written {
 export class Reviews implements HunkReviewer {
   private readonly reviews = new Map<string, Review>();
   private readonly listeners = new Set<Listener>();
-  /** Gives the text that a decided file has in its editor, where its user typed in it meanwhile. */
+  /** Returns the text of a decided file in its editor, if the user has typed in it in the meantime. */
   textOf: (review: Review) => string | undefined = () => undefined;
 
   listen(listener: Listener): void {
@@ -69,7 +72,7 @@ export class Reviews implements HunkReviewer {
     }
   }
 
-  /** Review what is written already; where the same is under review, it goes on as it stands. */
+  /** Review an edit that is already written. An existing review of the same edit continues. */
   resume({ sessionId, callIds, diff, hunks }: Written): void {
     const older = this.all().find((each) => each.when === "after" && each.diff.path === diff.path);
     if (older && textWith(older.diff.oldText ?? "", older.hunks, older.verdicts, "accepted") === diff.newText) {
@@ -88,18 +91,18 @@ export class Reviews implements HunkReviewer {
     this.put({ key, sessionId, callId, when, diff, hunks, verdicts });
   }
 
-  /** Decide one hunk, or take a decision back. */
+  /** Decide one hunk, or revert a decision. */
   judge(call: CallRef, path: string, hunk: number, verdict: Verdict): void {
     const review = this.find(call, path);
     if (!review || review.verdicts[hunk] === undefined) return;
-    // What is taken out of a file that is written already cannot be open again.
+    // A hunk removed from a written file cannot be reopened.
     if (review.when === "after" && review.verdicts[hunk] !== "open") return;
     this.tellVerdict(review, [hunk], verdict);
     this.put({ ...review, verdicts: review.verdicts.with(hunk, verdict) });
     this.checkDecided(call);
   }
 
-  /** Decide everything of a file that is still open. */
+  /** Decide all open hunks of a file. */
   judgeFile(call: CallRef, path: string, verdict: Verdict): void {
     const review = this.find(call, path);
     if (!review) return;
@@ -109,7 +112,7 @@ export class Reviews implements HunkReviewer {
     this.checkDecided(call);
   }
 
-  /** Decide everything of every file that is still open. */
+  /** Decide all open hunks of all files. */
   judgeAll(verdict: Verdict): void {
     for (const review of this.all()) this.judgeFile(review, review.diff.path, verdict);
   }
@@ -134,7 +137,7 @@ export class Reviews implements HunkReviewer {
     if (hunks.length > 0) for (const listener of this.listeners) listener.onVerdict?.(review, hunks, verdict);
   }
 
-  /** End one review as it stands: it is no longer to be judged here. */
+  /** End a review in its current state, because it cannot be reviewed here any more. */
   discard(review: Review): void {
     this.remove(review);
   }
@@ -166,7 +169,7 @@ function settled(verdicts: readonly Verdict[], verdict: Verdict): readonly Verdi
   return verdicts.map((each) => (each === "open" ? verdict : each));
 }
 
-/** Return what came of a review: the text to keep, and what was left out, in words for the agent. */
+/** Return the outcome of a review: the text to keep, and a description of the rejected parts for the agent. */
 export function outcomeOf(review: Review, shown?: string): Outcome {
   const { diff, hunks, verdicts } = review;
   const newText = shown ?? textWith(diff.oldText ?? "", hunks, verdicts);

@@ -1,5 +1,5 @@
 /**
- * The tree of pending edits: files, and in each the hunks that are open.
+ * The tree of pending edits: files with their open hunks.
  *
  * Knows: reviews as rows. Does not know: what is done with them.
  */
@@ -27,7 +27,7 @@ export class EditTree implements vscode.TreeDataProvider<Node> {
     reviews.listen({ onReview: refresh, onOver: refresh, onDecided: () => undefined });
   }
 
-  /** Make the view, which shows on the icon of Source Control how much there is to review. */
+  /** Create the view, which shows the number of open hunks on the Source Control icon. */
   createView(): vscode.Disposable {
     const view = vscode.window.createTreeView("hermes.edits", { treeDataProvider: this, showCollapseAll: true });
     const count = () => {
@@ -37,7 +37,7 @@ export class EditTree implements vscode.TreeDataProvider<Node> {
     return vscode.Disposable.from(view, this.onDidChangeTreeData(count));
   }
 
-  /** Return the reviews in which something is open. */
+  /** Return the reviews with open hunks. */
   pending(): readonly Review[] {
     return this.reviews.all().filter((review) => review.verdicts.includes("open"));
   }

@@ -1,8 +1,8 @@
 /**
- * The verdicts on edits that wait for an answer, so that they can be taken back one by one.
+ * The history of verdicts on edits that wait for an answer, so that they can be undone one by one.
  *
- * Knows: what was judged last of each review. Does not know: documents, keys. What is written already is not taken back here:
- * that is undone in its file.
+ * Knows: what was judged last of each review. Does not know: documents, keys. Edits that are already written are undone
+ * in their files instead.
  */
 
 import type { Review, Reviews } from "./reviews";
@@ -22,7 +22,7 @@ export class VerdictHistory {
     });
   }
 
-  /** Take the last verdict on a review back; return whether there was one. */
+  /** Undo the last verdict on a review, and return whether there was one. */
   undo(review: Review): boolean {
     const hunks = this.judged.get(review.key)?.pop();
     for (const hunk of hunks ?? []) this.reviews.judge(review, review.diff.path, hunk, "open");

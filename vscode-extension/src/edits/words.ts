@@ -1,5 +1,5 @@
 /**
- * The words of a hunk that differ, as places in its lines.
+ * Changed words of a hunk, as positions in its lines.
  *
  * Knows: lines and the columns in them. Does not know: how words are marked.
  */
@@ -21,13 +21,13 @@ export interface ChangedWords {
 }
 
 const NONE: ChangedWords = { gone: [], come: [] };
-/** Beyond this a change of words says less than a change of lines, and takes longer to find. */
+/** Beyond this length, word changes are less useful than line changes, and take longer to compute. */
 const MAX_CHARACTERS = 20_000;
 const MAX_EDITS = 400;
-/** Where less than this part of both sides stays, the lines have little in common. */
+/** Below this share of common text, the lines have little in common. */
 const MIN_COMMON = 0.3;
 
-/** Return the words that go and come; none where a hunk only adds, only removes, or writes everything anew. */
+/** Return the removed and added words, or none if a hunk only adds, only removes, or rewrites everything. */
 export function changedWords({ oldLines, newLines }: Hunk): ChangedWords {
   const [before, after] = [oldLines.join("\n"), newLines.join("\n")];
   if (before === "" || after === "" || before.length + after.length > MAX_CHARACTERS) return NONE;

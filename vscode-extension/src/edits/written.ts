@@ -1,8 +1,8 @@
 /**
- * Edits that were written without a question, as the server keeps them: shown for review, judged there.
+ * Edits made without asking, stored by the server: shown here for review, with verdicts sent to the server.
  *
- * Knows: `_hermes/edits/list` and `_hermes/edits/judge`, when to look again. Does not know: how hunks are drawn.
- * What is open is the server's to say, so it survives a reload of the window and a restart of the server.
+ * Knows: `_hermes/edits/list` and `_hermes/edits/judge`, when to look again. Does not know: how hunks are drawn. The
+ * server decides what is open, so reviews survive a window reload and a server restart.
  */
 
 import type { Link } from "../acp/link";
@@ -13,7 +13,7 @@ import type { Review, Reviews } from "./reviews";
 
 export class WrittenEdits {
   private link: Link | undefined;
-  /** One question at a time: verdicts name hunks by their places, which each verdict changes. */
+  /** Serialises requests, because verdicts refer to hunks by index, which each verdict changes. */
   private queue: Promise<void> = Promise.resolve();
   private readonly waiting = new Set<string>();
 
@@ -34,7 +34,7 @@ export class WrittenEdits {
     this.link = announces(link, "reviews") ? link : undefined;
   }
 
-  /** Look at what is open in a session; asked for again meanwhile, it is looked at once. */
+  /** Refresh a session's open hunks. Concurrent requests are combined. */
   refresh(sessionId: string): Promise<void> {
     if (!this.link || !this.isWanted() || this.waiting.has(sessionId)) return this.queue;
     this.waiting.add(sessionId);
@@ -45,9 +45,9 @@ export class WrittenEdits {
     });
   }
 
-  /** Somebody judged: where the editor shows something else than is open now, it is looked at again. */
+  /** Somebody reviewed hunks. If the editor's state differs, refresh it. */
   receive({ sessionId, path, open }: EditsJudgedParams): void {
-    // What this editor said itself it knows; its answer comes behind this notice.
+    // This editor knows its own verdicts, whose response arrives after this notification.
     void this.enqueue(() => {
       const shown = this.written(sessionId).filter(({ diff }) => diff.path === path);
       const count = shown.flatMap(({ verdicts }) => verdicts.filter((each) => each === "open")).length;
@@ -56,14 +56,14 @@ export class WrittenEdits {
     });
   }
 
-  /** A file was saved: its user may have changed what is open in it. */
-  noteSaved(path: string): void {
+  /** A file was saved, or changed on disk, and with it perhaps its open hunks. */
+  noteChanged(path: string): void {
     for (const { sessionId, diff, when } of this.reviews.all()) {
       if (when === "after" && diff.path === path) void this.refresh(sessionId);
     }
   }
 
-  /** Forget a session that is closed; what is open in it is there when it is opened again. */
+  /** Drop a closed session. Its open hunks are loaded again when it is reopened. */
   drop(sessionId: string): void {
     for (const review of this.written(sessionId)) this.reviews.discard(review);
   }

@@ -1,4 +1,4 @@
-/** What the agent reads. The person sees at most CONTINUE_TURN and askAgain, as their own messages. */
+/** Texts for the agent. People see only CONTINUE_TURN and askAgain, as their own messages. */
 
 export const CONTINUE_TURN = "Continue where you stopped.";
 export const askAgain = (question: string) => `Ask me again, I could not answer: ${question}`;
@@ -6,7 +6,7 @@ export const editOnlySelection = (path: string, place: string) =>
   `Change only these lines of ${path} (${place}), with one edit.`;
 export const applyCode = (code: string, open: string | undefined) => {
   const ticks = "`".repeat(Math.max(3, ...[...code.matchAll(/`{3,}/g)].map(([run]) => run.length + 1)));
-  const where = open ? ` to the file it is for (${open} is open)` : " to the file it is for";
+  const where = open ? ` to the file it belongs to (${open} is open)` : " to the file it belongs to";
   return `Apply this code${where}. Change nothing else.\n\n${ticks}\n${code.trimEnd()}\n${ticks}`;
 };
 export const USER_SAID = "User:";

@@ -1,4 +1,4 @@
-/** What people read on boards: cards by state, one card in full, its form. */
+/** Texts for people on boards: cards by state, one card in full, its form. */
 
 import { plural } from "./plural";
 
@@ -16,13 +16,13 @@ export const columnTitle = (state: string, count: number) => `${state} ${count}`
 export const BOARD = "Board";
 export const LOADING = "Loading the board";
 export const NO_CARDS = "No cards yet.";
-export const halted = (why: string) => `Nothing more is started: ${why}`;
+export const halted = (why: string) => `No more work is started: ${why}`;
 export const showAll = (count: number) => `Show all ${count}`;
 export const cardNumber = (id: string) => `#${id}`;
 export const priority = (number: number) => (number === 3 ? "" : `priority ${number}`);
 export const waitsFor = (ids: readonly string[]) =>
   ids.length > 0 ? `waits for ${ids.map((id) => `#${id}`).join(", ")}` : "";
-export const QUEUED = "waits for a worker";
+export const QUEUED = "waiting for a worker";
 export const commentCount = (count: number) => (count > 0 ? plural(count, "comment") : "");
 export const cost = (dollars: number) => (dollars > 0 ? `$${dollars.toFixed(2)}` : "");
 export const spentOf = (dollars: number, limit: number | null) =>
@@ -41,7 +41,7 @@ export const HISTORY_KINDS: Readonly<Record<string, string>> = {
   attempt_noted: "attempt",
   branch_noted: "branch",
   removed: "removed",
-  restored: "put back",
+  restored: "restored",
 };
 
 export const ALL_CARDS = "All cards";
@@ -52,26 +52,26 @@ export const APPROVE = "Approve";
 export const SEND_BACK = "Send back";
 export const PARK = "Park";
 export const COMMENT = "Comment";
-export const WORDS = "Words";
-export const WORDS_HINT = "A comment, or what is to be changed.";
+export const WORDS = "Message";
+export const WORDS_HINT = "A comment, or what to change.";
 export const REMOVE = "Remove";
 export const KEEP = "Keep";
 export const removeCard = (title: string) =>
-  `Remove the card ${title}? It can be put back with hermes-acp board restore.`;
+  `Remove the card ${title}? You can restore it with hermes-acp board restore.`;
 export const EDIT = "Edit";
 export const OPEN_SESSION = "Open its session";
 export const SHOW_DIFF = "Show what its branch changes";
-export const NO_CHANGES = "The branch changes nothing.";
-export const DIFF_CUT = "More is changed than is shown here.";
+export const NO_CHANGES = "The branch contains no changes.";
+export const DIFF_CUT = "Only part of the diff is shown here.";
 export const DIFF_OF = "Changes of the branch";
 
 export const TEXT = "Text";
 export const RESULT = "Result";
 export const REASON = "Reason";
-export const NEXT_WORDS = "To be changed";
+export const NEXT_WORDS = "Requested changes";
 export const LINKS = "Links";
 export const LINK_KINDS = { blocks: "blocks", parent: "is part of", found_in: "was found in" } as const;
-export const INCOMING_KINDS = { blocks: "is blocked by", parent: "has the part", found_in: "led to" } as const;
+export const INCOMING_KINDS = { blocks: "is blocked by", parent: "consists of", found_in: "led to" } as const;
 export const linkTo = (kind: string, id: string, title: string) => `${kind} #${id} ${title}`;
 export const UNLINK = "Remove the link";
 export const unlink = (id: string) => `Remove the link to #${id}`;
@@ -84,14 +84,14 @@ export const movedTo = (state: string) => `moved to ${state}`;
 
 export const ADD_CARD = "Add a card";
 export const TITLE = "Title";
-export const CARD_TEXT = "What is to be done (without it, the title is the prompt)";
+export const CARD_TEXT = "What to do (if empty, the title is the prompt)";
 export const FOLDER = "Folder on the server";
 export const PRIORITY = "Priority, 1 (first) to 5";
 export const MAX_COST = "Cost limit in US dollars (optional)";
-export const CHECKS = "Checks before merging, one command a line (optional)";
-export const WORKTREE = "Where it is worked on";
-export const WORKTREES = { own: "in a git worktree of its own", same: "in the folder itself" } as const;
-export const FIRST_STATE = "To begin with";
+export const CHECKS = "Checks before merging, one command per line (optional)";
+export const WORKTREE = "Where to work on it";
+export const WORKTREES = { own: "in its own git worktree", same: "in the folder itself" } as const;
+export const FIRST_STATE = "Initial state";
 export const FIRST_STATES = { inbox: "in the inbox", ready: "started as soon as possible" } as const;
 export const BLOCKERS = "Numbers of cards that must be done first (optional)";
 export const ADD = "Add the card";

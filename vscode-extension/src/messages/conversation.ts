@@ -1,4 +1,4 @@
-/** What people read in the rows of a conversation: cards, questions, diffs, plans, ends of turns. */
+/** Texts for people in a conversation: cards, questions, diffs, plans, ends of turns. */
 
 import type { TurnTimes } from "../state/terms";
 import { plural } from "./plural";
@@ -120,8 +120,7 @@ export const ENDS: Readonly<Record<string, string>> = {
 export const unknownEnd = (reason: string) => `The turn ended: ${reason}.`;
 export const WINDOW_RELOADED = "The window was reloaded.";
 export const SET_UP_MODEL = "Set up a model";
-export const unanswered = (question: string) =>
-  `Hermes was waiting for your answer, and has done nothing of this: ${question}`;
+export const unanswered = (question: string) => `Hermes was waiting for your answer and has not done this: ${question}`;
 export const ASK_AGAIN = "Ask me again";
 export const CONTINUE = "Continue";
 export const RETRY = "Retry";

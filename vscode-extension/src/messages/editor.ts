@@ -1,4 +1,4 @@
-/** What people read in VS Code outside the panel: status bar, notifications, input boxes, edits in documents. */
+/** Texts for people in VS Code outside the panel: status bar, notifications, input boxes, edits in documents. */
 
 import { plural } from "./plural";
 
@@ -71,13 +71,13 @@ export const RUN_IN_TERMINAL = "Run this in the terminal?";
 export const RUN = "Run";
 export const CODE_TERMINAL = "Hermes: code";
 export const HIDDEN_SIGNS = "This text contains invisible characters. Copy it and check it before you run it.";
-export const TOO_LONG_TO_RUN = "This is too long to be shown whole here. Copy it, check it and run it yourself.";
+export const TOO_LONG_TO_RUN = "This is too long to show in full here. Copy it, check it and run it yourself.";
 export const UNTRUSTED_NO_RUN = "Hermes runs nothing in a folder that you have not trusted.";
 
 export const reviewTitle = (file: string) => `Review: ${file}`;
 export const reviewLens = (hunks: number) => `$(diff) ${plural(hunks, "proposed change")}`;
 export const DECISION_UNDONE = "Your last decision on this edit was undone.";
-export const NOTHING_TO_UNDO = "Nothing to undo here. You have decided nothing on this edit yet.";
+export const NOTHING_TO_UNDO = "Nothing to undo here. You have not accepted or rejected any part of this edit yet.";
 export const UNDO_IN_FILE = "This edit is already in the file. Open the file to undo it there.";
 export const PAGE_NOT_SAVED = "Nothing under review was saved. Accept or reject the changes first.";
 export const SHOW_HUNK = "Show";

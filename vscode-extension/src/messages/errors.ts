@@ -1,4 +1,4 @@
-/** What people read when a request fails, where the server sends no sentence of its own. */
+/** Texts for people about failed requests for which the server sends no sentence. */
 
 export const SERVER_STOPPED = "The server has stopped.";
 export const CANCELLED = "The request was cancelled.";

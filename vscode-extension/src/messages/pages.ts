@@ -1,4 +1,4 @@
-/** What people read on the pages: the setup, MCP servers, rules and context files, trust. */
+/** Texts for people on the pages: the setup, MCP servers, rules and context files, trust. */
 
 import { plural } from "./plural";
 import { WORK_PAGE_NAMES } from "./work";
@@ -28,9 +28,9 @@ export const STARTING_SERVER = "Starting the server";
 export const serverReady = (version: string, source: string) => `Version ${version}, from ${source}.`;
 export const INSTALL = "Install the server";
 export const INSTALL_HINT =
-  "It is installed into an environment of the extension's own. The packages that it needs come from PyPI.";
+  "It is installed into the extension's own environment. The packages it needs come from PyPI.";
 export const TRY_AGAIN = "Try again";
-export const INSTALLER_WORDS = "What the installer said";
+export const INSTALLER_WORDS = "Installer output";
 export const OLD_SERVER = "This server cannot be set up from here. Run `hermes-acp setup` in a terminal.";
 
 export const modelInUse = (model: string, provider: string) =>
@@ -82,8 +82,9 @@ export const serverAction = (action: string, name: string) => `${action}: ${name
 export const NOT_TRUSTED = "Not trusted";
 export const openFile = (file: string) => `Open ${file}`;
 
-export const CONTEXT_INTRODUCTION = "Files with instructions for agents. The nearest comes last, and wins.";
-export const NO_CONTEXT = "No context file is read here. Write one, such as AGENTS.md, with what an agent should know.";
+export const CONTEXT_INTRODUCTION = "Files with instructions for agents. The nearest comes last and takes precedence.";
+export const NO_CONTEXT =
+  "No context files are read here. Write one, such as AGENTS.md, with what an agent should know.";
 export const NOT_READ = "Not read";
 export const tokens = (count: number) => `about ${plural(count, "token")}`;
 export const CUT = "shortened";
@@ -102,17 +103,17 @@ const TRUST_KINDS = new Map([
 ]);
 const capitalised = (kind: string) => `${kind.slice(0, 1).toUpperCase()}${kind.slice(1).replaceAll("_", " ")}`;
 const trustKind = (kind: string) => TRUST_KINDS.get(kind) ?? capitalised(kind);
-/** Name an item of a folder by its kind, of which later servers may know more. */
+/** Name an item of a folder by its kind. Newer servers may have more kinds. */
 export const trustItem = (kind: string, name: string) =>
   kind === name ? trustKind(kind) : `${trustKind(kind)} ${name}`;
 export const NOTHING_TO_TRUST = "This folder contains nothing that needs your trust.";
-export const EDITOR_DISTRUSTS = "VS Code does not trust this folder, so nothing of it is used.";
+export const EDITOR_DISTRUSTS = "VS Code does not trust this folder, so nothing in it is used.";
 export const MANAGE_TRUST = "Manage";
 export const TRUSTED = "Trusted until it changes";
 export const WHAT_WOULD_RUN = "Not trusted, so not used. A session asks before it uses this. You can also send /trust.";
 export const REVOKE = "Trust nothing here";
 export const ANSWERS_TITLE = "Permanent answers";
-export const NO_ANSWERS = "You have given no permanent answer in this folder.";
+export const NO_ANSWERS = "You have given no permanent answers in this folder.";
 export const ALWAYS_ALLOWED = "Always allowed";
 export const ALWAYS_REJECTED = "Always rejected";
 export const FORGET = "Forget these answers";
@@ -123,5 +124,5 @@ export const APPROVE = "Approve";
 export const approveFile = (file: string) => `Approve: ${file}`;
 export const TRUST_GIVEN = "Trusted until it changes.";
 export const CHANGED_SINCE = "It changed since this page listed it. Look at it again.";
-export const TRUST_REVOKED = "Nothing in this folder is trusted any more.";
-export const ANSWERS_FORGOTTEN = "The permanent answers are forgotten.";
+export const TRUST_REVOKED = "Nothing in this folder is trusted any longer.";
+export const ANSWERS_FORGOTTEN = "The permanent answers were deleted.";

@@ -1,4 +1,4 @@
-/** What people read around the conversation in the panel: tabs, prompt, options, past sessions. */
+/** Texts for people around the conversation in the panel: tabs, prompt, options, past sessions. */
 
 import { plural } from "./plural";
 
@@ -23,7 +23,8 @@ export const HINT_INLINE = "edit the selected lines";
 export const INLINE_KEY = "Ctrl+I";
 export const WELCOME_NO_FOLDER = "Hermes works in a folder. Open one to start.";
 export const OPEN_FOLDER = "Open a folder";
-export const UNTRUSTED = "You have not trusted this folder. Hermes can read and plan here, but edits and runs nothing.";
+export const UNTRUSTED =
+  "You have not trusted this folder. Hermes can read and plan here, but does not edit or run anything.";
 export const MANAGE_TRUST = "Manage";
 
 export const WORKING = "Working";
@@ -43,10 +44,20 @@ export const IMAGE = "image";
 export const REMOVE_IMAGE = "Remove the image";
 export const removeMention = (label: string) => `Remove ${label}`;
 export const ATTACH = "Attach files or pictures";
+export const SPEAK = "Hold to speak";
+export const SPEAKING = "Recording. Release to stop";
+export const TRANSCRIBING = "Transcribing";
+export const HOLD_TO_SPEAK = "Hold the button while you speak. The text appears here, for you to check and send.";
+export const MICROPHONE_DENIED =
+  "This page may not use the microphone. Allow it in the browser, in the settings of this page, then try again.";
+export const MICROPHONE_MISSING = "The browser found no microphone.";
+export const MICROPHONE_BUSY = "The microphone cannot be used. Another program may be using it.";
+export const MICROPHONE_NEEDS_HTTPS =
+  "Browsers only record on pages that are served over HTTPS or from your own machine.";
 export const CONTEXT = "What you are looking at";
-export const contextChip = (label: string) => `Send ${label} along`;
-export const contextTaken = (label: string) => `${label} goes along. Click to leave it out.`;
-export const contextLeftOut = (label: string) => `${label} is left out. Click to send it along.`;
+export const contextChip = (label: string) => `Include ${label}`;
+export const contextTaken = (label: string) => `${label} is included. Click to leave it out.`;
+export const contextLeftOut = (label: string) => `${label} is not included. Click to include it.`;
 export const SUGGESTIONS = "Suggestions";
 export const SELECTED_LINES = "selected lines";
 
@@ -79,7 +90,7 @@ export const REWIND_WHAT = "Go back to before this message:";
 export const REWIND_WORDS = "Conversation only";
 export const rewindFiles = (files: number) => `Conversation and ${plural(files, "file")}`;
 export const CANCEL = "Cancel";
-export const REWOUND = "The conversation went back. What followed is kept in the past sessions.";
+export const REWOUND = "The conversation was rewound. What followed is kept in the past sessions.";
 export const UNDO_REWIND = "Undo";
 
 export const QUEUE = "Queued messages";

@@ -1,4 +1,4 @@
-/** What people read about the server: finding, installing, starting and losing it. */
+/** Texts for people about the server: finding, installing, starting and losing it. */
 
 import { plural } from "./plural";
 
@@ -42,14 +42,14 @@ export const tooOld = (path: string, version: string, oldest: string) =>
 export const olderThanBundled = (path: string, version: string, bundled: string) =>
   `${path} is version ${version}; this extension contains version ${bundled}.`;
 export const otherBuild = (version: string) =>
-  `The installed server is another build of version ${version} than the one in this extension.`;
+  `The installed server is a different build of version ${version} from the one in this extension.`;
 export const otherProtocol = (theirs: unknown, ours: unknown) =>
   `The server uses protocol version ${theirs}, but this extension uses version ${ours}. Update both.`;
 
 export const endedWithCode = (code: number | null, lastLine: string) =>
   withLastLine(`The server exited with code ${code}`, lastLine);
 export const endedBySignal = (signal: string, lastLine: string) =>
-  withLastLine(`The server was ended by ${signal}`, lastLine);
+  withLastLine(`The server was terminated by ${signal}`, lastLine);
 export const failedRepeatedly = (why: string, times: number) =>
   `${why} It has failed ${plural(times, "time")} within a minute.`;
 export const languageServerFailed = (why: string) => `Language server: ${why}`;

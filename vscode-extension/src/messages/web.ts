@@ -17,6 +17,8 @@ export const TOKEN = "Token";
 export const SIGN_IN = "Sign in";
 export const SIGN_IN_WITH_PROVIDER = "Sign in with your account";
 export const OR_TOKEN = "Or enter a personal token, which the administrator of this server creates.";
+export const SIGN_OUT = "Sign out";
+export const NOT_SIGNED_OUT = "You are still signed in: the server could not be reached. Try again.";
 export const CONNECT = "Connect";
 
 export const NEW_SESSION_IN = "New session in a folder";

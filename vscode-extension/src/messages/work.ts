@@ -1,4 +1,4 @@
-/** What people read about work without a conversation: runs and schedules, and what the pages are called. */
+/** Texts for people about background work: runs, schedules and the names of the pages. */
 
 export const WORK_PAGE_NAMES = {
   board: "Board",
@@ -10,7 +10,7 @@ export const WORK_PAGE_NAMES = {
 export const withCount = (name: string, count: number) => (count > 0 ? `${name}: ${waitingCount(count)}` : name);
 
 export const NO_RUNS = "No runs yet. `hermes-acp runs start` starts one on the server's machine.";
-export const NOT_DRIVEN = "No process works on runs at the moment. `hermes-acp daemon` or `hermes-acp serve` would.";
+export const NOT_DRIVEN = "No process is working on runs. Start `hermes-acp daemon` or `hermes-acp serve`.";
 export const ALL_RUNS = "All runs";
 export const WAITING = "Waiting for your answer";
 export const waitingCount = (count: number) =>
@@ -25,7 +25,7 @@ export const RUN_STATES = {
   parked: "parked",
 } as const;
 export const WAITING_KINDS = { run: "run", session: "session" } as const;
-/** Facts in one line; those that are missing are left out. */
+/** Join facts in one line, leaving out missing ones. */
 export const facts = (...all: readonly string[]) => all.filter(Boolean).join(" · ");
 export const UNTITLED = "Untitled";
 export const OPEN_SESSION = "Open its session";
@@ -73,7 +73,7 @@ export const CRON_EXAMPLE = "0 7 * * 1-5";
 export const CRON_HINT = "Minute, hour, day, month, weekday: 0 7 * * 1-5 is 7:00 from Monday to Friday.";
 export const AT = "Time";
 export const TIME_ZONE = "Time zone";
-export const LATE = "If nothing was running when it was due";
+export const LATE = "If no process was running when it was due";
 export const LATE_CHOICES = { once: "one run later", skip: "no run" } as const;
 export const OVERLAP = "If the previous run has not ended";
 export const OVERLAP_CHOICES = { skip: "no run", queue: "one after it", cancel: "stop the previous one" } as const;
@@ -85,7 +85,7 @@ export const CHANGE_IT = "Change it";
 
 export const USAGE_SPAN = "Time";
 export const USAGE_SPANS = { "7": "the last 7 days", "30": "the last 30 days", "365": "the last 365 days" } as const;
-export const USAGE_BY = "Sum up by";
+export const USAGE_BY = "Group by";
 export const USAGE_GROUPS = {
   day: "day",
   model: "model",
@@ -100,7 +100,7 @@ export const USAGE_HEADS = {
   profile: "Profile",
   tool: "Tool",
 } as const;
-export const USAGE_MEASURE = "Draw";
+export const USAGE_MEASURE = "Measure";
 export const USAGE_MEASURES = {
   cost: "cost",
   tokens: "tokens",
@@ -109,11 +109,11 @@ export const USAGE_MEASURES = {
   time: "time",
   results: "tokens of results",
 } as const;
-export const READING_USAGE = "Reading the records of sessions. The first time takes longest.";
+export const READING_USAGE = "Reading session records. The first time takes longest.";
 export const NO_USAGE = "Nothing was used in this time.";
-export const USAGE_CUT = "Only the newest 1,000 sessions are listed. The sums count all of them.";
+export const USAGE_CUT = "Only the newest 1,000 sessions are listed. The totals include all of them.";
 export const USAGE_BY_SESSION = "By session";
-export const RESULTS_ESTIMATED = "Tokens of results are estimates: four bytes are one token.";
+export const RESULTS_ESTIMATED = "Tokens of results are estimates: four bytes count as one token.";
 export const usageBy = (group: string) => `By ${group}`;
 export const TOTAL = "Total";
 export const UNKNOWN_GROUP = "unknown";
@@ -128,7 +128,7 @@ export const TOKENS_CACHED = "Cached";
 export const TOKENS_OUT = "Tokens out";
 export const COST = "Cost";
 export const usageChart = (measure: string, first: string, last: string, total: string, most: string, day: string) =>
-  `Bar chart: ${measure} by day from ${first} to ${last}, ${total} in all. The most is ${most} on ${day}. The table below has all figures.`;
+  `Bar chart: ${measure} by day from ${first} to ${last}, ${total} in all. The maximum is ${most} on ${day}. The table below has all figures.`;
 export const usageBar = (name: string, amount: string) => `${name}: ${amount}`;
 export const number = (count: number) => count.toLocaleString("en");
 export const shortNumber = (count: number) =>

@@ -1,7 +1,7 @@
 /**
- * The panel until a model is set up: the setup, and then the conversation in its place.
+ * The panel's first run: the setup until a model is configured, then the conversation.
  *
- * Knows: when the one gives way to the other. Does not know: what either shows.
+ * Knows: when to switch from one to the other. Does not know: what either shows.
  */
 
 import type * as vscode from "vscode";
@@ -12,7 +12,7 @@ import type { PageTab } from "./tab";
 type OnOver = (over: () => void) => void;
 
 export class FirstRun {
-  /** What lets each waiting panel go on. */
+  /** Callbacks that let each waiting panel continue. */
   private readonly waiting = new Set<() => void>();
 
   constructor(
@@ -20,14 +20,14 @@ export class FirstRun {
     private readonly tab: PageTab,
   ) {}
 
-  /** Show the setup in a panel if it is needed; settle when the user goes on, or nothing is missing. */
+  /** Show the setup in a panel if necessary, and settle once the user continues or nothing is missing. */
   async prepare(webview: vscode.Webview, onOver: OnOver): Promise<void> {
     if (await this.setup.wasDone()) return;
     const { end } = this.tab.attach(webview, "setup", true);
     await new Promise<void>((resolve) => {
       this.waiting.add(resolve);
       onOver(resolve);
-      // What was set up elsewhere needs no further click; what is set up here ends with what to ask first.
+      // A setup completed elsewhere needs no further click. One completed here ends with suggestions for a first prompt.
       const unlisten = this.setup.listen(() => {
         if (!this.setup.isDone || this.setup.state.saved) return;
         unlisten();
@@ -37,7 +37,7 @@ export class FirstRun {
     end();
   }
 
-  /** Go on from the setup to the conversation, wherever the panel is. */
+  /** Continue from the setup to the conversation, wherever the panel is. */
   goOn(): void {
     for (const resolve of this.waiting) resolve();
     this.waiting.clear();

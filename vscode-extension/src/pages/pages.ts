@@ -1,5 +1,5 @@
 /**
- * One webview with pages: its state, and what the user does in it.
+ * A webview with pages: its state, and the user's actions.
  *
  * Knows: every message of the pages and who serves it. Does not know: how anything is drawn.
  */
@@ -19,10 +19,10 @@ export interface PagesParts {
   readonly setup: Setup;
   readonly life: ServerLife;
   readonly work: Work;
-  /** The session that is shown, if it is open; its own servers and files belong to the pages. */
+  /** The shown session, if it is open. The pages include its servers and files. */
   readonly sessionId: () => string | undefined;
   readonly open: (path: string, line?: number) => Promise<void>;
-  /** Go on to the conversation, with what may be the first prompt. */
+  /** Continue to the conversation, optionally with a first prompt. */
   readonly begin: (text: string) => Promise<void>;
 }
 
@@ -34,7 +34,7 @@ const COMMANDS: ReadonlySet<string> = new Set([
   "hermes.install",
   "workbench.trust.manage",
 ]);
-/** A sign-in is completed in a browser; the list says when. */
+/** A sign-in is completed in a browser, so the list is polled. */
 const SIGN_IN_POLLS = 60;
 const POLL_MS = 2_000;
 
@@ -46,7 +46,7 @@ export class Pages {
   private lists: Pick<PagesState, "mcp" | "context" | "trust"> = {};
   private isOver = false;
   private readonly unlisten: () => void;
-  /** Ends that the page of runs or schedules is kept fresh. */
+  /** Stops refreshing the page of runs or schedules. */
   private unfollow: () => void = () => undefined;
 
   constructor(
@@ -128,7 +128,7 @@ export class Pages {
     this.show();
   }
 
-  /** Keep the page of runs or schedules fresh while it is shown. */
+  /** Refresh the page of runs or schedules while it is shown. */
   private async follow(page: WorkPage): Promise<void> {
     const { life, work } = this.parts;
     await life.link();
@@ -137,7 +137,7 @@ export class Pages {
     if (!this.isOver && this.page === page) this.unfollow = work.follow(page, () => this.show());
   }
 
-  /** Ask for what the page shows. */
+  /** Request the page's content. */
   private async list(): Promise<void> {
     const [folder, ...more] = folders();
     if (!folder) throw new Error(messages.NO_FOLDER);

@@ -1,5 +1,5 @@
 /**
- * What the host and the pages say to each other.
+ * The messages between the host and the pages.
  *
  * Knows: every message there is. Does not know: who sends them.
  */
@@ -20,16 +20,16 @@ export type PageName = (typeof PAGES)[number];
 
 export type Answers = SetupCheckParams;
 
-/** How the installation of the server stands. */
+/** The state of the server's installation. */
 export type Installation =
   | { readonly phase: "idle" }
-  /** `line` is what the installer said last. */
+  /** `line` is the installer's last output. */
   | { readonly phase: "running"; readonly step: string; readonly line: string }
   | { readonly phase: "failed"; readonly text: string; readonly details: string };
 
 export type ServerStep =
   | { readonly phase: "looking" }
-  /** Nothing is installed; `canInstall` where there is something to install. */
+  /** Nothing is installed. With `canInstall`, there is something to install. */
   | { readonly phase: "missing"; readonly text: string; readonly canInstall: boolean }
   | { readonly phase: "starting" }
   | {
@@ -42,16 +42,16 @@ export type ServerStep =
 export type Trial =
   | { readonly phase: "idle" | "running" }
   | ({ readonly phase: "done" } & SetupCheckResult)
-  /** The question itself could not be asked, such as for a bad address. */
+  /** The check itself could not be made, such as for an invalid address. */
   | { readonly phase: "refused"; readonly text: string };
 
 export interface SetupState {
   readonly server: ServerStep;
   readonly installation: Installation;
-  /** Undefined until the server has said it. */
+  /** Undefined until the server has responded. */
   readonly status?: SetupStatusResult;
   readonly trial: Trial;
-  /** What was stored is in use; `note` is what the user should know about it. */
+  /** The stored settings are in use. `note` is a remark for the user. */
   readonly saved?: { readonly note: string };
   readonly offersActions: boolean;
   readonly offersCompletion: boolean;
@@ -64,7 +64,7 @@ export interface PagesState {
   readonly folder: string;
   readonly isBusy: boolean;
   readonly error: string;
-  /** What an action came to. */
+  /** The result of an action. */
   readonly notice: string;
   readonly setup: SetupState;
   readonly mcp?: McpListResult;
@@ -79,7 +79,7 @@ export type FromPages =
   | { readonly type: "ready" | "refresh" | "install" | "start" }
   | { readonly type: "go"; readonly page: PageName }
   | { readonly type: "check" | "save"; readonly answers: Answers }
-  /** Leave the setup; with a text, as the first prompt. */
+  /** Leave the setup, optionally with a first prompt. */
   | { readonly type: "begin"; readonly text: string }
   | { readonly type: "option"; readonly option: "actions" | "completion"; readonly isOn: boolean }
   | {
@@ -88,9 +88,9 @@ export type FromPages =
       readonly action: "reconnect" | "signIn" | "signOut" | "enable" | "disable";
     }
   | { readonly type: "revoke"; readonly what: "items" | "grants" }
-  /** Do something on a page of work. */
+  /** Perform an action on a work page. */
   | { readonly type: "work"; readonly work: WorkAction }
-  /** Trust what was shown, as it was shown. */
+  /** Trust the shown content exactly as shown. */
   | { readonly type: "approve"; readonly items: readonly TrustApproveItem[] }
   | { readonly type: "open"; readonly path: string; readonly line?: number }
   | { readonly type: "run"; readonly command: string };

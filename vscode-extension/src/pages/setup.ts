@@ -1,7 +1,7 @@
 /**
- * The way from nothing to a model that answers: the server, a provider and its key, one call to try them.
+ * The setup of a working model: the server, a provider and its key, and a test call.
  *
- * Knows: what is there and what is missing, and what the user may do about it. Does not know: how it is drawn.
+ * Knows: what is configured, what is missing, and what the user can do about it. Does not know: how it is drawn.
  */
 
 import * as vscode from "vscode";
@@ -17,7 +17,7 @@ import { locateServer, wantedServer } from "../server/located";
 import { FIXES } from "../panel/banner";
 import type { Answers, SetupState } from "./protocol";
 
-/** Whether a model was there the last time somebody looked. */
+/** Whether a model was configured at the last check. */
 const KEPT = "setUp";
 const ACTIONS = "lsp.enabled";
 const COMPLETION = "lsp.inlineCompletion";
@@ -30,7 +30,7 @@ export class Setup {
     ...options(),
   };
   private readonly listeners = new Set<() => void>();
-  /** The server cannot say whether a model is set up; its first prompt does. */
+  /** Older servers cannot report whether a model is set up. The first prompt shows it. */
   private isOlder = false;
 
   constructor(
@@ -39,13 +39,13 @@ export class Setup {
     private readonly installer: Installer,
   ) {}
 
-  /** Be told of every change, until the answer is called. */
+  /** Listen for changes. Call the result to stop. */
   listen(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** Whether a server is found, and a model was there when somebody last looked. */
+  /** Whether a server exists, and a model was configured at the last check. */
   async wasDone(): Promise<boolean> {
     if (!this.context.globalState.get<boolean>(KEPT, false)) return false;
     if (!(await locateServer(this.context))) return false;
@@ -62,17 +62,17 @@ export class Setup {
     await this.keep(false);
   }
 
-  /** Show what the installation does. */
+  /** Show the progress of the installation. */
   noteInstallation(): void {
     this.change({ installation: this.installer.state });
   }
 
-  /** A server runs, whoever started it; a setup that is shown goes on from there. */
+  /** A server is running, whoever started it. A shown setup continues from there. */
   noteServer(): void {
     if (this.listeners.size > 0 && ["missing", "failed"].includes(this.state.server.phase)) void this.look();
   }
 
-  /** Look for the server, start it, and ask which model it would use. */
+  /** Find and start the server, and ask which model it would use. */
   async look(): Promise<void> {
     this.change({ server: { phase: "looking" }, ...options() });
     const command = await locateServer(this.context);
@@ -102,7 +102,7 @@ export class Setup {
     if (await this.installer.install(wanted)) await this.look();
   }
 
-  /** Make one call with the answers. The key goes to the server alone, and is kept nowhere here. */
+  /** Make a test call with the answers. The key is sent only to the server, and not stored here. */
   async check(answers: Answers): Promise<void> {
     this.change({ trial: { phase: "running" } });
     try {
@@ -129,7 +129,7 @@ export class Setup {
     const settings = vscode.workspace.getConfiguration("hermes");
     const name = option === "actions" ? ACTIONS : COMPLETION;
     await settings.update(name, isOn, vscode.ConfigurationTarget.Global);
-    // Completions come from the language server too.
+    // The language server also provides completions.
     if (option === "completion" && isOn) await settings.update(ACTIONS, true, vscode.ConfigurationTarget.Global);
     this.change(options());
   }
@@ -158,7 +158,7 @@ export class Setup {
   }
 }
 
-/** Say what is there to conditions in package.json: the walkthrough ticks its steps by them. */
+/** Set context keys for conditions in package.json, which tick the walkthrough's steps. */
 function setContext(name: string, value: boolean): Thenable<unknown> {
   return vscode.commands.executeCommand("setContext", `hermes.${name}`, value);
 }

@@ -1,5 +1,5 @@
 /**
- * Where pages are shown: in the panel until a model is set up, and in an editor tab whenever they are asked for.
+ * The places for pages: the panel until a model is set up, and an editor tab on request.
  *
  * Knows: webviews. Does not know: what the pages say.
  */
@@ -22,7 +22,7 @@ export class PageTab implements vscode.Disposable {
     private readonly parts: PagesParts,
   ) {}
 
-  /** Show a page in the tab, which there is one of. */
+  /** Show a page in the single tab. */
   open(page: PageName): void {
     if (this.panel) {
       this.panel.reveal();

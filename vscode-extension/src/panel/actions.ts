@@ -15,7 +15,7 @@ import { SET_UP_MODEL, SHOW_LOG } from "../messages/server";
 import { ServerError } from "../server/state";
 import { findItem } from "../state/session";
 import type { Store } from "../state/store";
-import type { Answer, Attachments, Exits, MentionReader, PromptContext } from "./host";
+import type { Answer, Attachments, Exits, MentionReader, PromptContext, Transcription } from "./host";
 import type { KeptDrafts } from "./kept_drafts";
 import { promptContent, type Extras } from "./prompt_content";
 import { PromptQueue } from "./prompt_queue";
@@ -33,23 +33,25 @@ export interface Parts {
   readonly context: PromptContext;
   readonly exits: Exits;
   readonly attachments: Attachments;
-  /** Undefined where pages keep drafts safely by themselves. */
+  /** Undefined where pages cannot record. */
+  readonly transcription?: Transcription;
+  /** Undefined if pages store drafts reliably themselves. */
   readonly drafts?: KeptDrafts;
 }
 
 export interface Stage {
-  /** The session that is shown. */
+  /** The shown session. */
   readonly shown: string;
   /** Show a session. */
   select(sessionId: string): void;
-  /** Show what prevents work; undefined when nothing does any more. */
+  /** Show what prevents work, or undefined to clear it. */
   setBanner(banner: Banner | undefined): void;
-  /** Send everything to a panel that just opened. */
+  /** Send the whole state to a panel that was just opened. */
   welcome(answer: Answer): void;
 }
 
 export class PanelActions {
-  /** The session that is begun for whoever is about to write. */
+  /** The session being started for a user who is about to write. */
   private preparing: Promise<string> | undefined;
   private readonly queue: PromptQueue;
   private readonly rewinds: Rewinds;
@@ -112,7 +114,7 @@ export class PanelActions {
     }
   }
 
-  /** Serve what is about sessions as such; undefined for anything else. */
+  /** Handle messages about sessions, or return undefined for others. */
   private async manage(message: ToHost, answer: Answer): Promise<true | undefined> {
     const { conversations } = this.parts;
     switch (message.type) {
@@ -162,7 +164,7 @@ export class PanelActions {
     }
   }
 
-  /** Serve what puts something into the prompt; undefined for anything else. */
+  /** Handle messages that add something to the prompt, or return undefined for others. */
   private async attach(message: ToHost, answer: Answer): Promise<true | undefined> {
     switch (message.type) {
       case "takeContext":
@@ -170,6 +172,9 @@ export class PanelActions {
         return true;
       case "attach":
         await this.parts.attachments.pick(answer);
+        return true;
+      case "speak":
+        await this.hear(message, answer);
         return true;
       case "draft":
         this.parts.drafts?.take(message);
@@ -182,7 +187,18 @@ export class PanelActions {
     }
   }
 
-  /** Serve what leads out of the panel. */
+  /** Have a recording turned into text; the page is told in any case, as it waits for that. */
+  private async hear(message: Extract<ToHost, { type: "speak" }>, answer: Answer): Promise<void> {
+    const { sessionId, mimeType, data } = message;
+    let text = "";
+    try {
+      text = (await this.parts.transcription?.transcribe(mimeType, data)) ?? "";
+    } finally {
+      answer({ type: "heard", sessionId, text });
+    }
+  }
+
+  /** Handle messages that lead out of the panel. */
   private async leave(message: ToHost): Promise<void> {
     const { exits } = this.parts;
     switch (message.type) {
@@ -211,7 +227,7 @@ export class PanelActions {
     if (item && found?.type === "diff") await this.parts.exits.compare(found.diff, item.title);
   }
 
-  /** Send what was written in the panel, with what its user looks at; what cannot be sent is given back. */
+  /** Send a prompt from the panel with the editor context. If it cannot be sent, return it to the panel. */
   private async promptFromPanel(message: Extract<ToHost, { type: "prompt" }>, answer: Answer): Promise<void> {
     const { sessionId, text, mentions, pictures } = message;
     const looked = this.parts.context.taken.filter(({ uri }) => !mentions.some((each) => each.uri === uri));
@@ -223,14 +239,14 @@ export class PanelActions {
     });
   }
 
-  /** Begin a session; when that works, nothing stands in the way any more. */
+  /** Start a session, and clear the banner on success. */
   async begin(): Promise<string> {
     const id = await this.parts.conversations.begin();
     this.front.setBanner(undefined);
     return id;
   }
 
-  /** Begin the first session before there is a prompt: what can be chosen for a prompt is known only then. */
+  /** Start the first session before the first prompt, because its options are only known then. */
   async prepare(): Promise<void> {
     if (this.parts.store.all().length > 0) return;
     this.preparing ??= this.begin().finally(() => (this.preparing = undefined));
@@ -238,7 +254,7 @@ export class PanelActions {
     if (!this.front.shown) this.front.select(id);
   }
 
-  /** Return a session that is open: the one that is named, or one begun for a page that knew of none. */
+  /** Return an open session: the named one, or a new one for a page without any. */
   private async sessionFor(sessionId: string): Promise<string> {
     const { store } = this.parts;
     if (store.get(sessionId)) return sessionId;
@@ -246,7 +262,7 @@ export class PanelActions {
     return sessionId === "" && store.get(this.front.shown) ? this.front.shown : this.begin();
   }
 
-  /** Send a prompt to a session, or to a new one if none is named; only the agent sees the aside. */
+  /** Send a prompt to a session, or to a new one if none is named. Only the agent sees the aside. */
   async prompt(
     sessionId: string,
     text: string,
@@ -259,12 +275,12 @@ export class PanelActions {
     await this.send(id, text, { mentions, pictures, aside });
   }
 
-  /** Send a prompt to a session that is open, whichever is shown. */
+  /** Send a prompt to an open session, whichever is shown. */
   private async send(id: string, text: string, extras: Extras): Promise<void> {
     await this.parts.conversations.prompt(id, await promptContent(this.parts.mentions, text, extras));
   }
 
-  /** Do with a block of code what its user wants; an edit of a file goes the way of all edits, to be reviewed. */
+  /** Perform an action on a code block. Edits of files are reviewed like all edits. */
   private async useCode(action: "insert" | "apply" | "run", text: string): Promise<void> {
     const { exits } = this.parts;
     if (action !== "apply") return exits.useCode(action, text);
@@ -290,7 +306,7 @@ export class PanelActions {
   private async searchPast(query: string, answer: Answer): Promise<void> {
     const { found } = await this.parts.conversations.search(query);
     const passages = found.map(({ sessionId, highlights, ...rest }): Passage => {
-      // The server counts characters of Unicode, a page counts halves of some.
+      // The server counts Unicode characters, but a page counts UTF-16 units.
       const characters = [...rest.text];
       const lengthOf = (count: number) => characters.slice(0, count).join("").length;
       const marks = highlights.map(([from = 0, to = 0]) => [lengthOf(from), lengthOf(to)] as const);

@@ -1,7 +1,7 @@
 /**
- * Requests in sessions of their own, beside the conversation that is shown.
+ * Requests in separate sessions, beside the shown conversation.
  *
- * Knows: how such a session begins and ends. Does not know: who asks, what becomes of an answer.
+ * Knows: how such a session starts and ends. Does not know: who asks, how an answer is used.
  */
 
 import type { CancellationToken } from "vscode";
@@ -32,8 +32,8 @@ export class ApartSessions {
   ) {}
 
   /**
-   * Let something be done with the options of the session that is shown. The session is closed when it ended well and left
-   * nothing to review; else it stays, and is shown where it failed.
+   * Run a prompt with the options of the shown session. The session is closed if it succeeded without anything to
+   * review. Otherwise it stays open, and is shown if it failed.
    */
   async prompt(text: string, extras: Extras): Promise<void> {
     const { conversations, reviews, mentions } = this.parts;
@@ -48,7 +48,7 @@ export class ApartSessions {
     this.front.select(this.front.shown);
   }
 
-  /** Ask for an answer in words, in a session that only looks and is deleted; undefined where its user stopped it. */
+  /** Ask for a text in a read-only session that is deleted afterwards. Resolves to undefined if the user stops it. */
   async ask(text: string, token: CancellationToken): Promise<string | undefined> {
     const { conversations, store, mentions } = this.parts;
     const id = await conversations.begin();

@@ -1,7 +1,7 @@
 /**
- * The readers of the panel, in whatever place: each first gets the whole state, then what happens.
+ * The readers of the panel, wherever they are. Each first gets the whole state, then the events.
  *
- * Knows: who is there, what is still on its way to them. Does not know: webviews, what the messages mean.
+ * Knows: the readers, and events still on their way to them. Does not know: webviews, what the messages mean.
  */
 
 import type { SessionEvent } from "../state/events";
@@ -15,7 +15,7 @@ export class Audience {
   private readonly outbox = new Outbox((sessionId, events) => this.say({ type: "events", sessionId, events }));
   private unsent: ToView[] = [];
 
-  /** Take in a reader who is shown everything next: what happened until now is in that, and is not told to it again. */
+  /** Add a reader who gets the whole state next. Earlier events are part of it and are not repeated. */
   admit(reader: Reader): void {
     this.outbox.flush();
     this.readers.add(reader);
@@ -28,7 +28,7 @@ export class Audience {
     this.readers.delete(reader);
   }
 
-  /** Say something to everybody, behind the events that are still waiting. */
+  /** Post a message to all readers, after the waiting events. */
   post(message: ToView): void {
     this.outbox.flush();
     this.say(message);

@@ -1,5 +1,5 @@
 /**
- * What is wrong with a server, as the panel says it, with the one command that would help.
+ * A server problem as shown by the panel, with the command that helps.
  *
  * Knows: states and fixes. Does not know: who runs the command.
  */
@@ -8,7 +8,7 @@ import { INSTALL_SERVER, OPEN_SETTINGS, RESTART_SERVER, SHOW_LOG, UPDATE_SERVER 
 import type { Fix, State } from "../server/state";
 import type { Banner } from "./protocol";
 
-/** What helps, as a command and a button. */
+/** Fixes, as commands with button labels. */
 export const FIXES: Readonly<Record<Fix, { command: string; title: string }>> = {
   install: { command: "hermes.install", title: INSTALL_SERVER },
   update: { command: "hermes.install", title: UPDATE_SERVER },
@@ -17,7 +17,7 @@ export const FIXES: Readonly<Record<Fix, { command: string; title: string }>> = 
   settings: { command: "hermes.openSettings", title: OPEN_SETTINGS },
 };
 
-/** Return a failed start, or what is wrong with a server that works, as the panel shows it. */
+/** Return the banner for a failed start, or for a problem with a running server. */
 export function bannerOf(state: State): Banner | undefined {
   if (state.phase === "failed") return { severity: "error", text: state.text, fix: FIXES[state.fix] };
   if (state.phase !== "ready" || !state.remark) return undefined;

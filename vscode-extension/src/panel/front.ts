@@ -1,5 +1,5 @@
 /**
- * What the panel, the badge and the status bar show around the conversations.
+ * The content of the panel, the badge and the status bar around the conversations.
  *
  * Knows: the shell, which session is shown, what is kept over a reload. Does not know: how a page is drawn.
  */
@@ -19,7 +19,7 @@ import type { Shell, ToView, Banner } from "./protocol";
 
 const KEPT = "sessions";
 const KEEP_MS = 500;
-/** Events that are kept at once: a reload right behind them must know of them. */
+/** Events that are stored at once, so that an immediate reload knows them. */
 const KEPT_AT_ONCE: ReadonlySet<SessionEvent["type"]> = new Set(["begun", "ended", "lost", "replaced"]);
 /** Events after which tabs, badge and status may look different. */
 const SEEN_AROUND: ReadonlySet<SessionEvent["type"]> = new Set([
@@ -40,9 +40,10 @@ export class Front implements Disposable {
   private server: State = { phase: "off" };
   private abilities: Pick<
     Shell,
-    "takesImages" | "canFork" | "canRename" | "judgesHunks" | "canSearch" | "canSteer" | "canRewind"
+    "takesImages" | "takesSpeech" | "canFork" | "canRename" | "judgesHunks" | "canSearch" | "canSteer" | "canRewind"
   > = {
     takesImages: false,
+    takesSpeech: false,
     canFork: false,
     canRename: false,
     judgesHunks: false,
@@ -54,7 +55,7 @@ export class Front implements Disposable {
   private active = "";
   private isOver = false;
   private keepTimer: ReturnType<typeof setTimeout> | undefined;
-  /** When each running turn began, in ms. */
+  /** When each running turn started, in ms. */
   private readonly begun = new Map<string, number>();
   onTurnEnd: (sessionId: string, endId: string, beganAt: number) => void = () => undefined;
 
@@ -70,7 +71,7 @@ export class Front implements Disposable {
     this.refresh();
   }
 
-  /** Keep how things stand; what ends because everything is taken down is no news. */
+  /** Store the state. Endings caused by the shutdown are not reported. */
   dispose(): void {
     this.keep();
     this.isOver = true;
@@ -81,12 +82,12 @@ export class Front implements Disposable {
     return this.active;
   }
 
-  /** Whether there is anything the server should be started for at once. */
+  /** Whether the server should be started at once. */
   get hasSessions(): boolean {
     return this.store.all().length > 0;
   }
 
-  /** Return the session that waits for an answer, the one that is shown before others; undefined where none does. */
+  /** Return a session that waits for an answer, preferably the shown one, or undefined. */
   get asking(): string | undefined {
     const asking = this.store.all().filter((session) => openQuestions(session) > 0);
     return (asking.find(({ id }) => id === this.active) ?? asking[0])?.id;
@@ -116,7 +117,7 @@ export class Front implements Disposable {
     this.begun.delete(event.id);
   }
 
-  /** Keep how the sessions look, so that a reload shows them at once. */
+  /** Store the sessions' appearance, so that a reload shows them at once. */
   keep(): void {
     clearTimeout(this.keepTimer);
     this.keepTimer = undefined;
@@ -138,6 +139,9 @@ export class Front implements Disposable {
     const able = link.greeting.agentCapabilities;
     this.abilities = {
       takesImages: Boolean(able?.promptCapabilities?.image),
+      // The page of an editor has no microphone.
+      takesSpeech:
+        !this.surroundings.isEditor && Boolean(able?.promptCapabilities?.audio) && announces(link, "transcription"),
       canFork: Boolean(able?.sessionCapabilities?.fork),
       canRename: Boolean(able?.sessionCapabilities?.title),
       judgesHunks: announces(link, "edits"),
@@ -152,7 +156,7 @@ export class Front implements Disposable {
     this.refresh();
   }
 
-  /** Show a session; one that is not there, or none, gives way to the last that is. */
+  /** Show a session. An unknown or missing one is replaced by the last existing one. */
   select(sessionId: string): void {
     const session = this.store.get(sessionId) ?? this.store.all().at(-1);
     this.active = session?.id ?? "";

@@ -1,5 +1,5 @@
 /**
- * What the panel's parts need of the program that they run in: VS Code, or a page in a browser.
+ * The panel's port to its host: VS Code, or a page in a browser.
  *
  * Knows: what is asked of the program. Does not know: which program it is.
  */
@@ -22,10 +22,10 @@ export interface KeptValues {
   set(key: string, value: unknown): void;
 }
 
-/** How everything stands, for those who show it outside of the panel. */
+/** The overall status, for display outside the panel. */
 export interface Standing {
   readonly server: State;
-  /** How many questions wait for the user. */
+  /** The number of questions that wait for the user. */
   readonly questions: number;
   readonly isWorking: boolean;
 }
@@ -36,51 +36,57 @@ export interface Surroundings {
   readonly isEditor: boolean;
   roots(): readonly string[];
   isTrusted(): boolean;
-  /** Have something done when one of them changes. */
+  /** Call a listener when one of them changes. */
   onChange(listener: () => void): Disposable;
   show(standing: Standing): void;
 }
 
-/** What leads out of the panel. */
+/** Actions that lead out of the panel. */
 export interface Exits {
   open(path: string, line?: number): Promise<void>;
-  /** Open the file that a text names, if there is one. */
+  /** Open the file named by a text, if it exists. */
   follow(place: string): Promise<void>;
-  /** Return which of the places that a text names are there. */
+  /** Return which of the places named by a text exist. */
   located(places: readonly string[]): Promise<readonly string[]>;
   browse(url: string): Promise<void>;
   copy(text: string): Promise<void>;
   run(command: string): Promise<void>;
   compare(diff: FileDiff, title: string): Promise<void>;
-  /** Do something with a block of code of an answer. */
+  /** Perform an action on a code block in an answer. */
   useCode(action: "insert" | "run", text: string): Promise<void>;
-  /** Return the file that code is most likely meant for where it names none. */
+  /** Return the most likely target file of code that names none. */
   codeTarget(): string | undefined;
 }
 
-/** What puts something into the prompt. */
+/** Adds content to the prompt. */
 export interface Attachments {
   pick(answer: Answer): Promise<void>;
   drop(uris: readonly string[], answer: Answer): Promise<void>;
 }
 
-/** What the user is asked and shown about changes of files. */
+/** What turns recordings into text. */
+export interface Transcription {
+  /** Return what is said in a recording, given in base64. */
+  transcribe(mimeType: string, data: string): Promise<string>;
+}
+
+/** Dialogs about file changes. */
 export interface Dialogs {
-  /** Ask a question that has to be answered before anything goes on; return whether the answer was the word. */
+  /** Ask a modal question, and return whether the user confirmed. */
   confirm(question: string, word: string): Promise<boolean>;
   showDiffs(diffs: readonly FileDiff[], title: string): Promise<void>;
-  /** Return what people call a file. */
+  /** Return a file's display name. */
   nameOf(path: string): string;
 }
 
-/** What a prompt can mention. */
+/** Reads mentions for a prompt. */
 export interface MentionReader {
   find(query: string): Promise<readonly Mention[]>;
-  /** Return a mention as what the agent reads; undefined where there is nothing any more. */
+  /** Convert a mention to content for the agent, or return undefined if it no longer exists. */
   blockOf(mention: Mention): Promise<acp.ContentBlock | undefined>;
 }
 
-/** What the user looks at, which goes along with a prompt. */
+/** The editor context attached to a prompt. */
 export interface PromptContext {
   readonly shown: EditorContext;
   readonly taken: readonly Mention[];

@@ -1,14 +1,15 @@
 /**
- * The drafts of the panel, kept beside its pages: what a page keeps for itself may be lost when the window is reloaded.
+ * The panel's drafts, stored by the host, because a page's own storage may be lost on reload.
  *
- * Knows: words and mentions by session. Does not know: pages, who writes. "" is where words stand until there is a session.
+ * Knows: words and mentions by session. Does not know: pages, who writes. The key "" is for text written before there
+ * is a session.
  */
 
 import type { KeptValues } from "./host";
 import type { DraftNews, PanelDrafts } from "./protocol";
 
 const KEPT = "drafts";
-/** Somebody types; what was typed is written down this often. */
+/** How often typed text is stored. */
 const KEEP_MS = 150;
 
 export class KeptDrafts {
@@ -19,7 +20,7 @@ export class KeptDrafts {
     this.drafts = memory.get<PanelDrafts>(KEPT);
   }
 
-  /** Return all drafts; undefined where nobody has written any here, and pages go by what they kept themselves. */
+  /** Return all drafts, or undefined if none were stored here, in which case pages use their own. */
   get all(): PanelDrafts | undefined {
     return this.drafts;
   }
@@ -34,7 +35,7 @@ export class KeptDrafts {
     this.timer ??= setTimeout(() => this.keep(), KEEP_MS);
   }
 
-  /** Write down what was not yet: the window closes. */
+  /** Store unsaved drafts, because the window closes. */
   dispose(): void {
     if (this.timer !== undefined) this.keep();
   }

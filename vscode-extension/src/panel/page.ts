@@ -1,5 +1,5 @@
 /**
- * The page that the panel is: one script, one style sheet, and nothing else may run or load in it.
+ * The panel's HTML page: one script and one style sheet; nothing else may run or load.
  *
  * Knows: the content security policy. Does not know: what the script shows.
  */
@@ -10,7 +10,7 @@ import * as vscode from "vscode";
 
 import { PRODUCT } from "../messages/editor";
 
-/** Where the page is shown; its ground is that of the place. */
+/** The place of the page, which determines its background. */
 export type Place = "view" | "tab";
 
 /** Return the page that loads a bundle of this name. */

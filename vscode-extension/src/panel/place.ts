@@ -1,5 +1,5 @@
 /**
- * A file as a text names it, found among the folders that are open.
+ * Find a file named by a text in the open folders.
  *
  * Knows: how places are written, and that nothing outside the folders counts. Does not know: the editor.
  */
@@ -10,14 +10,14 @@ import { fileURLToPath } from "node:url";
 
 export interface Found {
   readonly path: string;
-  /** From 1; undefined where none is named. */
+  /** From 1, or undefined if none is named. */
   readonly line?: number;
 }
 
 const WITH_LINE = /^(.*?)(?::(\d+)(?:[:,-]\d+)?|#L(\d+)(?:-L?\d+)?)$/;
 const MAX_LENGTH = 1000;
 
-/** Return what a text may mean, the likeliest first: below each folder that is open. */
+/** Return the possible places for a text, most likely first, below each open folder. */
 export function readPlace(text: string, roots: readonly string[]): readonly Found[] {
   if (text.length > MAX_LENGTH || text.includes("\0")) return [];
   const named = WITH_LINE.exec(text);
@@ -38,7 +38,7 @@ function pathOf(words: string): string | undefined {
   }
 }
 
-/** Return the file that a text names; undefined where there is none in the folders that are open. */
+/** Return the file named by a text, or undefined if the open folders do not contain it. */
 export async function findPlace(text: string, roots: readonly string[]): Promise<Found | undefined> {
   for (const place of readPlace(text, roots)) {
     const isFile = await stat(place.path).then(

@@ -1,5 +1,5 @@
 /**
- * A prompt with all that goes along with it, as the agent reads it and as the conversation shows it.
+ * The content of a prompt with its extras, for the agent and for the conversation.
  *
  * Knows: mentions, pictures, asides. Does not know: where a prompt is sent.
  */
@@ -12,17 +12,17 @@ import type { Attachment } from "../state/terms";
 import type { MentionReader } from "./host";
 import type { Mention, Picture } from "./protocol";
 
-/** What goes along with a prompt besides its text. */
+/** Additional content of a prompt. */
 export interface Extras {
   readonly mentions?: readonly Mention[];
   readonly pictures?: readonly Picture[];
   /** What only the agent sees. */
   readonly aside?: string;
-  /** Whether it joins the running turn. */
+  /** Whether the prompt joins the running turn. */
   readonly steers?: boolean;
 }
 
-/** Read what a prompt mentions, as it is now. */
+/** Read the current content of a prompt's mentions. */
 export async function promptContent(
   reader: Pick<MentionReader, "blockOf">,
   text: string,

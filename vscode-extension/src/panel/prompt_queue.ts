@@ -1,5 +1,5 @@
 /**
- * Messages that are sent while a turn runs: kept, changed by their user, and sent one by one when a turn is over.
+ * Messages written while a turn runs. They can be changed, and are sent one by one when turns end.
  *
  * Knows: when the next one is due. Does not know: how a message is sent, how the queue is shown.
  */
@@ -10,12 +10,12 @@ import type { Store } from "../state/store";
 import type { QueuedPrompt } from "../state/terms";
 import type { ToHost } from "./protocol";
 
-/** The agent's option that says what becomes of a message during a turn, and the value that hands it to the turn. */
+/** The agent's option for messages during a turn, and the value that steers the turn with them. */
 const DURING_TURN = "during_turn";
 const STEER = "steer";
 
 type Change = Extract<ToHost, { type: "queue" | "reword" }>;
-/** Send a message; `steers` hands it to the running turn. Rejects when it could not be sent. */
+/** Send a message. With `steers`, it joins the running turn. Rejects if it could not be sent. */
 export type SendQueued = (sessionId: string, prompt: QueuedPrompt, steers: boolean) => Promise<void>;
 
 export class PromptQueue {
@@ -29,7 +29,7 @@ export class PromptQueue {
     store.listen((sessionId, events) => this.follow(sessionId, events));
   }
 
-  /** Queue a message if a turn runs that it does not join; return whether it was queued. */
+  /** Queue a message if a turn is running that it does not join, and return whether it was queued. */
   take(sessionId: string, { text, mentions, pictures }: Omit<QueuedPrompt, "id">): boolean {
     const session = this.store.get(sessionId);
     if (!session || session.turns.length === 0 || isSteered(session)) return false;
@@ -39,7 +39,7 @@ export class PromptQueue {
     return true;
   }
 
-  /** Do what the user did in the tray. */
+  /** Apply the user's change to the queue. */
   change(message: Change): void {
     const { sessionId, id } = message;
     if (message.type === "reword") this.store.dispatch(sessionId, { type: "reworded", id, text: message.text });
@@ -48,7 +48,7 @@ export class PromptQueue {
     else this.store.dispatch(sessionId, { type: "moved", id, by: message.action === "up" ? -1 : 1 });
   }
 
-  /** Send a message ahead of the others; who does that wants the others to follow. */
+  /** Send a message before the others, and release the queue. */
   private sendNow(sessionId: string, id: string): void {
     this.store.dispatch(sessionId, { type: "released" });
     this.post(sessionId, id);
@@ -56,7 +56,7 @@ export class PromptQueue {
 
   private follow(sessionId: string, events: readonly SessionEvent[]): void {
     if (!events.some(({ type }) => type === "ended")) return;
-    // Behind everybody who listens: they learn of the end first.
+    // After all other listeners, which must see the end first.
     queueMicrotask(() => {
       const session = this.store.get(sessionId);
       const next = session?.queue[0];

@@ -1,5 +1,5 @@
 /**
- * What the host and the panel say to each other.
+ * The messages between the host and the panel.
  *
  * Knows: every message there is. Does not know: who sends them.
  */
@@ -14,7 +14,7 @@ export interface Tab {
   readonly activity: Activity;
 }
 
-/** Something that prevents work, and the one command that would help. */
+/** A problem that prevents work, and the command that helps. */
 export interface Banner {
   readonly severity: Severity;
   readonly text: string;
@@ -30,17 +30,19 @@ export interface Shell {
   readonly hasFolder: boolean;
   readonly isTrusted: boolean;
   readonly takesImages: boolean;
+  /** Whether the agent can turn a recording into text, and the page can record. */
+  readonly takesSpeech: boolean;
   readonly canFork: boolean;
   readonly canRename: boolean;
   readonly judgesHunks: boolean;
   readonly canSearch: boolean;
-  /** Whether a message can be handed to the running turn. */
+  /** Whether a message can join the running turn. */
   readonly canSteer: boolean;
-  /** Whether a conversation can go on from before an earlier prompt. */
+  /** Whether a conversation can be rewound to before an earlier prompt. */
   readonly canRewind: boolean;
-  /** The folders that are open. */
+  /** The open folders. */
   readonly roots: readonly string[];
-  /** Whether an editor is around: files can be mentioned and opened, code inserted and run. */
+  /** Whether the panel is in an editor, where files can be mentioned and opened, and code inserted and run. */
   readonly isInEditor: boolean;
 }
 
@@ -51,7 +53,7 @@ export interface PastSession {
   readonly updatedAt: string;
 }
 
-/** A passage of a past session; `marks` are where the words that were looked for stand in it: from, to. */
+/** A passage of an earlier session. `marks` are the positions of the search words: from, to. */
 export interface Passage extends PastSession {
   readonly speaker: "user" | "agent" | "tool" | "title";
   readonly position: number;
@@ -59,7 +61,7 @@ export interface Passage extends PastSession {
   readonly marks: readonly (readonly [from: number, to: number])[];
 }
 
-/** Something a prompt can mention. `token` is what stands behind the @ in the text. */
+/** Something a prompt can mention. `token` is the text after the @. */
 export interface Mention {
   readonly kind: "file" | "folder" | "symbol" | "selection" | "problems" | "changes" | "terminal" | "url" | "session";
   readonly token: string;
@@ -67,14 +69,14 @@ export interface Mention {
   readonly detail: string;
   readonly uri?: string;
   readonly line?: number;
-  /** Whether it is only how a mention of its kind begins, to be written further. */
+  /** Whether it is only the prefix of a mention of its kind, to be completed. */
   readonly isStart?: boolean;
   /** The text itself, of a file that was dropped and has no address. */
   readonly text?: string;
 }
 
 export type ContextKind = "file" | "selection";
-/** What the user looks at, and whether it goes along with a prompt. */
+/** The editor context, and whether it is attached to prompts. */
 export type EditorContext = readonly { readonly mention: Mention; readonly isTaken: boolean }[];
 
 export interface Picture {
@@ -82,12 +84,12 @@ export interface Picture {
   readonly data: string;
 }
 
-/** What is being written, by session. */
+/** Drafts by session. */
 export interface PanelDrafts {
   readonly drafts: Readonly<Record<string, string>>;
   readonly mentions: Readonly<Record<string, readonly Mention[]>>;
 }
-/** A draft as it is now; what is missing stays as it was. */
+/** A draft's new state. Missing fields stay unchanged. */
 export interface DraftNews {
   readonly sessionId: string;
   readonly text?: string;
@@ -108,6 +110,8 @@ export type ToView =
   | { readonly type: "mentions"; readonly query: string; readonly mentions: readonly Mention[] }
   | { readonly type: "insert"; readonly mention: Mention }
   | { readonly type: "insertPicture"; readonly picture: Picture }
+  /** What was said for the prompt of a session; nothing if that is not known. */
+  | { readonly type: "heard"; readonly sessionId: string; readonly text: string }
   | { readonly type: "context"; readonly context: EditorContext }
   | {
       readonly type: "refill";
@@ -116,7 +120,7 @@ export type ToView =
       readonly pictures: readonly Picture[];
     }
   | { readonly type: "focus" }
-  /** What was being written when the page was left; said before anything else. */
+  /** The drafts when the page was left, sent before anything else. */
   | ({ readonly type: "drafts" } & PanelDrafts)
   | { readonly type: "located"; readonly places: readonly string[] }
   | { readonly type: "showQuestion" }
@@ -145,7 +149,7 @@ export type ToHost =
   | { readonly type: "reword"; readonly sessionId: string; readonly id: string; readonly text: string }
   | {
       readonly type: "answer";
-      /** The very question that was on the screen when its user clicked. */
+      /** The question that was on the screen when the user clicked. */
       readonly requestId: string;
       readonly option: string;
       readonly comment: string;
@@ -175,12 +179,14 @@ export type ToHost =
   | { readonly type: "mentions"; readonly query: string }
   | { readonly type: "takeContext"; readonly kind: ContextKind; readonly isTaken: boolean }
   | { readonly type: "attach" }
+  /** A recording for the prompt of a session, in base64. */
+  | { readonly type: "speak"; readonly sessionId: string; readonly mimeType: string; readonly data: string }
   | { readonly type: "dropped"; readonly uris: readonly string[] }
   | { readonly type: "copy"; readonly text: string }
   | { readonly type: "code"; readonly action: "insert" | "apply" | "run"; readonly text: string }
   | { readonly type: "rewind"; readonly sessionId: string; readonly itemId: string; readonly withFiles: boolean }
   | { readonly type: "undoRewind"; readonly sessionId: string }
-  /** Places that a text names: a path, perhaps with a line. */
+  /** Places named by a text: a path, optionally with a line. */
   | { readonly type: "locate"; readonly places: readonly string[] }
   | { readonly type: "follow"; readonly place: string }
   | {

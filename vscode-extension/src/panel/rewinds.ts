@@ -1,7 +1,8 @@
 /**
- * Going back to before an earlier prompt, with the files or without, and undoing that.
+ * Rewind a session to before an earlier prompt, with or without the files, and undo the rewind.
  *
- * Knows: that the session as it was is kept, and which changes of files came later. Does not know: how either is stored.
+ * Knows: that the session as it was is kept, and which changes of files came later. Does not know: how either is
+ * stored.
  */
 
 import type { Conversations } from "../acp/conversations";
@@ -24,7 +25,7 @@ export class Rewinds {
     private readonly select: (sessionId: string) => void,
   ) {}
 
-  /** Go on from before a prompt, in a session of its own; return the prompt, to be changed and sent again. */
+  /** Continue from before a prompt in a new session, and return the prompt for editing. */
   async rewind(sessionId: string, itemId: string, withFiles: boolean): Promise<ToView | undefined> {
     const { store, conversations } = this.parts;
     const session = store.get(sessionId);
@@ -45,7 +46,7 @@ export class Rewinds {
     return refillFrom(item);
   }
 
-  /** Undo the changes of files since a prompt, the latest first; undefined, with nothing changed, where one is to stay. */
+  /** Undo the file changes since a prompt, latest first. If one must stay, change nothing and return undefined. */
   private async undoFiles(sessionId: string, itemId: string): Promise<Rewound["undos"] | undefined> {
     const session = this.parts.store.get(sessionId);
     const undos: Rewound["undos"][number][] = [];
@@ -61,12 +62,12 @@ export class Rewinds {
     return undos;
   }
 
-  /** Bring back what was undone, the last undo first. */
+  /** Redo what was undone, last undo first. */
   private async takeBack(undos: Rewound["undos"]): Promise<void> {
     for (const { sessionId, id } of undos.toReversed()) await this.parts.checkpoints.restore(sessionId, id);
   }
 
-  /** Return to the session as it was, with its files. */
+  /** Return to the original session, with its files. */
   async undo(sessionId: string): Promise<void> {
     const { store, conversations } = this.parts;
     const session = store.get(sessionId);

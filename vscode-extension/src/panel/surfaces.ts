@@ -1,5 +1,5 @@
 /**
- * The places the panel is shown at: the view in the side bar and any number of editor tabs, all on one state.
+ * The places that show the panel: the side bar view and any number of editor tabs, all sharing one state.
  *
  * Knows: webviews, whom they show the panel to. Does not know: what is said to them, and what they say.
  */
@@ -18,10 +18,10 @@ type Receive = (message: ToHost, answer: (message: ToView) => void) => void;
 export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer {
   readonly audience = new Audience();
   private view: vscode.WebviewView | undefined;
-  /** The page that keys go to, where they go to one of the panel's. */
+  /** The page of the panel with the keyboard focus, if any. */
   private focused: vscode.Webview | undefined;
   private readonly tabs = new Set<vscode.WebviewPanel>();
-  /** Shows something else in a panel that cannot work yet, and settles when it can. */
+  /** Shows something else in a panel that cannot work yet, and settles once it can. */
   prepare: (webview: vscode.Webview, onOver: (over: () => void) => void) => Promise<void> = () => Promise.resolve();
 
   constructor(
@@ -29,7 +29,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
     private readonly receive: Receive,
   ) {}
 
-  /** Whether keys go to the panel. */
+  /** Whether the panel has the keyboard focus. */
   get hasFocus(): boolean {
     return this.focused !== undefined;
   }
@@ -39,7 +39,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
     void this.attachPrepared(view.webview, "view", (over) => view.onDidDispose(over));
   }
 
-  /** Show the panel as an editor of its own. */
+  /** Show the panel in a new editor tab. */
   openTab(): void {
     const panel = vscode.window.createWebviewPanel(VIEW, PRODUCT, vscode.ViewColumn.Active, {
       retainContextWhenHidden: true,
@@ -92,12 +92,12 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
     else if (this.focused === webview) this.focused = undefined;
   }
 
-  /** Whether the panel is on the screen somewhere. */
+  /** Whether the panel is visible anywhere. */
   get isShown(): boolean {
     return (this.view?.visible ?? false) || [...this.tabs].some((panel) => panel.visible);
   }
 
-  /** Bring the panel to the front; where it is shown nowhere, in the side bar. */
+  /** Bring the panel to the front, opening it in the side bar if necessary. */
   async reveal(): Promise<void> {
     await vscode.commands.executeCommand(`${VIEW}.focus`);
   }

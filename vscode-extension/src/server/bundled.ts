@@ -1,5 +1,5 @@
 /**
- * The server's wheel that the extension's package contains, and which wheel an installation was made from.
+ * The server's wheel inside the extension's package, and the wheel that an installation was made from.
  *
  * Knows: where both are written. Does not know: how a wheel is installed.
  */
@@ -16,7 +16,7 @@ export interface Bundled {
 
 const MARKER = "hermes-wheel.txt";
 
-/** Return the wheel in the extension's folder; undefined where the extension was built without one. */
+/** Return the wheel in the extension's folder, or undefined if the extension was built without one. */
 export async function readBundled(extension: string): Promise<Bundled | undefined> {
   try {
     const told = JSON.parse(await readFile(join(extension, "dist", "server.json"), "utf8")) as Record<string, unknown>;
@@ -28,12 +28,12 @@ export async function readBundled(extension: string): Promise<Bundled | undefine
   }
 }
 
-/** Return the digest of the wheel that an installation was made from; empty if it was made from something else. */
+/** Return the digest of the wheel that an installation was made from, or an empty string. */
 export async function installedDigest(folder: string): Promise<string> {
   return readFile(join(folder, MARKER), "utf8").catch(() => "");
 }
 
-/** Note which wheel an installation was made from. */
+/** Record which wheel an installation was made from. */
 export async function noteInstalled(folder: string, digest: string): Promise<void> {
   await writeFile(join(folder, MARKER), digest);
 }

@@ -1,7 +1,7 @@
 /**
- * Which command starts the server.
+ * Find the command that starts the server.
  *
- * Knows: the places it can be in, and their order. Does not know: how it is started, or what a setting is called.
+ * Knows: the possible places and their order. Does not know: how the server is started, or the names of settings.
  */
 
 import { delimiter, join } from "node:path";
@@ -13,15 +13,15 @@ export interface Command {
   readonly args: readonly string[];
   /** Where it was found, for people. */
   readonly source: string;
-  /** Whether its first start may have to fetch it. */
+  /** Whether its first start may have to download it. */
   readonly isFetched?: boolean;
 }
 
-/** What the search may look at; a test gives its own. */
+/** The inputs of the search, replaceable in tests. */
 export interface Surroundings {
   readonly configured: string;
   readonly configuredArgs: readonly string[];
-  /** What uvx is asked for, such as a wheel; empty if there is nothing to ask for. */
+  /** The package for uvx, such as a wheel, or empty. */
   readonly package: string;
   readonly searchPath: string;
   readonly home: string;
@@ -32,12 +32,12 @@ export interface Surroundings {
 }
 
 export const SERVER = "hermes-acp";
-/** The oldest server that this extension can work with. */
+/** The oldest server version that this extension supports. */
 export const OLDEST = "0.1.0";
 
 /**
- * Find the command: the setting, the own installation, the search path, the usual homes, then uvx. The own one is there
- * because its user asked for it here, as when the others were too old.
+ * Find the command: the setting, our own installation, the search path, the usual folders, then uvx. Our own
+ * installation comes first because the user asked for it, for example when the others were too old.
  */
 export async function findCommand(around: Surroundings): Promise<Command | undefined> {
   if (around.configured) {
@@ -54,7 +54,7 @@ export async function findCommand(around: Surroundings): Promise<Command | undef
     const path = join(folder, around.isWindows ? `${SERVER}.exe` : SERVER);
     if (await around.isExecutable(path)) return { path, args: around.configuredArgs, source };
   }
-  // An editor that was started from a desktop often knows less of the search path than a terminal does.
+  // An editor started from the desktop often has a shorter search path than a terminal.
   const homes = [".local/bin", ".cargo/bin"].map((folder) => join(around.home, folder));
   return around.package ? findUvx(around, [...onPath, ...homes]) : undefined;
 }
@@ -70,12 +70,12 @@ async function findUvx(around: Surroundings, folders: readonly string[]): Promis
   return undefined;
 }
 
-/** Return the folder of programs of the installation that the extension makes itself. */
+/** Return the folder of programs in the extension's own installation. */
 export function ownFolder(around: Pick<Surroundings, "storage" | "isWindows">): string {
   return join(around.storage, "server", around.isWindows ? "Scripts" : "bin");
 }
 
-/** Return whether a version is not older than another; one that cannot be read is taken as it is. */
+/** Return whether a version is not older than another. An unparsable version counts as new enough. */
 export function isNewEnough(version: string, oldest: string = OLDEST): boolean {
   const numbers = (text: string) => /^(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number);
   const [has, wants] = [numbers(version), numbers(oldest)];

@@ -1,7 +1,7 @@
 /**
- * Installing the server for people who have none: a virtual environment of the extension's own.
+ * Install the server into the extension's own virtual environment.
  *
- * Knows: Python, venv, pip, uv. Does not know: when this is wanted, how its progress is shown.
+ * Knows: Python, venv, pip, uv. Does not know: when to install, how progress is shown.
  */
 
 import { spawn } from "node:child_process";
@@ -19,7 +19,7 @@ const CHECK_TIMEOUT_MS = 20_000;
 const TIMEOUT_MS = 10 * 60_000;
 const MAX_DETAIL_LINES = 60;
 
-/** Why the server is not installed: a sentence for people, and what the programs said. */
+/** An installation failure: a sentence for people, and the output of the programs. */
 export class InstallError extends Error {
   constructor(
     message: string,
@@ -30,15 +30,15 @@ export class InstallError extends Error {
 }
 
 export interface Report {
-  /** A step begins. */
+  /** A step starts. */
   step(what: string): void;
-  /** A program says something. */
+  /** A program prints a line. */
   line(line: string): void;
 }
 
 /**
- * Make `folder` a virtual environment with the package in it. What was there before is put back if that fails.
- * Rejects with InstallError.
+ * Make `folder` a virtual environment with the package. Restore the previous content if that fails. Rejects with
+ * InstallError.
  */
 export async function install(folder: string, requirement: string, report: Report): Promise<void> {
   const before = `${folder}.before`;
@@ -93,7 +93,7 @@ function works(program: string, args: readonly string[]): Promise<boolean> {
   });
 }
 
-/** Run a program to its end, line by line. Rejects with InstallError. */
+/** Run a program, reporting its output line by line. Rejects with InstallError. */
 function run(program: string, args: readonly string[], report: Report): Promise<void> {
   const lines: string[] = [];
   const note = (line: string) => {
@@ -103,7 +103,7 @@ function run(program: string, args: readonly string[], report: Report): Promise<
   };
   return new Promise((resolve, reject) => {
     const fail = () => reject(new InstallError(reasonOf(lines.join("\n")), lines.join("\n").trim()));
-    // An interpreter of the editor's own environment must not lend its packages to this one.
+    // The editor's own Python environment must not leak its packages into this one.
     const env = { ...process.env, PYTHONPATH: undefined, PYTHONHOME: undefined, NO_COLOR: "1" };
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], timeout: TIMEOUT_MS, env });
     for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on("line", note);
@@ -127,7 +127,7 @@ const REASONS: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/requires a different python|requires-python|no matching distribution/i, messages.PACKAGES_MISSING],
 ];
 
-/** Say in a sentence why an installer failed, from its own words. */
+/** Explain in a sentence why an installer failed, based on its output. */
 export function reasonOf(output: string): string {
   return REASONS.find(([pattern]) => pattern.test(output))?.[1] ?? messages.INSTALLER_FAILED;
 }

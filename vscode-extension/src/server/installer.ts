@@ -1,7 +1,7 @@
 /**
- * The one installation of the server that can be under way, and how it stands.
+ * The single installation of the server that can be in progress, and its state.
  *
- * Knows: the own installation's folder, what is installed. Does not know: how its state is shown.
+ * Knows: the folder of our own installation, what is installed. Does not know: how its state is shown.
  */
 
 import { mkdir } from "node:fs/promises";
@@ -12,9 +12,9 @@ import { noteInstalled, type Bundled } from "./bundled";
 import { install, InstallError } from "./install";
 
 export interface Wanted {
-  /** What pip or uv is given. */
+  /** The requirement for pip or uv. */
   readonly requirement: string;
-  /** The wheel of the extension, if that is what is installed. */
+  /** The extension's wheel, if it is to be installed. */
   readonly bundled?: Bundled;
 }
 
@@ -29,7 +29,7 @@ export class Installer {
     private readonly log: (line: string) => void,
   ) {}
 
-  /** Install, unless that is under way already; return whether it worked. */
+  /** Install, unless an installation is in progress, and return whether it succeeded. */
   install(wanted: Wanted): Promise<boolean> {
     this.running ??= this.make(wanted).finally(() => (this.running = undefined));
     return this.running;

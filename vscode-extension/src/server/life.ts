@@ -1,8 +1,8 @@
 /**
- * The server's life: started when needed, started again when it breaks, one thing at a time.
+ * The server's lifecycle: started on demand, restarted after failures, one operation at a time.
  *
- * Knows: the queue of starts and stops, how often the server is restarted without asking. Does not know: how a process is made,
- * who uses its connection, how its state is shown.
+ * Knows: the queue of starts and stops, how often the server is restarted without asking. Does not know: how a process
+ * is made, who uses its connection, how its state is shown.
  */
 
 import type { Link } from "../acp/link";
@@ -13,7 +13,7 @@ import { ServerError, type State } from "./state";
 
 export interface Watcher {
   onState(state: State): void;
-  /** Take a fresh connection; it is in use when this settles. */
+  /** Receive a new connection, which is in use once this settles. */
   onLink(link: Link): Promise<void>;
   onLost(why: string): void;
 }
@@ -24,7 +24,7 @@ const FIRST_PAUSE_MS = 250;
 
 export class ServerLife {
   state: State = { phase: "off" };
-  /** The command that was last started. */
+  /** The last started command. */
   command: Command | undefined;
   private queue: Promise<unknown> = Promise.resolve();
   private process: ServerProcess | undefined;
@@ -37,12 +37,12 @@ export class ServerLife {
     private readonly pause: (ms: number) => Promise<void> = (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   ) {}
 
-  /** Return the connection, starting the server if it does not run. Rejects with ServerError. */
+  /** Return the connection, starting the server if necessary. Rejects with ServerError. */
   link(): Promise<Link> {
     return this.inTurn(async () => (this.process ?? (await this.start())).link);
   }
 
-  /** Restart it, whatever it does now. */
+  /** Restart it, whatever its state. */
   restart(): Promise<void> {
     this.failures = [];
     return this.inTurn(async () => {
@@ -90,7 +90,7 @@ export class ServerLife {
     await process?.stop();
   }
 
-  /** Restart after a failure: at once, then with growing pauses, then only when somebody asks. */
+  /** Restart after a failure: at once, then with increasing delays, then only on request. */
   private onEnd(process: ServerProcess, why: string): void {
     if (this.process !== process) return;
     this.process = undefined;

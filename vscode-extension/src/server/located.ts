@@ -1,5 +1,5 @@
 /**
- * Which server the settings and the extension's own wheel lead to.
+ * Locate the server, based on the settings and the extension's own wheel.
  *
  * Knows: the settings, the extension's folders. Does not know: how a server is started or installed.
  */
@@ -16,7 +16,7 @@ import { findCommand, isNewEnough, type Command } from "./command";
 import type { Wanted } from "./installer";
 import type { Remark } from "./state";
 
-/** Find the command that starts the server, as the settings stand. */
+/** Find the command that starts the server, according to the current settings. */
 export async function locateServer(context: vscode.ExtensionContext): Promise<Command | undefined> {
   const settings = vscode.workspace.getConfiguration("hermes");
   return findCommand({
@@ -35,7 +35,7 @@ export async function locateServer(context: vscode.ExtensionContext): Promise<Co
   });
 }
 
-/** Return what would be installed: what the setting names, else the extension's wheel; undefined if there is neither. */
+/** Return the requirement to install: the one in the settings, or else the extension's wheel, or undefined. */
 export async function wantedServer(context: vscode.ExtensionContext): Promise<Wanted | undefined> {
   const named = vscode.workspace.getConfiguration("hermes").get<string>("server.package", "").trim();
   if (named) return { requirement: named };
@@ -43,7 +43,7 @@ export async function wantedServer(context: vscode.ExtensionContext): Promise<Wa
   return bundled && { requirement: bundled.wheel, bundled };
 }
 
-/** Say of a server that works how it differs from the one in the extension, if it is older. */
+/** Return a remark if a working server is older than the one in the extension. */
 export async function remarkOn(
   context: vscode.ExtensionContext,
   command: Command,

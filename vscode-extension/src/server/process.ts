@@ -17,7 +17,7 @@ export interface ServerProcess {
   readonly link: Link;
   readonly command: Command;
   readonly remark?: Remark;
-  /** Settles with a sentence for people when the process is gone, whoever ended it. */
+  /** Settles with a sentence for people once the process has ended, whoever ended it. */
   readonly ended: Promise<string>;
   /** Stop it: close its input, and kill it after a grace period. */
   stop(): Promise<void>;

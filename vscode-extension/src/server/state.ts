@@ -1,12 +1,12 @@
 /**
- * How a server stands, and what would help where it is not available.
+ * The state of a server, and fixes if it is not available.
  *
  * Knows: states and fixes. Does not know: how a server is started, who shows its state.
  */
 
 export type Fix = "install" | "start" | "log" | "settings" | "update";
 
-/** Something about a server that works all the same, and what would mend it. */
+/** A remark about a working server, and its fix. */
 export interface Remark {
   readonly text: string;
   readonly fix: Fix;
@@ -18,7 +18,7 @@ export type State =
   | { readonly phase: "ready"; readonly version: string; readonly remark?: Remark }
   | { readonly phase: "failed"; readonly text: string; readonly fix: Fix };
 
-/** Why the server is not available, and the one thing that would help. */
+/** Why the server is not available, and the fix. */
 export class ServerError extends Error {
   constructor(
     message: string,

@@ -1,5 +1,5 @@
 /**
- * The server's state in the status bar: one word, and one click to the one thing that helps.
+ * The server's state in the status bar: one word, and a click that applies the fix.
  *
  * Knows: states and fixes. Does not know: how the server is started.
  */
@@ -50,7 +50,7 @@ function tooltipOf(state: State, questions: number): string {
   return state.phase === "ready" ? messages.tooltipReady(state.version) : messages.OPEN_PRODUCT;
 }
 
-/** How many runs and sessions wait for the user that this window does not show; a click lists them. */
+/** The number of waiting runs and sessions that this window does not show. A click lists them. */
 export class WaitingItem implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem("hermes.waiting", vscode.StatusBarAlignment.Right, 89);
 

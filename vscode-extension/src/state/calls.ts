@@ -1,7 +1,7 @@
 /**
- * How the card of a tool call changes by its news.
+ * Apply updates to the card of a tool call.
  *
- * Knows: cards. Does not know: the items around them, beyond the plan's one card in a turn.
+ * Knows: cards. Does not know: other items, except that a turn has a single plan card.
  */
 
 import type { CallNews } from "./events";
@@ -39,7 +39,7 @@ export function changedCall(before: CallItem, { at, ...news }: CallNews): CallIt
   return { ...before, ...withoutUndefined({ ...news, content, clock }) };
 }
 
-/** Return where the card of the running turn's plan is, -1 where there is none yet. */
+/** Return the index of the running turn's plan card, or -1. */
 export function planCardOf({ items }: Session): number {
   for (let at = items.length - 1; at >= 0; at -= 1) {
     const item = items[at];
@@ -56,7 +56,7 @@ function clockAfter(before: Clock | undefined, status: CallItem["status"] | unde
   return before && isOver ? { ...before, tookMs: Math.max(0, at - before.beganAt) } : before;
 }
 
-/** What became of a change that was refused or failed is said beneath it. */
+/** The outcome of a refused or failed change is shown below it. */
 function contentAfter(
   before: CallItem,
   status: CallItem["status"] | undefined,
@@ -69,8 +69,8 @@ function contentAfter(
 }
 
 /**
- * What was judged hunk by hunk stays on the card as it was judged; what came of it, the verdicts say. What was written may
- * contain lines of its user's own, who typed in the file meanwhile; they are no part of the agent's change.
+ * A change reviewed hunk by hunk stays on the card as reviewed; the verdicts show the outcome. The written file may
+ * contain lines that the user typed in the meantime, which are not part of the agent's change.
  */
 function asJudged(content: CallContent, before: CallItem): CallContent {
   if (content.type !== "diff") return content;
@@ -86,7 +86,7 @@ function judgedDiff({ content }: CallItem, path: string): CallContent | undefine
   return content.find((each) => each.type === "diff" && each.diff.path === path);
 }
 
-/** Return a card that the agent tells again with what only this editor saw of it: how long it took, and how it was judged. */
+/** Add to a replayed card what only this editor knows: its duration and its verdicts. */
 export function asSeen(told: CallItem, before: CallItem | undefined): CallItem {
   if (!before) return told;
   const paths = Object.keys(before.verdicts).filter((path) => isJudged(before, path) && judgedDiff(before, path));

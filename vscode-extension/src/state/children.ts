@@ -1,7 +1,7 @@
 /**
- * Child agents as items of the session they work for.
+ * Child agents as items of their parent session.
  *
- * Knows: what of a child's session is worth showing there. Does not know: the wire, how it is drawn.
+ * Knows: which parts of a child's session to show. Does not know: the wire, how it is drawn.
  */
 
 import type { SessionEvent } from "./events";
@@ -9,7 +9,7 @@ import type { ChildCall, ChildItem } from "./terms";
 
 export type ChildEvent = Extract<SessionEvent, { type: "child" | "childCall" | "childSaid" }>;
 
-/** So many calls and characters are kept of a child; what came first goes first. */
+/** The maximum calls and characters kept of a child. The oldest are dropped first. */
 const MAX_CALLS = 100;
 const MAX_TEXT = 16 * 1024;
 
@@ -35,7 +35,7 @@ export function changeChild(child: ChildItem, event: ChildEvent): ChildItem {
         kind: kind ?? before.kind,
         status: status ?? before.status,
       };
-      // What it said before a call was on the way to it.
+      // Text before a call only led up to it.
       if (at < 0) return { ...child, text: "", calls: [...child.calls, call].slice(-MAX_CALLS) };
       return { ...child, calls: child.calls.with(at, call) };
     }

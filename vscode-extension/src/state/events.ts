@@ -1,8 +1,8 @@
 /**
- * What can happen to a session: one closed union.
+ * All events of a session, as a closed union.
  *
- * Knows: every event there is. Does not know: who tells them (the wire, the user), who looks at what became of them.
- * The host folds them and sends the same events to the panel, which folds them the same way.
+ * Knows: every event. Does not know: the source of events (the wire, the user), or who displays the result. The host
+ * folds events and sends them to the panel, which folds them the same way.
  */
 
 import type {
@@ -29,18 +29,18 @@ import type {
   TurnTimes,
 } from "./terms";
 
-/** How a turn ended that rests until its question is answered. */
+/** The ending of a turn that is suspended until its question is answered. */
 export const WAITING = "waiting";
-/** The id of messages for which the agent has none. */
+/** The ID of messages without one from the agent. */
 export const UNNAMED = "said";
 
-/** A card's news; what is missing stays as it was. */
+/** An update of a card. Missing fields stay unchanged. */
 export interface CallNews {
   readonly id: string;
   readonly role?: CallRole;
-  /** When it came, in ms; missing in a past that is told again. */
+  /** When it arrived, in ms. Missing in a replay. */
   readonly at?: number;
-  /** When it ran, as the agent tells it. */
+  /** When it ran, according to the agent. */
   readonly clock?: Clock;
   readonly title?: string;
   readonly kind?: CallKind;
@@ -84,7 +84,7 @@ export type SessionEvent =
       readonly text: string;
       readonly needsSetUp?: boolean;
       readonly at?: number;
-      /** Whether the same prompt is to be sent again, once what prevented it is mended. */
+      /** Whether to send the same prompt again once the problem is fixed. */
       readonly isToRetry?: boolean;
     }
   | { readonly type: "call"; readonly call: CallNews }

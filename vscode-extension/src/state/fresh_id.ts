@@ -1,4 +1,4 @@
-/** Identifiers that nobody else has, also where the page is not served securely and has no `randomUUID`. */
+/** Unique identifiers, even in an insecure context without `randomUUID`. */
 
 export function freshId(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));

@@ -1,7 +1,7 @@
 /**
- * Texts too long to be read at a glance.
+ * Texts that are too long to read at a glance.
  *
- * A card shows the beginning of such a text; its question can be answered with yes once the end was on the screen.
+ * A card shows the start of such a text. Its question can be answered with yes once the end was on the screen.
  */
 
 export const MAX_SHOWN_LINES = 7;
@@ -11,7 +11,7 @@ export function isLong(text: string): boolean {
   return text.length > MAX_SHOWN_CHARACTERS || lineCount(text) > MAX_SHOWN_LINES;
 }
 
-/** Count the lines that a card leaves out at first; 0 where one long line is what makes the text long. */
+/** Count the lines that a card hides at first, or 0 if the text is a single long line. */
 export function hiddenLines(text: string): number {
   return Math.max(0, lineCount(text) - MAX_SHOWN_LINES);
 }

@@ -1,7 +1,7 @@
 /**
- * Values that outlive this process. They are written at once, because a window may close at any moment.
+ * Values that survive this process. They are written at once, because a window may close at any moment.
  *
- * Knows: one small JSON file, replaced whole. Does not know: what is kept.
+ * Knows: one small JSON file, replaced atomically. Does not know: the values.
  */
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -10,14 +10,14 @@ import { dirname } from "node:path";
 export class Memory {
   private values: Record<string, unknown> | undefined;
 
-  /** Without a path nothing outlives the process: there is no workspace to keep it for. */
+  /** Without a path (no workspace), nothing survives the process. */
   constructor(private readonly path: string | undefined) {}
 
   get<T>(key: string): T | undefined {
     return this.read()[key] as T | undefined;
   }
 
-  /** Keep a value; undefined forgets it. What cannot be written is kept until the process ends. */
+  /** Store a value; undefined removes it. If it cannot be written, it is kept until the process ends. */
   set(key: string, value: unknown): void {
     const values = { ...this.read() };
     if (value === undefined) delete values[key];

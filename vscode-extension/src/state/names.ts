@@ -1,12 +1,12 @@
 /**
- * Names of sessions that can be told apart.
+ * Distinct names for sessions.
  *
- * Knows: that titles may be the same. Does not know: where names are shown.
+ * Knows: that titles may be equal. Does not know: where names are shown.
  */
 
 import { nameOf, type Session } from "./session";
 
-/** Return the names of sessions in their order; of those with the same title, the later ones are numbered. */
+/** Return the names of sessions in order. Later ones with the same title are numbered. */
 export function distinctNames(sessions: readonly Session[]): readonly string[] {
   const counts = new Map<string, number>();
   const taken = new Set(sessions.map(nameOf));

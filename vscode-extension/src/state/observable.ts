@@ -1,4 +1,4 @@
-/** A value that others want to know changes of. */
+/** A value with change listeners. */
 export class Observable<T> {
   private readonly listeners = new Set<() => void>();
 

@@ -1,7 +1,7 @@
 /**
- * Events on their way to the panel, a batch a frame.
+ * Events on their way to the panel, batched per frame.
  *
- * Knows: order, and that words of one message travel as one. Does not know: what carries them.
+ * Knows: the order, and that consecutive text of one message is merged. Does not know: what carries them.
  */
 
 import type { SessionEvent } from "./events";
@@ -33,7 +33,7 @@ export class Outbox {
   }
 }
 
-/** Put an event behind a batch; words that follow words of the same message become one event with them. */
+/** Append an event to a batch, merging consecutive text of the same message. */
 export function join(batch: SessionEvent[], event: SessionEvent): void {
   const last = batch.at(-1);
   if (event.type === "said" && last?.type === "said" && last.id === event.id && last.who === event.who) {

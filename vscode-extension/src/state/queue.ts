@@ -9,7 +9,7 @@ import type { Session } from "./session";
 
 export type QueueEvent = Extract<SessionEvent, { type: "queued" | "unqueued" | "reworded" | "moved" | "released" }>;
 
-/** Endings after which nothing is sent by itself: the user stopped the turn, or it broke. */
+/** Endings after which nothing is sent automatically: the user stopped the turn, or it failed. */
 const HOLDING: ReadonlySet<string> = new Set(["cancelled", "failed", "lost", "refusal"]);
 
 export function changeQueue(session: Session, event: QueueEvent): Session {
@@ -38,7 +38,7 @@ export function changeQueue(session: Session, event: QueueEvent): Session {
   }
 }
 
-/** Hold the queue back after a turn that did not end by itself. */
+/** Hold the queue after a turn that did not end normally. */
 export function holdAfter(session: Session, reason: string): Session {
   return session.queue.length > 0 && HOLDING.has(reason) ? { ...session, isHeld: true } : session;
 }

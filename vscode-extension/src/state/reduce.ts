@@ -1,7 +1,7 @@
 /**
- * How a session changes by what happens.
+ * The reducer: how events change a session.
  *
- * Knows: every event. Does not know: where it runs; it is pure, and the same in the host and in the panel.
+ * Knows: every event. Does not know: where it runs. It is pure, and the same in the host and the panel.
  */
 
 import { changedCall, freshCall, planCardOf } from "./calls";
@@ -12,7 +12,7 @@ import { failStep, putRetryNotice, withoutFailed } from "./retries";
 import { findItem, openQuestion, placeOf, type Session } from "./session";
 import type { CallItem, EndItem, Item, NoticeItem, TerminalState } from "./terms";
 
-/** Of a terminal's output so much is kept for the card; the head goes first. */
+/** The maximum terminal output kept for a card. The start is dropped first. */
 const MAX_OUTPUT = 64 * 1024;
 
 export function reduce(session: Session, event: SessionEvent): Session {
@@ -179,7 +179,7 @@ function change<T extends Item["type"]>(
   return { ...session, items: session.items.with(at, make(session.items[at] as Extract<Item, { type: T }>)) };
 }
 
-/** Let words follow those of the same message; a message that something else interrupted goes on behind it. */
+/** Append text to its message. An interrupted message continues after the interruption. */
 function say(session: Session, who: "user" | "agent" | "thought", id: string, text: string): Session {
   const last = session.items.at(-1);
   if (last?.type === who && (last.id === id || last.id.startsWith(`${id}+`))) {
@@ -191,20 +191,20 @@ function say(session: Session, who: "user" | "agent" | "thought", id: string, te
   return add(session, { type: "user", id: fresh, text, attachments: [], isWaiting: false, ...named });
 }
 
-/** Note by which id the agent knows the prompt that it just began to work on. */
+/** Record the agent's ID of the prompt that it just started. */
 function record(session: Session, messageId: string): Session {
   const id = session.turns.find((turn) => findItem(session, "user", turn)?.messageId === undefined);
   return id === undefined ? session : change(session, "user", id, (item) => ({ ...item, messageId }));
 }
 
-/** Note when a prompt was said. */
+/** Record when a prompt was sent. */
 function date(session: Session, messageId: string, saidAt: number): Session {
   const at = session.items.findLastIndex((item) => item.type === "user" && item.messageId === messageId);
   const item = session.items[at];
   return item?.type === "user" ? { ...session, items: session.items.with(at, { ...item, saidAt }) } : session;
 }
 
-/** Change a card, or add one; what sets the plan anew changes the card that set it before. */
+/** Update or add a card. A new plan updates the existing plan card. */
 function putCall(session: Session, news: CallNews): Session {
   const before = findItem(session, "call", news.id);
   if (before) return change(session, "call", news.id, (item) => changedCall(item, news));
@@ -261,13 +261,13 @@ function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "
   return add({ ...settledSession, turns, plan: [], failedStep: "" }, whole);
 }
 
-/** Return whether the last thing shown is the same end: messages that joined a turn end with it. */
+/** Return whether the last item is the same ending, because messages that joined a turn end with it. */
 function isSaidAlready({ items }: Session, { reason, text }: EndItem): boolean {
   const last = items.at(-1);
   return last?.type === "end" && last.reason === reason && last.text === text;
 }
 
-/** Nothing of a turn that is over still waits or runs. */
+/** Settle everything that still waits or runs in a finished turn. */
 function settle(session: Session): Session {
   const items = session.items.map((item): Item => {
     if (item.type === "question" && item.answer === undefined) return { ...item, answer: "" };
@@ -287,7 +287,7 @@ function settle(session: Session): Session {
   return { ...session, items };
 }
 
-/** Add a notice; what the end of a turn says already is not said again below it. */
+/** Add a notice, unless the end of the turn already says the same. */
 function notice(session: Session, { id, severity, text }: Extract<SessionEvent, { type: "notice" }>): Session {
   const last = session.items.at(-1);
   const item: NoticeItem = { type: "notice", id, severity, text };

@@ -1,14 +1,14 @@
 /**
- * Steps that failed and are tried again: of all attempts one answer and one notice stay.
+ * Retried steps: of all attempts, only one answer and one notice remain.
  *
- * Knows: what a failed step said, and which notice is about it. Does not know: why it failed.
+ * Knows: the text of a failed step, and the notice about it. Does not know: why it failed.
  */
 
 import type { SessionEvent } from "./events";
 import type { Session } from "./session";
 import type { Item, NoticeItem } from "./terms";
 
-/** Mark what a step said that is tried again; it stays in sight until the next attempt says something. */
+/** Mark the text of a step that is being retried. It stays visible until the next attempt produces text. */
 export function failStep(session: Session, event: Extract<SessionEvent, { type: "stepFailed" }>): Session {
   if (!event.isRetried) return session;
   const items = session.items.map((item) => (isSaidBy(item, event.messageId) ? { ...item, isVoid: true } : item));
@@ -19,7 +19,7 @@ function isSaidBy(item: Item, id: string): boolean {
   return (item.type === "agent" || item.type === "thought") && (item.id === id || item.id.startsWith(`${id}+`));
 }
 
-/** Take out what failed steps said, as the next attempt says something now. */
+/** Remove the text of failed steps, because the next attempt now produces text. */
 export function withoutFailed(session: Session): Session {
   if (!session.failedStep) return session;
   return { ...session, items: session.items.filter((item) => !isVoid(item)), failedStep: "" };
@@ -29,7 +29,7 @@ function isVoid(item: Item): boolean {
   return (item.type === "agent" || item.type === "thought") && item.isVoid === true;
 }
 
-/** Add the notice about a failed step in place of the one about the attempt before. */
+/** Add the notice about a failed step, replacing the one about the previous attempt. */
 export function putRetryNotice(session: Session, notice: NoticeItem): Session {
   let at = session.items.length - 1;
   for (let item = session.items[at]; item && isVoid(item); item = session.items[at]) at -= 1;

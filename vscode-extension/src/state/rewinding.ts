@@ -1,13 +1,13 @@
 /**
- * What happened since a prompt.
+ * Changes since a prompt.
  *
- * Knows: which turns changed files. Does not know: how any of it is undone.
+ * Knows: which turns changed files. Does not know: how to undo them.
  */
 
 import { placeOf, type Session } from "./session";
 import type { Checkpoint } from "./terms";
 
-/** Return the changes of files since a prompt that were not undone, the first one first. */
+/** Return the file changes since a prompt that were not undone, oldest first. */
 export function changesSince(session: Session, itemId: string): readonly Checkpoint[] {
   const from = placeOf(session, "user", itemId);
   if (from < 0) return [];
@@ -18,7 +18,7 @@ export function changesSince(session: Session, itemId: string): readonly Checkpo
     );
 }
 
-/** Count the files that were changed since a prompt. */
+/** Count the files changed since a prompt. */
 export function filesSince(session: Session, itemId: string): number {
   return new Set(changesSince(session, itemId).flatMap(({ files }) => files.map(({ path }) => path))).size;
 }

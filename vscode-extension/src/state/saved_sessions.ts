@@ -1,7 +1,7 @@
 /**
- * What outlives a reload of the window: which sessions are open, how they looked, which one was shown.
+ * State that survives a window reload: the open sessions, their appearance, and the shown one.
  *
- * Knows: what is worth keeping, and that a running turn does not survive. Does not know: where it is kept.
+ * Knows: what to store, and that a running turn does not survive. Does not know: where it is kept.
  */
 
 import { WINDOW_RELOADED } from "../messages/conversation";
@@ -16,7 +16,7 @@ export interface SavedSessions {
 const MAX_ITEMS = 300;
 const MAX_TEXT = 100_000;
 
-/** Return what to keep of the sessions, within bounds: the server keeps the whole. */
+/** Return a bounded part of the sessions to store. The server has the rest. */
 export function saveSessions(active: string, sessions: readonly Session[]): SavedSessions {
   return { active, sessions: sessions.map(trimmed) };
 }
@@ -31,7 +31,7 @@ function trimmed(session: Session): Session {
   return { ...session, items, terminals: {} };
 }
 
-/** Return sessions as they are after a reload; what ran then is over, and says so. */
+/** Return sessions after a reload, with running work marked as ended. */
 export function restoreSessions(kept: SavedSessions | undefined): SavedSessions {
   const sessions = (kept?.sessions ?? []).map((session): Session => {
     const whole = { ...emptySession(session.id, session.cwd), ...session };

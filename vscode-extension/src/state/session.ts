@@ -1,7 +1,7 @@
 /**
- * One conversation as it stands.
+ * The state of one conversation.
  *
- * Knows: what is kept of a session. Does not know: how it came to be so (`reduce`).
+ * Knows: the fields of a session. Does not know: how they change (`reduce`).
  */
 
 import { NEW_SESSION } from "../messages/panel";
@@ -30,21 +30,21 @@ export interface Session {
   readonly commands: readonly SlashCommand[];
   readonly options: readonly Option[];
   readonly usage?: Usage;
-  /** Ids of the prompts under way, the running one first. */
+  /** IDs of unfinished prompts, the running one first. */
   readonly turns: readonly string[];
-  /** When the running turn began, in ms. */
+  /** When the running turn started, in ms. */
   readonly beganAt?: number;
-  /** What the time of the turn that ends next was spent on. */
+  /** How the turn that ends next spent its time. */
   readonly spent?: TurnTimes;
-  /** Whether the last step failed: its notice is about to come, or came and nothing was said since. */
+  /** Whether the last step failed: its notice is pending, or was shown without any text since. */
   readonly failedStep: "" | "fresh" | "noticed";
   /** Messages that wait for the running turn to end. */
   readonly queue: readonly QueuedPrompt[];
-  /** Sessions whose past this one has. */
+  /** Sessions whose history this one includes. */
   readonly sources: readonly string[];
-  /** Set until something is said in a session that a rewind made. */
+  /** Set until the first message in a session created by a rewind. */
   readonly rewound?: Rewound;
-  /** Whether the queue waits for its user: nothing of it is sent by itself. */
+  /** Whether the queue is held, so that nothing is sent automatically. */
   readonly isHeld: boolean;
 }
 
@@ -68,10 +68,10 @@ export function emptySession(id: string, cwd: string): Session {
 
 type ItemOf<T extends Item["type"]> = Extract<Item, { type: T }>;
 
-/** Return where an item is, -1 where it is not; what is asked for stands near the end. */
+/** Return an item's index, or -1. Requested items are usually near the end. */
 export function placeOf(session: Session, type: Item["type"], id: string): number {
   const { items } = session;
-  // A loop, not a callback an item: what is new is looked for in all of a long conversation.
+  // A loop instead of a callback per item, because new items are searched in a long conversation.
   let at = items.length - 1;
   while (at >= 0 && (items[at]?.id !== id || items[at]?.type !== type)) at -= 1;
   return at;
@@ -88,24 +88,24 @@ export function activityOf(session: Session): Activity {
 
 type Asking = ItemOf<"call"> | ItemOf<"question">;
 
-/** Count what waits for the user's answer. */
+/** Count the open questions. */
 export function openQuestions(session: Session): number {
   let open = 0;
   for (const _ of questionsOf(session)) open += 1;
   return open;
 }
 
-/** Return what was asked last of what waits for the user's answer. */
+/** Return the latest open question. */
 export function openQuestion(session: Session): Asking | undefined {
   return questionsOf(session).next().value ?? undefined;
 }
 
-/** Return where that is which waits for the user's answer, the first one first. */
+/** Return the indexes of open questions, first one first. */
 export function openPlaces(session: Session): readonly number[] {
   return [...questionsOf(session)].map((item) => placeOf(session, item.type, item.id)).reverse();
 }
 
-/** Go through what waits, the last first. Only the tail is looked at: nothing of a turn that is over still waits. */
+/** Iterate over open questions, last first. Only the tail is searched, because finished turns have none. */
 function* questionsOf({ items }: Session): Generator<Asking, undefined> {
   for (let at = items.length - 1; at >= 0; at -= 1) {
     const item = items[at];
@@ -116,7 +116,7 @@ function* questionsOf({ items }: Session): Generator<Asking, undefined> {
   return undefined;
 }
 
-/** Return what to call the session in lists: its title, else the beginning of its first prompt. */
+/** Return the session's name for lists: its title, or else the start of its first prompt. */
 export function nameOf(session: Session): string {
   if (session.title) return session.title;
   const first = session.items.find((item) => item.type === "user");

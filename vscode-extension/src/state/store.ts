@@ -1,5 +1,5 @@
 /**
- * The one place in the host where sessions are kept.
+ * The host's only store of sessions.
  *
  * Knows: sessions by id, who listens. Does not know: the editor, the wire, the panel.
  */
@@ -22,7 +22,7 @@ export class Store {
     return [...this.sessions.values()];
   }
 
-  /** Begin to keep a session; one that is kept already stays as it is. */
+  /** Add a session, unless it is already in the store. */
   open(id: string, cwd: string): Session {
     const session = this.sessions.get(id) ?? emptySession(id, cwd);
     this.sessions.set(id, session);
@@ -33,7 +33,7 @@ export class Store {
     this.sessions.delete(id);
   }
 
-  /** Fold events into a session, then tell everybody; events of a session that is not kept are dropped. */
+  /** Fold events into a session, then notify listeners. Events of unknown sessions are dropped. */
   dispatch(id: string, ...events: readonly SessionEvent[]): void {
     const before = this.sessions.get(id);
     if (!before || events.length === 0) return;
@@ -41,7 +41,7 @@ export class Store {
     for (const listener of [...this.listeners]) listener(id, events);
   }
 
-  /** Be told of events after they were folded; call the answer to hear no more. */
+  /** Listen for events after they were folded. Call the result to stop. */
   listen(listener: Listener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

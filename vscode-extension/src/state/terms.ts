@@ -1,5 +1,5 @@
 /**
- * The values a conversation is made of, as the panel and the host both see them.
+ * The value types of a conversation, shared by the panel and the host.
  *
  * Knows: items, cards, options. Does not know: the wire, the editor, how anything is drawn.
  */
@@ -8,13 +8,13 @@ import type { Mention, Picture } from "../panel/protocol";
 
 export type CallKind =
   "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
-/** A call that is drawn in a way of its own: one that sets the plan, or the review of a turn that is over. */
+/** A call with a special rendering: one that sets the plan, or a post-turn review. */
 export type CallRole = "plan" | "review";
 export type CallStatus = "pending" | "in_progress" | "completed" | "failed";
 export type Severity = "info" | "warning" | "error";
 export type Verdict = "open" | "accepted" | "rejected";
 
-/** Something that came with a prompt: a file, a picture, a passage. `data` is a data URL for pictures. */
+/** An attachment of a prompt: a file, a picture, a passage. `data` is a data URL for pictures. */
 export interface Attachment {
   readonly kind: "file" | "folder" | "image" | "text";
   readonly label: string;
@@ -29,7 +29,7 @@ export interface FileDiff {
   readonly newText: string;
 }
 
-/** A call: the agent's id for it, and the session that it was made in, as ids need not differ between sessions. */
+/** A call: the agent's ID and the session, because IDs may repeat between sessions. */
 export interface CallRef {
   readonly sessionId: string;
   readonly callId: string;
@@ -51,16 +51,16 @@ export interface AnswerOption {
   readonly kind: string;
 }
 
-/** A question on a card: open until it has an `answer`, the id of an option or "" where it was taken back. */
+/** A question on a card, open until it has an `answer`: the ID of an option, or "" if it was withdrawn. */
 export interface Approval {
   readonly requestId: string;
   readonly options: readonly AnswerOption[];
-  /** Why the agent asks, in a sentence. */
+  /** The reason for asking, as a sentence. */
   readonly reason?: string;
-  /** Whether it deletes, publishes or reaches other machines, as the agent says. */
+  /** Whether it deletes, publishes or contacts other machines, according to the agent. */
   readonly isWarning?: boolean;
   readonly answer?: string;
-  /** What the user said to it. */
+  /** The user's comment. */
   readonly comment?: string;
 }
 
@@ -70,16 +70,16 @@ export interface UserItem {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly isWaiting: boolean;
-  /** The id by which the agent knows it; undefined for what it did not record as a prompt. */
+  /** The agent's ID, or undefined if it was not recorded as a prompt. */
   readonly messageId?: string;
-  /** When it was said, in ms. */
+  /** When it was sent, in ms. */
   readonly saidAt?: number;
 }
 export interface AgentItem {
   readonly type: "agent";
   readonly id: string;
   readonly text: string;
-  /** Whether the step failed that said it, and is tried again. */
+  /** Whether its step failed and is being retried. */
   readonly isVoid?: boolean;
 }
 export interface ThoughtItem {
@@ -88,22 +88,22 @@ export interface ThoughtItem {
   readonly text: string;
   readonly isVoid?: boolean;
 }
-/** When something began, and how long it took; both in ms. */
+/** A start time and a duration, both in ms. */
 export interface Clock {
   readonly beganAt: number;
   readonly tookMs?: number;
 }
-/** When a turn began and what its time was spent on, as the agent counts it; all in ms. */
+/** When a turn started and how it spent its time, according to the agent; all in ms. */
 export interface TurnTimes {
   readonly beganAt: number;
   readonly totalMs: number;
   readonly modelMs: number;
-  /** How long the first words took; undefined where there were none. */
+  /** The time to the first text, or undefined without any. */
   readonly firstWordMs?: number;
   readonly toolsMs: number;
   readonly waitingMs: number;
 }
-/** An answer that was given in another client which has the session open. */
+/** An answer given in another client that has the session open. */
 export interface AnswerElsewhere {
   readonly by: string;
   readonly isYes: boolean;
@@ -112,7 +112,7 @@ export interface CallItem {
   readonly type: "call";
   readonly id: string;
   readonly role?: CallRole;
-  /** Calls that set the plan before, whose card this is. */
+  /** Earlier calls that set the plan on this card. */
   readonly earlier?: readonly string[];
   readonly clock?: Clock;
   readonly title: string;
@@ -121,22 +121,22 @@ export interface CallItem {
   readonly content: readonly CallContent[];
   readonly places: readonly Place[];
   readonly exitCode?: number;
-  /** What is run, whole, where the title is only a line. */
+  /** The full command, if the title is only one line of it. */
   readonly command?: string;
-  /** Whether a shell runs it; else it is a script, or the text that a question is about. */
+  /** Whether a shell runs it. Otherwise it is a script, or the text that a question is about. */
   readonly isShell?: boolean;
-  /** What a command put out, as the agent keeps it; undefined for what is no command. */
+  /** A command's output according to the agent, or undefined for other calls. */
   readonly output?: string;
-  /** How a command ended that did not end by itself, such as that it took too long. */
+  /** How an interrupted command ended, such as by a timeout. */
   readonly ending?: string;
   readonly approval?: Approval;
-  /** The word with which its user said no, as the agent remembers it; undefined where they did not. */
+  /** The user's comment on rejecting it, according to the agent, or undefined if not rejected. */
   readonly rejected?: string;
   readonly elsewhere?: AnswerElsewhere;
-  /** By path: what was decided of each hunk of that file's diff. */
+  /** By path, the verdict on each hunk of the file's diff. */
   readonly verdicts: Readonly<Record<string, readonly Verdict[]>>;
 }
-/** A child agent at work for this session: what it does, line by line, and what it says. */
+/** A child agent of this session: its activity, line by line, and its text. */
 export interface ChildItem {
   readonly type: "child";
   readonly id: string;
@@ -157,7 +157,7 @@ export interface NoticeItem {
   readonly id: string;
   readonly severity: Severity;
   readonly text: string;
-  /** Whether it says that a failed step is tried again; the next such notice replaces it. */
+  /** Whether it reports the retry of a failed step. The next such notice replaces it. */
   readonly isRetry?: boolean;
 }
 /** How a turn ended; `reason` is the protocol's stop reason, "failed" or "lost". */
@@ -170,12 +170,12 @@ export interface EndItem {
   readonly needsSetUp?: boolean;
   readonly tookMs?: number;
   readonly times?: TurnTimes;
-  /** Whether to offer the same prompt again before anything else: a key was refused, or a quota is used up. */
+  /** Whether to offer resending the prompt first, because a key was refused or a quota is used up. */
   readonly isToRetry?: boolean;
   readonly checkpoint?: Checkpoint;
-  /** What waited for an answer when the turn was lost. */
+  /** The question that was open when the turn was lost. */
   readonly unanswered?: string;
-  /** The plan, where the turn left something of it undone. */
+  /** The plan, if the turn left some of it undone. */
   readonly plan?: readonly PlanEntry[];
 }
 export interface SummaryItem {
@@ -191,7 +191,7 @@ export interface QuestionField {
   readonly choices: readonly string[];
   readonly isRequired: boolean;
 }
-/** A question of the agent's own, to be answered in words, by filling in a form, or on a page. */
+/** The agent's own question, to be answered with text, a form, or on a page. */
 export interface QuestionItem {
   readonly type: "question";
   readonly id: string;
@@ -237,24 +237,24 @@ export interface Usage {
   readonly currency?: string;
 }
 
-/** What one turn changed and can be undone. */
+/** The undoable changes of one turn. */
 export interface Checkpoint {
   readonly id: string;
   readonly files: readonly { readonly path: string; readonly change: string }[];
   readonly isRestored: boolean;
-  /** The session that keeps it, where that is another: one whose past this session has. */
+  /** The session that stores it, if that is another one whose history this session includes. */
   readonly sessionId?: string;
 }
 
-/** How a session came from another that was rewound; with it the rewind can be undone. */
+/** The origin of a session created by a rewind, so that the rewind can be undone. */
 export interface Rewound {
-  /** The session as it was, which is kept. */
+  /** The original session, which is kept. */
   readonly from: string;
-  /** What undid the changes of files, in the order in which that was done. */
+  /** The undos of file changes, in order. */
   readonly undos: readonly { readonly sessionId: string; readonly id: string }[];
 }
 
-/** A message that waits for the running turn to end, with everything that goes along. */
+/** A message that waits for the running turn to end, with its attachments. */
 export interface QueuedPrompt {
   readonly id: string;
   readonly text: string;

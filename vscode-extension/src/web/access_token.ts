@@ -1,11 +1,12 @@
 /**
- * The token that lets this page in: from the address or a form, kept as long as the tab is open.
+ * The page's access token: from the address or a form, stored while the tab is open.
  *
- * Knows: the fragment, the tab's storage. Does not know: who checks it.
- * A fragment is never sent to a server; it is removed from the address, and from the history, before anything else happens.
+ * Knows: the fragment, the tab's storage. Does not know: who checks it. A fragment is never sent to a server; it is
+ * removed from the address, and from the history, before anything else happens.
  */
 
 const KEY = "hermes.token";
+const EXPECTED = "hermes.signing-in";
 
 interface Tab {
   readonly location: Pick<Location, "hash" | "pathname" | "search">;
@@ -14,22 +15,33 @@ interface Tab {
 }
 
 export class AccessToken {
-  constructor(private readonly tab: Tab) {}
+  /** With `isShared`, several users are served, and an address with a token may be somebody else's trap. */
+  constructor(
+    private readonly tab: Tab,
+    private readonly isShared = false,
+  ) {}
 
-  /** Return the token that came with the address, or was kept; empty where there is none. */
+  /** Return the expected token from the address, or the stored one, or an empty string. */
   take(): string {
     const { location, history, storage } = this.tab;
-    const given = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
+    const isExpected = !this.isShared || storage.getItem(EXPECTED) !== null;
+    const given = (isExpected && new URLSearchParams(location.hash.slice(1)).get("token")) || "";
+    storage.removeItem(EXPECTED);
     if (location.hash) history.replaceState(null, "", location.pathname + location.search);
     if (given) this.keep(given);
     return given || (storage.getItem(KEY) ?? "");
+  }
+
+  /** Record that this tab leaves to sign in, and will return with a token. */
+  expect(): void {
+    this.tab.storage.setItem(EXPECTED, "yes");
   }
 
   keep(token: string): void {
     this.tab.storage.setItem(KEY, token);
   }
 
-  /** Forget a token that the server does not accept. */
+  /** Discard the token, because the server rejected it or the user signed out. */
   forget(): void {
     this.tab.storage.removeItem(KEY);
   }

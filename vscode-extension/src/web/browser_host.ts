@@ -1,5 +1,5 @@
 /**
- * What the panel needs of a browser: the clipboard, other pages, files that the user chooses.
+ * The panel's host in a browser: the clipboard, other pages, files that the user chooses.
  *
  * Knows: the browser. Does not know: what the panel does.
  */
@@ -21,7 +21,7 @@ export interface Commands {
   readonly [command: string]: () => void;
 }
 
-/** Files are on the server: `openFile` shows them and returns whether it can; otherwise their paths are copied. */
+/** Files are on the server. `openFile` shows them and returns whether it could; otherwise their paths are copied. */
 export function browserExits(overlays: Overlays, commands: Commands, openFile: OpenFile): Exits {
   const copyPath = async (path: string) => {
     await copyText(path);
@@ -42,14 +42,14 @@ export function browserExits(overlays: Overlays, commands: Commands, openFile: O
   };
 }
 
-/** Open a page of the web in a tab of its own that knows nothing of this one. */
+/** Open a web page in a new tab without a reference to this one. */
 function openPage(url: string): void {
   if (/^(https?|mailto):/i.test(url)) window.open(url, "_blank", "noopener,noreferrer");
 }
 
 /** Put a text on the clipboard. */
 export async function copyText(text: string): Promise<void> {
-  // Only pages that are served securely have a clipboard.
+  // The clipboard is only available in secure contexts.
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");
   area.value = text;
@@ -60,7 +60,7 @@ export async function copyText(text: string): Promise<void> {
   area.remove();
 }
 
-/** Files are chosen in the browser; `say` is told which of them are too large. */
+/** Files are chosen in the browser. `say` reports those that are too large. */
 export function browserAttachments(say: (words: string) => void): Attachments {
   return {
     pick: async (answer) => {
@@ -81,7 +81,7 @@ function chooseFiles(): Promise<readonly File[]> {
   });
 }
 
-/** Put a file into the prompt: a picture as such, any other as its text. */
+/** Add a file to the prompt: a picture as an attachment, any other as text. */
 export async function attachFile(file: File, answer: Answer, say: (words: string) => void): Promise<void> {
   const { name, type, size } = file;
   if (PICTURES.includes(type)) {
@@ -96,5 +96,5 @@ export async function attachFile(file: File, answer: Answer, say: (words: string
   }
 }
 
-/** A browser shows nothing that could go along with a prompt. */
+/** A browser has no editor context for a prompt. */
 export const noContext: PromptContext = { shown: [], taken: [], take: () => undefined };

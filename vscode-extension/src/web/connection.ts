@@ -1,7 +1,7 @@
 /**
- * The page's connection to its server: made when the page opens, and made anew when the server no longer has it.
+ * The page's connection to its server, opened with the page and reopened when the server has lost it.
  *
- * Knows: when a connection is new, who is told. Does not know: sockets' messages, sessions.
+ * Knows: when a connection is new, and its listeners. Does not know: the messages of sockets, sessions.
  */
 
 import type { Link } from "../acp/link";
@@ -10,7 +10,7 @@ import type { ResumableSocket, SocketState } from "./resumable_socket";
 
 export interface ConnectionWatcher {
   onState(state: SocketState): void;
-  /** Take a fresh connection; it is in use when this settles. */
+  /** Receive a new connection, which is in use once this settles. */
   onLink(link: Link): Promise<void>;
   onLost(why: string): void;
 }
@@ -27,18 +27,18 @@ export class Connection {
     private readonly watcher: ConnectionWatcher,
   ) {}
 
-  /** Return the connection, starting one where there is none. */
+  /** Return the connection, opening it if necessary. */
   link(): Promise<Link> {
     this.greeted ??= this.start();
     return this.greeted;
   }
 
-  /** Make sure that the other end is reached: after a sleep, or when the network is back. */
+  /** Check that the server is reachable, after a sleep or when the network is back. */
   renew(): void {
     this.current?.renew();
   }
 
-  /** The page is left: it is not coming back to this connection. */
+  /** The page is left and will not resume this connection. */
   leave(): void {
     this.current?.leave();
   }
@@ -52,7 +52,7 @@ export class Connection {
     return link;
   }
 
-  /** The server has forgotten the connection: everything that is open is loaded again over another. */
+  /** The server has dropped the connection. All open sessions are reloaded over a new one. */
   private lose(state: SocketState): void {
     this.current = undefined;
     this.greeted = undefined;

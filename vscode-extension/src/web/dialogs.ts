@@ -1,7 +1,7 @@
 /**
- * What is shown above the page: a question, a folder to choose, a change, a word that passes.
+ * Overlays of the page: a question, a folder picker, a diff, a toast.
  *
- * Knows: what is open and who waits for it. Does not know: how it is drawn.
+ * Knows: the open overlay and who waits for it. Does not know: how it is drawn.
  */
 
 import type { Dialogs } from "../panel/host";
@@ -9,7 +9,7 @@ import type { FileDiff } from "../state/terms";
 import { Observable } from "../state/observable";
 import type { WorkPage } from "../work/work";
 
-/** A file on the server, as it was when it was opened; `line` is the one that was asked for. */
+/** A file on the server as it was when opened. `line` is the requested line. */
 export interface ShownFile {
   readonly path: string;
   readonly name: string;
@@ -26,7 +26,7 @@ export type Overlay =
   | { readonly type: "diffs"; readonly title: string; readonly diffs: readonly FileDiff[] };
 
 const TOAST_MS = 4000;
-/** What is done sooner needs no word. */
+/** Operations that finish sooner show no message. */
 const PATIENCE_MS = 400;
 
 export class Overlays implements Dialogs {
@@ -34,7 +34,7 @@ export class Overlays implements Dialogs {
   readonly toast = new Observable("");
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Close what is open; a question that is closed is answered with no. */
+  /** Close the overlay. A closed question counts as no. */
   close(): void {
     const open = this.open.value;
     this.open.set(undefined);
@@ -77,14 +77,14 @@ export class Overlays implements Dialogs {
     return path;
   }
 
-  /** Say a word that passes. */
+  /** Show a toast. */
   say(words: string): void {
     this.hush();
     this.toast.set(words);
     this.timer = setTimeout(() => this.hush(), TOAST_MS);
   }
 
-  /** Say a word unless something calls it off before long. */
+  /** Show a toast after a delay, unless it is cancelled before. */
   sayLater(words: string): void {
     this.hush();
     this.timer = setTimeout(() => this.say(words), PATIENCE_MS);

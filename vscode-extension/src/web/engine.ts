@@ -1,5 +1,5 @@
 /**
- * The one place where the parts of the web page are put together.
+ * The composition root of the web page.
  *
  * Knows: every part. Does not know: what any of them does inside.
  */
@@ -29,6 +29,7 @@ import { FileOpener } from "./file_opener";
 import { Folders } from "./folders";
 import type { TabMemory } from "./kept";
 import { Observable } from "../state/observable";
+import { Speech } from "./speech";
 import type { ResumableSocket, SocketState } from "./resumable_socket";
 
 export interface WebEngine {
@@ -41,7 +42,7 @@ export interface WebEngine {
   receive(message: ToHost, answer: (message: ToView) => void): void;
   readonly audience: Audience;
   readonly connection: Connection;
-  /** Begin a session in a folder and show it. */
+  /** Start a session in a folder and show it. */
   begin(folder: string): Promise<void>;
 }
 
@@ -56,10 +57,10 @@ const INTRODUCTION: Introduction = {
   },
 };
 
-/** Edits are shown when they are written. */
+/** Edits are shown once they are written. */
 const NO_DRAFTS: DraftPages = { settle: () => undefined, grow: () => undefined, endDrafts: () => undefined };
 
-/** Put the parts together; nothing is connected yet. */
+/** Assemble the parts without connecting. */
 export function build(memory: TabMemory, open: (onState: (state: SocketState) => void) => ResumableSocket): WebEngine {
   const store = new Store();
   const overlays = new Overlays();
@@ -75,6 +76,7 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
   const work = new Work();
   const mentions = new FileMentions(() => front.shown);
   const files = new FileOpener(overlays, () => front.shown);
+  const speech = new Speech();
   const conversations: Conversations = new Conversations(
     store,
     approvals,
@@ -88,7 +90,8 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
     (socket) => connectStream(socket.stream, answerers, INTRODUCTION),
     {
       onState: (next) => state.set(next),
-      onLink: (link) => adopt(link, { approvals, checkpoints, written, work, mentions, files, front, conversations }),
+      onLink: (link) =>
+        adopt(link, { approvals, checkpoints, written, work, mentions, files, speech, front, conversations }),
       onLost: (why) => conversations.lose(why),
     },
   );
@@ -109,18 +112,23 @@ export function build(memory: TabMemory, open: (onState: (state: SocketState) =>
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
   const exits = browserExits(overlays, commandsOf(overlays, audience), (path, line) => files.open(path, line));
   const attachments = browserAttachments((words) => overlays.say(words));
-  const host = { exits, attachments, mentions, context: noContext };
+  const host = { exits, attachments, mentions, context: noContext, transcription: speech };
   const parts = { store, conversations, approvals, inquiries, reviews, checkpoints, ...host };
   const actions = new PanelActions(parts, front);
-  const begin = async (folder: string) => {
-    folders.choose(folder);
-    front.select(await actions.begin());
-  };
+  const begin = beginning(folders, front, actions);
   const receive = receiver(work, overlays, actions);
   return { overlays, folders, work, state, questions, receive, audience, connection, begin };
 }
 
-/** Return who serves the page; the pages of work lead to the sessions that they are about. */
+/** Return the function that starts a session in a folder and shows it. */
+function beginning(folders: Folders, front: Front, actions: PanelActions): WebEngine["begin"] {
+  return async (folder) => {
+    folders.choose(folder);
+    front.select(await actions.begin());
+  };
+}
+
+/** Return the receiver of the page's messages. The work pages link to their sessions. */
 function receiver(work: Work, overlays: Overlays, actions: PanelActions): WebEngine["receive"] {
   const receive: WebEngine["receive"] = (message, answer) => {
     if (message.type === "openPast") overlays.sayLater(LOADING);
@@ -140,11 +148,12 @@ interface Adopters {
   readonly work: Work;
   readonly mentions: FileMentions;
   readonly files: FileOpener;
+  readonly speech: Speech;
   readonly front: Front;
   readonly conversations: Conversations;
 }
 
-/** Let everybody use a fresh connection; what is open is loaded last. */
+/** Switch all parts to a new connection, reloading open sessions last. */
 async function adopt(link: Link, to: Adopters): Promise<void> {
   to.approvals.takesParts = announces(link, "edits");
   to.checkpoints.adopt(link);
@@ -152,6 +161,7 @@ async function adopt(link: Link, to: Adopters): Promise<void> {
   to.work.adopt(link);
   to.mentions.adopt(link);
   to.files.adopt(link);
+  to.speech.adopt(link);
   to.front.setAbilities(link);
   to.front.setServer({ phase: "ready", version: link.greeting.agentInfo?.version ?? "" });
   await to.conversations.adopt(link);
@@ -171,7 +181,7 @@ function surroundingsOf(
   };
 }
 
-/** Return what the panel's buttons mean here that name a command of VS Code's. */
+/** Map VS Code commands of the panel's buttons to actions of the page. */
 function commandsOf(overlays: Overlays, audience: Audience): Commands {
   return {
     "vscode.openFolder": () => overlays.chooseFolder(),

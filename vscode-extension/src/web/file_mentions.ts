@@ -1,5 +1,5 @@
 /**
- * What a prompt of the web page can mention: files on the server, pages of the web, files that were attached.
+ * Mentions in prompts of the web page: files on the server, web pages, attached files.
  *
  * Knows: `_hermes/files/find`. Does not know: how mentions are offered.
  */
@@ -15,7 +15,7 @@ import { split } from "../webview/paths";
 export class FileMentions implements MentionReader {
   private link: Link | undefined;
 
-  /** `shown` returns the session whose files are meant. */
+  /** `shown` returns the session whose files are searched. */
   constructor(private readonly shown: () => string) {}
 
   adopt(link: Link): void {
@@ -26,7 +26,7 @@ export class FileMentions implements MentionReader {
     if (/^https?:\/\/\S/i.test(query)) return [{ kind: "url", token: query, label: query, detail: query, uri: query }];
     const sessionId = this.shown();
     if (!this.link || !sessionId) return [];
-    // Nobody asked for a list: where there is none, the words stay words.
+    // The user did not ask for a list. Without one, the text stays as it is.
     const found = await ask(this.link, "_hermes/files/find", { sessionId, query }).catch(() => ({ files: [] }));
     return found.files.map(({ path, name }) => ({
       kind: "file",

@@ -12,7 +12,7 @@ import type { Overlays } from "./dialogs";
 export class FileOpener {
   private link: Link | undefined;
 
-  /** `shown` returns the session whose folders are meant. */
+  /** `shown` returns the session whose folders are used. */
   constructor(
     private readonly overlays: Overlays,
     private readonly shown: () => string,
@@ -22,7 +22,7 @@ export class FileOpener {
     this.link = announces(link, "fileReading") ? link : undefined;
   }
 
-  /** Show a file, or why it is not shown. Resolves to false where the server shows none. */
+  /** Show a file, or why it cannot be shown. Resolves to false if the server does not support this. */
   async open(path: string, line?: number): Promise<boolean> {
     const sessionId = this.shown();
     if (!this.link || this.link.isClosed || !sessionId) return false;
@@ -36,7 +36,7 @@ export class FileOpener {
   }
 }
 
-/** Return the path that a link means. */
+/** Return the path of a link. */
 function pathOf(given: string): string {
   if (!given.startsWith("file://")) return given;
   try {

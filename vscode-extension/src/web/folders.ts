@@ -1,5 +1,5 @@
 /**
- * The folders on the server in which sessions are begun.
+ * The folders on the server in which sessions start.
  *
  * Knows: the folder of new sessions, what was chosen before. Does not know: sessions.
  */
@@ -16,7 +16,7 @@ export class Folders {
     this.current = new Observable(memory.get<string>(KEY) ?? "");
   }
 
-  /** Return where new sessions are begun; undefined where no folder was chosen. */
+  /** Return the folder of new sessions, or undefined if none was chosen. */
   get place(): { readonly cwd: string; readonly more: readonly string[] } | undefined {
     return this.current.value ? { cwd: this.current.value, more: [] } : undefined;
   }
@@ -27,7 +27,7 @@ export class Folders {
     this.current.set(plain);
   }
 
-  /** Return the folders below which paths are shortened: that of the session that is shown, else that of new ones. */
+  /** Return the folders relative to which paths are shortened: that of the shown session, or else that of new ones. */
   rootsOf(cwd: string | undefined): readonly string[] {
     return [cwd ?? this.current.value].filter(Boolean);
   }

@@ -1,5 +1,5 @@
 /**
- * What stands around the panel in a browser: the folder, the ways to sessions, how the connection is.
+ * The frame around the panel in a browser: the folder, navigation to sessions, the state of the connection.
  *
  * Knows: the head of the page. Does not know: the panel.
  */
@@ -23,10 +23,12 @@ interface Props {
   readonly engine: WebEngine;
   readonly model: Model;
   readonly onPast: (isShown: boolean) => void;
+  /** Set only if the user can sign out. */
+  readonly onSignOut?: (() => Promise<void>) | undefined;
   readonly children: ComponentChildren;
 }
 
-export function Frame({ engine, model, onPast, children }: Props) {
+export function Frame({ engine, model, onPast, onSignOut, children }: Props) {
   const state = useValue(engine.state);
   const isBlocked = useValue(engine.overlays.open) !== undefined;
   const session = model.sessions[model.shell?.active ?? ""];
@@ -40,7 +42,7 @@ export function Frame({ engine, model, onPast, children }: Props) {
   return (
     <>
       <div class="frame" inert={isBlocked}>
-        <Head engine={engine} model={model} onPast={onPast} title={title} />
+        <Head engine={engine} model={model} onPast={onPast} onSignOut={onSignOut} title={title} />
         <Offline state={state} />
         <main class="frame-main">{children}</main>
       </div>
@@ -50,7 +52,7 @@ export function Frame({ engine, model, onPast, children }: Props) {
   );
 }
 
-function Head({ engine, model, onPast, title }: Omit<Props, "children"> & { readonly title: string }) {
+function Head({ engine, model, onPast, onSignOut, title }: Omit<Props, "children"> & { readonly title: string }) {
   const folder = model.shell?.roots[0] ?? "";
   const waiting = useValue(engine.work.runs.shown).waiting.length;
   return (
@@ -64,6 +66,7 @@ function Head({ engine, model, onPast, title }: Omit<Props, "children"> & { read
       ))}
       <HeadButton icon="history" label={PAST_SESSIONS} onClick={() => onPast(!model.isPastShown)} />
       <HeadButton icon="add" label={messages.NEW_SESSION} onClick={() => engine.overlays.chooseFolder()} />
+      {onSignOut && <HeadButton icon="sign-out" label={messages.SIGN_OUT} onClick={() => void onSignOut()} />}
     </header>
   );
 }
@@ -76,7 +79,7 @@ const ICONS = {
   settings: "settings-gear",
 } as const;
 
-/** Lead to a page that the server has; `count` is how much waits there. */
+/** A button that opens a page of the server. `count` is the number of waiting items there. */
 function WorkButton({ engine, page, count }: { engine: WebEngine; page: WorkPage; count: number }) {
   const isThere = useValue(engine.work[page].isThere);
   if (!isThere) return null;
@@ -104,7 +107,7 @@ function HeadButton({ icon, label, onClick, children }: HeadButtonProps) {
   );
 }
 
-/** A connection that is lost for a moment is no news; one that stays away is. */
+/** Report a lost connection only if it stays lost for a while. */
 function Offline({ state }: { state: SocketState }) {
   return (
     <div class="frame-offline" role="status">

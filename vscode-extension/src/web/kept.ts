@@ -1,5 +1,5 @@
 /**
- * What the page keeps in its tab: which sessions are open, drafts, folders. Nothing of what was said.
+ * State that the page stores in its tab: open sessions, drafts, folders, but no conversations.
  *
  * Knows: the tab's storage. Does not know: what the values are for.
  */
@@ -18,7 +18,7 @@ export class TabMemory {
     return text === null ? undefined : (JSON.parse(text) as T);
   }
 
-  /** Keep a value; of sessions, only what finds them again. What does not fit is not kept. */
+  /** Store a value. Of sessions, only the data to find them again is stored. Values that do not fit are dropped. */
   set(key: string, value: unknown): void {
     try {
       this.storage.setItem(`hermes.${key}`, JSON.stringify(key === SESSIONS ? found(value as SavedSessions) : value));

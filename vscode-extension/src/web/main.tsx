@@ -1,7 +1,7 @@
 /**
  * The start of the page in a browser.
  *
- * Knows: the token, where the server is. Does not know: what is shown.
+ * Knows: the token, the server's address. Does not know: what is shown.
  */
 
 import "./style/theme.css";
@@ -9,6 +9,7 @@ import "./style/frame.css";
 
 import { render } from "preact";
 
+import { NOT_SIGNED_OUT } from "../messages/web";
 import type { ToView } from "../panel/protocol";
 import { freshId } from "../state/fresh_id";
 import { start } from "../webview/start";
@@ -20,17 +21,23 @@ import { ResumableSocket, type SocketWorld } from "./resumable_socket";
 import { SignIn } from "./sign_in";
 
 const ENDPOINT = "/acp";
-/** A timer that comes so late was held up by a sleep. */
+/** A timer that fires this late was delayed by a sleep. */
 const TICK_MS = 5_000;
 const SLEPT_MS = 20_000;
 
 followScheme();
-const access = new AccessToken({ location, history, storage: sessionStorage });
+const signOutAddress = addressOf("sign-out");
+const access = new AccessToken({ location, history, storage: sessionStorage }, signOutAddress !== undefined);
 const token = access.take();
 if (token) open(token);
 else signIn(false);
 
-/** Let what is drawn by scripts know whether the page is dark, as VS Code does. */
+/** Return an address that the server embedded in the page. Only a hub, which serves several users, does this. */
+function addressOf(relation: "sign-in" | "sign-out"): string | undefined {
+  return document.querySelector<HTMLLinkElement>(`link[rel="${relation}"]`)?.href;
+}
+
+/** Tell scripts whether the page is dark, as VS Code does. */
 function followScheme(): void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const follow = () => document.body.classList.toggle("vscode-dark", dark.matches);
@@ -44,7 +51,23 @@ function signIn(isRefused: boolean): void {
     access.keep(given);
     location.reload();
   };
-  if (root) render(<SignIn isRefused={isRefused} onToken={enter} />, root);
+  if (!root) return;
+  const provider = addressOf("sign-in");
+  render(<SignIn isRefused={isRefused} provider={provider} onProvider={() => access.expect()} onToken={enter} />, root);
+}
+
+/** End the web session at the server, and discard the token. Return false if the server is unreachable. */
+async function signOut(address: string, given: string): Promise<boolean> {
+  try {
+    const headers = { authorization: ["Bearer", given].join(" ") };
+    const { ok, status } = await fetch(address, { method: "POST", headers, cache: "no-store" });
+    if (!ok && status !== 401) return false;
+  } catch {
+    return false;
+  }
+  access.forget();
+  location.reload();
+  return true;
 }
 
 function open(given: string): void {
@@ -52,6 +75,12 @@ function open(given: string): void {
   const memory = new TabMemory(sessionStorage);
   const world = worldOf(given);
   const engine = build(memory, (onState) => new ResumableSocket(world, freshId(), given, onState));
+  const leave =
+    signOutAddress === undefined
+      ? undefined
+      : async () => {
+          if (!(await signOut(signOutAddress, given))) engine.overlays.say(NOT_SIGNED_OUT);
+        };
   engine.state.listen(() => {
     if (engine.state.value !== "refused") return;
     access.forget();
@@ -68,7 +97,7 @@ function open(given: string): void {
       setState: (state) => memory.set("page", state),
     },
     (app, model, onPast) => (
-      <Frame engine={engine} model={model} onPast={onPast}>
+      <Frame engine={engine} model={model} onPast={onPast} onSignOut={leave}>
         {app}
       </Frame>
     ),
@@ -86,7 +115,7 @@ function open(given: string): void {
   void engine.connection.link().catch(() => undefined);
 }
 
-/** Answer the question that is in sight, and no other: nobody answers what they do not see. */
+/** Answer only a visible question, so that nobody answers an unseen one. */
 function answerInSight(kind: string): boolean {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>(`.frame:not([inert]) [data-kind="${kind}"]`)];
   const seen = buttons.find((button) => {
@@ -97,7 +126,7 @@ function answerInSight(kind: string): boolean {
   return seen !== undefined;
 }
 
-/** Return what a key answers: the keys are those that VS Code has for it. */
+/** Return the answer for a key, using the same keys as VS Code. */
 function answerIn(event: KeyboardEvent): "allow_once" | "reject_once" | undefined {
   if (!event.altKey || !(event.ctrlKey || event.metaKey)) return undefined;
   if (event.key === "Enter") return "allow_once";

@@ -1,5 +1,5 @@
 /**
- * What is above the page, drawn: questions, the choice of a folder, changes of files.
+ * Render the overlays of the page: questions, the folder picker, diffs.
  *
  * Knows: the browser's own dialog. Does not know: who waits for an answer.
  */

@@ -1,8 +1,9 @@
 /**
- * One connection over any number of WebSockets: where one breaks, the next goes on behind the last message of either side.
+ * One connection over any number of WebSockets. When one breaks, the next continues after the last message of either
+ * side.
  *
- * Knows: how messages are counted, when a socket is opened again. Does not know: what is said.
- * The counts travel among the subprotocols, as does the token: a page can neither set nor read headers of a WebSocket.
+ * Knows: how messages are counted, when a socket is reopened. Does not know: the content of messages. The counts travel
+ * among the subprotocols, as does the token: a page can neither set nor read headers of a WebSocket.
  */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
@@ -11,11 +12,11 @@ import { MESSAGE_TOO_LARGE } from "../messages/web";
 
 export type SocketState = "connecting" | "open" | "offline" | "refused" | "ended";
 
-/** The server does not have this connection any more, or another socket has it. */
+/** The server no longer has this connection, or another socket uses it. */
 const GONE = 4404;
 const TAKEN_OVER = 4001;
 const LEFT = 4000;
-/** The server closes the socket of a client that sends more, and would again after each repetition. */
+/** The server closes the socket of a client that sends more, and would do so after each retry. */
 const MAX_BYTES = 32 << 20;
 const INVALID_REQUEST = -32600;
 const FIRST_PAUSE_MS = 200;
@@ -46,7 +47,7 @@ export class ResumableSocket {
   private end: (state: SocketState) => void = () => undefined;
   private received = 0;
   private last = 0;
-  /** What the server may not have; an answer to a request tells that it has everything until that. */
+  /** Messages that the server may not have received. A response to a request confirms everything before it. */
   private sent: Sent[] = [];
   private failures = 0;
 
@@ -64,14 +65,14 @@ export class ResumableSocket {
     this.open();
   }
 
-  /** Replace the socket by another: after a sleep nobody knows whether it still reaches anybody. */
+  /** Replace the socket, because after a sleep it may be dead. */
   renew(): void {
     if (this.isOver || this.state === "connecting") return;
     this.drop();
     this.open();
   }
 
-  /** Leave this connection: the server need not wait for another socket. */
+  /** Leave this connection, so that the server does not wait for another socket. */
   leave(): void {
     this.drop(LEFT);
   }
@@ -125,7 +126,7 @@ export class ResumableSocket {
     this.incoming?.enqueue(message);
   }
 
-  /** Forget what the server has: a request that it answers, and all before that. */
+  /** Drop confirmed messages: an answered request and everything before it. */
   private prune(id: unknown): void {
     const at = this.sent.findIndex((each) => each.id !== undefined && each.id === id);
     if (at >= 0) this.sent = this.sent.slice(at + 1);
@@ -158,7 +159,7 @@ export class ResumableSocket {
   }
 }
 
-/** Of a character there are three bytes at most. */
+/** A UTF-16 unit takes at most three bytes. */
 function isTooLarge(text: string): boolean {
   return text.length * 3 > MAX_BYTES && new Blob([text]).size > MAX_BYTES;
 }

@@ -1,17 +1,19 @@
-/** The way in where the address had no token: a field that a password manager can fill. */
+/** The sign-in form for an address without a token, with a field that a password manager can fill. */
 
 import { useState } from "preact/hooks";
 
 import * as messages from "../messages/web";
 
-/** Return where people sign in with an identity provider; only a hub says so. */
-function providerAddress(): string | undefined {
-  return document.querySelector<HTMLLinkElement>('link[rel="sign-in"]')?.href;
+interface Props {
+  readonly isRefused: boolean;
+  /** Where people sign in with an identity provider, if there is one. */
+  readonly provider: string | undefined;
+  readonly onProvider: () => void;
+  readonly onToken: (token: string) => void;
 }
 
-export function SignIn({ isRefused, onToken }: { isRefused: boolean; onToken: (token: string) => void }) {
+export function SignIn({ isRefused, provider, onProvider, onToken }: Props) {
   const [token, setToken] = useState("");
-  const provider = providerAddress();
   const enter = (event: Event) => {
     event.preventDefault();
     if (token.trim()) onToken(token.trim());
@@ -20,7 +22,7 @@ export function SignIn({ isRefused, onToken }: { isRefused: boolean; onToken: (t
     <main class="sign-in">
       <h1>{provider ? messages.SIGN_IN : messages.ENTER_TOKEN}</h1>
       {provider && (
-        <a class="button primary" href={provider}>
+        <a class="button primary" href={provider} onClick={onProvider}>
           {messages.SIGN_IN_WITH_PROVIDER}
         </a>
       )}

@@ -1,7 +1,7 @@
 /**
  * The page: tabs, the conversation, the plan, the prompt.
  *
- * Knows: what stands where. Does not know: how its parts are drawn.
+ * Knows: the layout. Does not know: how its parts are drawn.
  */
 
 import { ENDS, unknownEnd } from "../messages/conversation";
@@ -57,11 +57,11 @@ export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean
 interface PresentProps {
   readonly shell: Shell;
   readonly session: Session | undefined;
-  /** Counts how often somebody wanted to see the open question. */
+  /** Counts how often the user asked to see the open question. */
   readonly toQuestion: number;
 }
 
-/** What stands above the prompt: the sessions that are open, and the one that is shown. */
+/** The part above the prompt: the open sessions, and the shown one. */
 function Present({ shell, session, toQuestion }: PresentProps) {
   return (
     <>
@@ -184,7 +184,7 @@ function BannerRow({ banner }: { banner: Banner }) {
   );
 }
 
-/** Announce to screen readers how the turn stands; they read the answer itself when they want to. */
+/** Announce the state of the turn to screen readers, which can read the answer itself on demand. */
 function Announcer({ session, roots }: { session: Session | undefined; roots: readonly string[] }) {
   const asking = session && openQuestion(session);
   const last = session?.items.at(-1);

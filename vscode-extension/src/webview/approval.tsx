@@ -1,5 +1,5 @@
 /**
- * The question on a card: the agent's own options, and a word to go with a no.
+ * The question on a card: the agent's own options, and a comment for a rejection.
  *
  * Knows: options and answers. Does not know: what is asked about.
  */
@@ -13,11 +13,11 @@ import { readable } from "./paths";
 import { isOnce, receiptOf } from "./receipts";
 
 interface Props {
-  /** Whether all that is asked about was on the screen; before that the answer cannot be yes. */
+  /** Whether the whole request was on the screen. Before that, it cannot be allowed. */
   readonly isSeen: boolean;
   readonly approval: Question;
   readonly roots: readonly string[];
-  /** What was decided of the hunks of its changes. */
+  /** The verdicts on the hunks of its changes. */
   readonly verdicts: readonly Verdict[];
 }
 
@@ -97,7 +97,7 @@ interface LastingProps {
   readonly roots: readonly string[];
 }
 
-/** The answers that hold for later calls too. */
+/** Answers that also apply to later calls. */
 function Lasting({ options, isBarred, answer, roots }: LastingProps) {
   return (
     <div class="approval-lasting">
@@ -143,7 +143,7 @@ function Answered({ approval, verdicts, roots }: AnsweredProps) {
   return <Said isYes={isYes} words={receiptOf({ ...option, name }, verdicts, approval.comment ?? "")} />;
 }
 
-/** What the user answered, and their own word on it. */
+/** The user's answer and comment. */
 export function Said({ isYes, words }: { isYes: boolean; words: string }) {
   return (
     <div class={`answered ${isYes ? "yes" : "no"}`}>

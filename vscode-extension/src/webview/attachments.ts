@@ -1,7 +1,7 @@
 /**
- * Files and pictures that are pasted or dropped.
+ * Pasted and dropped files and pictures.
  *
- * Knows: what a transfer holds. Does not know: the prompt they go into.
+ * Knows: the content of a transfer. Does not know: the prompt.
  */
 
 import type { Mention, Picture } from "../panel/protocol";
@@ -9,11 +9,11 @@ import { post } from "./bridge";
 import type { Draft } from "./draft";
 
 const PICTURES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-/** What VS Code calls the files that are dragged from its own views, and what everybody else does. */
+/** The formats of dragged files: VS Code's own one and the common one. */
 const URI_LISTS: readonly string[] = ["application/vnd.code.uri-list", "text/uri-list"];
 const MAX_TEXT_BYTES = 200_000;
 
-/** Return the pictures of a transfer, and keep its event from doing anything else with them. */
+/** Return the pictures of a transfer, and prevent the event's default action. */
 export async function picturesOf(event: Event, transfer: DataTransfer | null): Promise<readonly Picture[]> {
   const files = [...(transfer?.files ?? [])].filter((file) => PICTURES.includes(file.type));
   if (files.length > 0) event.preventDefault();
@@ -27,7 +27,7 @@ async function pictureOf(file: File): Promise<Picture> {
   return { mimeType: file.type, data: btoa(binary) };
 }
 
-/** Let files be dropped on an element. */
+/** Accept dropped files on an element. */
 export function dropOn(draft: Draft, takesImages: boolean) {
   return {
     onDragOver: (event: DragEvent) => event.preventDefault(),
@@ -47,7 +47,7 @@ function urisOf(transfer: DataTransfer | null): readonly string[] {
   return list.split(/\r?\n/).filter((line) => /^(file|vscode-remote):/.test(line));
 }
 
-/** Files of the system have no address here: their text goes along as it is. */
+/** Files from the operating system have no address here, so their text is attached. */
 async function textsOf(transfer: DataTransfer | null): Promise<readonly Mention[]> {
   const files = [...(transfer?.files ?? [])].filter(
     (file) => !file.type.startsWith("image/") && file.size <= MAX_TEXT_BYTES,

@@ -1,7 +1,8 @@
 /**
- * The wire to the host, and what is kept over a reload: drafts, by this page and, as pages may lose it, by the host too.
+ * The connection to the host, and drafts that survive a reload. The host stores drafts too, because pages may lose
+ * them.
  *
- * Knows: posting, hearing, drafts by session. Does not know: what is said, who the host is.
+ * Knows: posting, receiving, drafts by session. Does not know: the messages, the host.
  */
 
 import type { PanelDrafts, ToHost, ToView } from "../panel/protocol";
@@ -10,7 +11,7 @@ import type { KeptMentions, PageHost } from "./page_host";
 
 let host: PageHost | undefined;
 
-/** Use a host from now on. */
+/** Set the host. */
 export function useHost(one: PageHost): void {
   host = one;
 }
@@ -40,7 +41,7 @@ export function keepDraft(sessionId: string, text: string): void {
   post({ type: "draft", sessionId, text });
 }
 
-/** Go by what the host kept: it is newer than what this page did, or the same. */
+/** Use the host's drafts, which are at least as new as this page's. */
 export function takeDrafts({ drafts, mentions }: PanelDrafts): void {
   host?.setState({ ...host.getState(), drafts, mentions });
 }

@@ -1,5 +1,5 @@
 /**
- * A tool call as a card: what it is, how it stands, what it shows, and the question it asks.
+ * A tool call as a card: its title, state, content and question.
  *
  * Knows: cards. Does not know: tools.
  */
@@ -25,7 +25,7 @@ interface Props {
   readonly terminals: Readonly<Record<string, TerminalState>>;
   readonly judgesHunks: boolean;
   readonly roots: readonly string[];
-  /** Whether what it does is shown by the rows below it. */
+  /** Whether the rows below it show its activity. */
   readonly isShownBelow: boolean;
 }
 
@@ -130,7 +130,10 @@ const Head = ({ item, roots, state, isOpen }: HeadProps) => (
 const State = ({ icon, text }: { icon: string; text: string }) =>
   icon ? <i class={`codicon codicon-${icon} card-state`} title={text} /> : <span class="card-exit">{text}</span>;
 
-/** Return how a call stands; a command that ended with a code other than 0 did run, and that code says more than a mark. */
+/**
+ * Return the state of a call. A command with an exit code other than 0 did run, and the code says more than a failure
+ * mark.
+ */
 function standOf(item: CallItem, isAsking: boolean): { readonly icon: string; readonly text: string } {
   if (isAsking) return { icon: "question", text: messages.ASKS_YOU };
   if (isRefused(item)) return { icon: "circle-slash", text: messages.REJECTED_STATE };
@@ -140,14 +143,14 @@ function standOf(item: CallItem, isAsking: boolean): { readonly icon: string; re
     : STATES[item.status];
 }
 
-/** Return whether the user said no to it, just now or in a past that the agent told of. */
+/** Return whether the user rejected it, now or in a replayed turn. */
 export function isRefused({ approval, status, rejected }: CallItem): boolean {
   if (rejected !== undefined) return true;
   const answer = approval?.options.find((each) => each.id === approval.answer);
   return status === "failed" && answer !== undefined && answer.kind.startsWith("reject");
 }
 
-/** Return what a card has to show; what the agent is told of a no is nothing for those who said it, nor is the title again. */
+/** Return the content of a card, without the agent's note about a rejection and without repeating the title. */
 function shownOf(item: CallItem): readonly CallContent[] {
   // Before it runs, the text of a card is what its question is about.
   const isRepeated = item.command !== undefined;
@@ -156,12 +159,12 @@ function shownOf(item: CallItem): readonly CallContent[] {
   );
 }
 
-/** Return whether a review of a turn did not work out: the turn did, so that this is no failure of it. */
+/** Return whether a post-turn review failed, which is not a failure of the turn. */
 function isSideJobOver({ role, status }: CallItem): boolean {
   return role === "review" && status === "failed";
 }
 
-/** What a card shows without being opened: changes, and the output of what went wrong. */
+/** Content shown on a closed card: changes, and the output of failed calls. */
 function showsItself(item: CallItem): boolean {
   if (isSideJobOver(item)) return false;
   return item.kind === "edit" || item.kind === "execute" || item.status === "failed";
@@ -217,7 +220,7 @@ function Content({ content, sessionId, item, terminals, canJudge, roots }: Conte
   }
 }
 
-/** Return what a command put out: what was seen of it here, or what the agent kept of it. */
+/** Return a command's output: the part seen here, or the part stored by the agent. */
 function outputOf(item: CallItem, seen?: TerminalState) {
   const isOver = seen?.exitCode !== undefined || item.status === "completed" || item.status === "failed";
   return { output: seen?.output ?? item.output, isOver };
@@ -226,11 +229,11 @@ function outputOf(item: CallItem, seen?: TerminalState) {
 interface CommandProps {
   readonly command: string;
   readonly isShell: boolean;
-  /** Called whenever the end of the text comes onto the screen. */
+  /** Called whenever the end of the text becomes visible. */
   readonly onEnd: () => void;
 }
 
-/** What is run or used, whole: the beginning at first, the rest behind a button that counts it, or by scrolling. */
+/** The full text to run or use: first its start, then the rest on a click or by scrolling. */
 function Command({ command, isShell, onEnd }: CommandProps) {
   const end = useRef<HTMLSpanElement>(null);
   const [isWhole, setWhole] = useState(false);

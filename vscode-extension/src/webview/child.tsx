@@ -1,5 +1,5 @@
 /**
- * A child agent as a card: its task, how it stands, what it does and says.
+ * A child agent as a card: its task, state, activity and text.
  *
  * Knows: cards of children. Does not know: what children are for.
  */
@@ -26,7 +26,7 @@ export function ChildCard({ item, roots }: { item: ChildItem; roots: readonly st
   const stand = STANDS[item.state];
   const isAtWork = item.state === "running" || item.state === "asking";
   const isOpen = choice ?? (isAtWork || item.state === "failed");
-  // While it works the newest lines are enough, until somebody wants to see all.
+  // While it is running, show only the newest lines unless the user expands it.
   const calls = choice === undefined ? item.calls.slice(-LIVELY) : item.calls;
   const title = item.title || messages.CHILD_AGENT;
   return (

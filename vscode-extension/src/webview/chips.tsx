@@ -1,7 +1,7 @@
 /**
- * What goes along with a prompt, as chips: what the user looks at, what is mentioned, pictures.
+ * The extras of a prompt as chips: editor context, mentions, pictures.
  *
- * Knows: how each is left out again. Does not know: where it comes from.
+ * Knows: how to remove each. Does not know: where it comes from.
  */
 
 import * as messages from "../messages/panel";

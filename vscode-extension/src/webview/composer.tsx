@@ -1,5 +1,5 @@
 /**
- * Where prompts are written: mentions, commands, pictures, options, send and stop.
+ * The prompt editor: mentions, commands, pictures, options, send and stop.
  *
  * Knows: the draft and what comes with it. Does not know: what becomes of a prompt.
  */
@@ -17,6 +17,7 @@ import { useDraft, type Draft } from "./draft";
 import { Menu, optionsFor, wordBefore, type MenuOption, type Word } from "./menu";
 import type { Model } from "./model";
 import { ComingPickers, Meter, Pickers } from "./pickers";
+import { TalkButton } from "./talk_button";
 
 interface Props {
   readonly shell: Shell;
@@ -26,7 +27,7 @@ interface Props {
   readonly context: Model["context"];
   readonly refill: Model["refill"];
   readonly focused: number;
-  /** Something else has the page; what is written stays. */
+  /** Another view covers the page; the draft stays. */
   readonly isHidden: boolean;
 }
 
@@ -37,13 +38,11 @@ export function Composer({ shell, session, found, inserted, context, refill, foc
   const draft = useDraft(id, inserted, refill);
   const [caret, setCaret] = useState(0);
   const [menu, setMenu] = useState<MenuState>({ chosen: 0, isClosed: false });
+  const [fault, setFault] = useState("");
   const area = useRef<HTMLTextAreaElement>(null);
   useFocus(area, focused + inserted.count, isHidden);
   useLayoutEffect(() => grow(area.current), [draft.text]);
-  const word = wordBefore(draft.text, caret);
-  useEffect(() => {
-    if (word?.sign === "@") post({ type: "mentions", query: word.text });
-  }, [word?.sign, word?.text]);
+  const word = useWord(draft.text, caret);
   const options = menu.isClosed ? [] : optionsFor(word, found, session?.commands ?? []);
   const isWorking = session !== undefined && activityOf(session) !== "idle";
   const write = (text: string) => {
@@ -65,6 +64,7 @@ export function Composer({ shell, session, found, inserted, context, refill, foc
   };
   const hint = messages.PROMPT_HINT;
   const field = { area, hint, chosen: menu.chosen, hasMenu: options.length > 0, takesImages: shell.takesImages };
+  const bar = { shell, session, isWorking, heard: draft.heard };
   return (
     <div class="composer" hidden={isHidden} {...dropOn(draft, shell.takesImages)}>
       {options.length > 0 && <Menu options={options} chosen={menu.chosen} onTake={take} />}
@@ -81,15 +81,27 @@ export function Composer({ shell, session, found, inserted, context, refill, foc
           onLeave={() => setMenu({ chosen: 0, isClosed: true })}
           onKeyDown={onKeyDown}
         />
-        <Bar
-          shell={shell}
-          session={session}
-          isWorking={isWorking}
-          canSend={draft.isThere && shell.hasFolder}
-          onSend={send}
-        />
+        {fault && <Fault words={fault} />}
+        <Bar {...bar} onFault={setFault} canSend={draft.isThere && shell.hasFolder} onSend={send} />
       </div>
     </div>
+  );
+}
+
+/** Return the word before the caret, and ask for files to mention if it begins with @. */
+function useWord(text: string, caret: number): Word | undefined {
+  const word = wordBefore(text, caret);
+  useEffect(() => {
+    if (word?.sign === "@") post({ type: "mentions", query: word.text });
+  }, [word?.sign, word?.text]);
+  return word;
+}
+
+function Fault({ words }: { words: string }) {
+  return (
+    <p class="composer-fault" role="alert">
+      {words}
+    </p>
   );
 }
 
@@ -99,12 +111,12 @@ function withOption(text: string, { start, end }: Word, { insert, mention }: Men
   return { text: text.slice(0, start) + put + text.slice(end), at: start + put.length };
 }
 
-/** Have a session begun for whoever is about to write: only then it is known what can be chosen. */
+/** Start a session for a user who is about to write, because its options are only known then. */
 function prepare({ hasFolder, server }: Shell, session: Session | undefined): void {
   if (!session && hasFolder && server !== "failed") post({ type: "prepare" });
 }
 
-/** Give the prompt the focus each time somebody asks for it; a page that is only shown leaves the keys where they are. */
+/** Focus the prompt on request. Merely showing the page does not move the focus. */
 function useFocus(area: RefObject<HTMLTextAreaElement | null>, asked: number, isHidden: boolean): void {
   useEffect(() => {
     if (!isHidden && (asked > 0 || document.hasFocus())) area.current?.focus();
@@ -125,7 +137,7 @@ interface MenuState {
   readonly isClosed: boolean;
 }
 
-/** Do what a key means: in the menu while it is open, else to the prompt or the turn; tell whether it meant anything. */
+/** Handle a key, in the open menu or else for the prompt or turn. Return whether it was handled. */
 function isDone(event: KeyboardEvent, { options, menu, setMenu, take, send, cancel }: Keys): boolean {
   if (event.isComposing) return false;
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
@@ -192,12 +204,14 @@ function Field(props: FieldProps) {
 interface BarProps {
   readonly shell: Shell;
   readonly session: Session | undefined;
+  readonly heard: number;
+  readonly onFault: (why: string) => void;
   readonly isWorking: boolean;
   readonly canSend: boolean;
   readonly onSend: () => void;
 }
 
-function Bar({ shell, session, isWorking, canSend, onSend }: BarProps) {
+function Bar({ shell, session, heard, onFault, isWorking, canSend, onSend }: BarProps) {
   const stop = () => post({ type: "cancel", sessionId: session?.id ?? "" });
   const word = isWorking ? messages.SEND_WORKING : messages.SEND;
   return (
@@ -217,6 +231,9 @@ function Bar({ shell, session, isWorking, canSend, onSend }: BarProps) {
         >
           <i class="codicon codicon-attach" />
         </button>
+        {shell.takesSpeech && shell.hasFolder && (
+          <TalkButton sessionId={session?.id ?? ""} heard={heard} onFault={onFault} />
+        )}
         <Meter usage={session?.usage} />
         {isWorking && (
           <button

@@ -1,5 +1,5 @@
 /**
- * A change of a file, drawn as lines, with the verdict on each hunk.
+ * A file change as lines, with the verdict on each hunk.
  *
  * Knows: hunks and their surroundings. Does not know: who decides, what follows from it.
  */
@@ -20,11 +20,11 @@ interface Props {
   readonly callId: string;
   readonly diff: FileDiff;
   readonly verdicts: readonly Verdict[];
-  /** Whether it came to the change, or still may. */
+  /** Whether the change was made, or still may be. */
   readonly isMade: boolean;
   readonly canJudge: boolean;
   readonly roots: readonly string[];
-  /** Whether it is shown to its end, alone. */
+  /** Whether it is shown in full, on its own. */
   readonly isWhole?: boolean;
 }
 
@@ -72,7 +72,7 @@ interface HeadProps {
   readonly diff: FileDiff;
   readonly hunks: readonly Hunk[];
   readonly roots: readonly string[];
-  /** Whether there is a file to open; one that is new and not agreed to yet can only be looked at. */
+  /** Whether there is a file to open. A new file that is not approved yet can only be viewed. */
   readonly isThere: boolean;
   readonly onCompare: (() => void) | undefined;
 }
@@ -132,7 +132,7 @@ interface HunkProps {
   readonly onJudge: ((verdict: Verdict) => void) | undefined;
 }
 
-/** Return up to where a hunk shows the old text. */
+/** Return the line up to which a hunk shows the old text. */
 function endOf(hunk: Hunk | undefined): number {
   return hunk ? hunk.oldStart + hunk.oldLines.length + AROUND : 0;
 }
@@ -231,7 +231,7 @@ interface LineProps {
   readonly sign: keyof typeof CLASSES;
   readonly number: number;
   readonly text: string;
-  /** The words that changed in it. */
+  /** The changed words in it. */
   readonly marks?: readonly WordPlace[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * A prompt that is being written: its words, what it mentions, its pictures; kept by session.
+ * A prompt being written: its text, mentions and pictures, stored by session.
  *
- * Knows: what goes along when it is sent. Does not know: how it is written.
+ * Knows: what is sent with it. Does not know: how it is edited.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -22,14 +22,17 @@ export interface Draft {
   dropMention(at: number): void;
   addPictures(pictures: readonly Picture[]): void;
   dropPicture(at: number): void;
+  /** How many recordings have been answered. */
+  readonly heard: number;
   send(): void;
 }
 
-/** Keep the draft of a session; what is put in from elsewhere, or given back, joins it. */
+/** Manage the draft of a session, including inserted and returned content. */
 export function useDraft(id: string, inserted: Model["inserted"], refill: Model["refill"]): Draft {
   const [text, setText] = useState(() => draftOf(id));
   const [all, setAll] = useState<AllExtras>(() => extrasFrom(keptMentions()));
   const seen = useRef(0);
+  const [heard, setHeard] = useState(0);
   const { mentions, pictures } = all[id] ?? NOTHING;
   const change = (make: (extras: Extras) => Extras) =>
     setAll((before) => ({ ...before, [id]: make(before[id] ?? NOTHING) }));
@@ -46,10 +49,16 @@ export function useDraft(id: string, inserted: Model["inserted"], refill: Model[
   useEffect(() => {
     const fresh = inserted.count - seen.current;
     seen.current = inserted.count;
-    for (const { mention: one, picture } of fresh > 0 ? inserted.latest.slice(-fresh) : []) {
+    let words = text;
+    for (const { mention: one, picture, heard: said } of fresh > 0 ? inserted.latest.slice(-fresh) : []) {
+      if (said) setHeard((count) => count + 1);
+      // A prompt that was begun without a session belongs to the one that is shown now.
+      if (said && (said.sessionId === id || said.sessionId === "")) words = withSpeech(words, said.text);
+      else if (said) keepDraft(said.sessionId, withSpeech(draftOf(said.sessionId), said.text));
       if (one) mention(one);
       if (picture) change((each) => ({ ...each, pictures: [...each.pictures, picture] }));
     }
+    if (words !== text) write(words);
   }, [inserted.count]);
   useEffect(() => {
     if (refill.count === 0 || text) return;
@@ -75,10 +84,17 @@ export function useDraft(id: string, inserted: Model["inserted"], refill: Model[
     addPictures: (more) => change((each) => ({ ...each, pictures: [...each.pictures, ...more] })),
     dropPicture: (at) => change((each) => ({ ...each, pictures: each.pictures.toSpliced(at, 1) })),
     send,
+    heard,
   };
 }
 
-/** What was put in from the editor goes along by itself; anything else as long as the text names it. */
+/** Return a prompt with what was said behind what is written. */
+export function withSpeech(text: string, said: string): string {
+  if (!said) return text;
+  return text === "" || /\s$/.test(text) ? text + said : `${text} ${said}`;
+}
+
+/** Content inserted from the editor is always attached; other mentions only while the text names them. */
 function isMeant({ kind, token }: Mention, text: string): boolean {
   const isOfEditor = kind === "selection" || kind === "file" || kind === "folder";
   return isOfEditor || text.includes(`@${token}`);

@@ -1,7 +1,7 @@
 /**
- * The drafts of all sessions, by session; "" is where words stand until there is one.
+ * The drafts of all sessions. The key "" is for text written before there is a session.
  *
- * Knows: whose a draft is. Does not know: where drafts are kept.
+ * Knows: which session a draft belongs to. Does not know: where drafts are stored.
  */
 
 export type Drafts = Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export function withDraft(drafts: Drafts, sessionId: string, text: string): Draf
   return text ? { ...others, [sessionId]: text } : others;
 }
 
-/** Give the words from before there was any session to one that has none of its own. */
+/** Move the text from before there was a session to a session without a draft. */
 export function handedOver(drafts: Drafts, sessionId: string): Drafts {
   const early = drafts[""];
   if (!early || drafts[sessionId]) return drafts;

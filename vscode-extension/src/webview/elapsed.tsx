@@ -10,10 +10,10 @@ import { duration } from "../messages/conversation";
 import type { Clock } from "../state/terms";
 
 const TICK_MS = 1000;
-/** What takes less than this is over before anybody wonders. */
+/** Shorter durations are not shown. */
 const MIN_SHOWN_MS = 1000;
 
-/** Show it; `details` are shown to who points at it. */
+/** Show the duration, with `details` on hover. */
 export function Elapsed({ clock, details }: { clock: Clock | undefined; details?: string }) {
   if (!clock) return null;
   if (clock.tookMs === undefined) return <Running beganAt={clock.beganAt} />;

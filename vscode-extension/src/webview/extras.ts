@@ -1,7 +1,7 @@
 /**
- * What comes with drafts besides their words, by session: mentions and pictures.
+ * Mentions and pictures of drafts, by session.
  *
- * Knows: whose they are, and which of them outlive a reload of the page. Does not know: where they are kept.
+ * Knows: their sessions, and which of them survive a page reload. Does not know: where they are stored.
  */
 
 import type { Mention, Picture } from "../panel/protocol";
@@ -14,18 +14,18 @@ export type AllExtras = Readonly<Record<string, Extras>>;
 
 export const NOTHING: Extras = { mentions: [], pictures: [] };
 
-/** Return what was kept of mentions as extras. */
+/** Restore extras from stored mentions. */
 export function extrasFrom(kept: Readonly<Record<string, readonly Mention[]>>): AllExtras {
   return Object.fromEntries(Object.entries(kept).map(([id, mentions]) => [id, { mentions, pictures: [] }]));
 }
 
-/** Return what is worth keeping; pictures are too large for that. */
+/** Return the mentions to store. Pictures are too large. */
 export function mentionsIn(all: AllExtras): Readonly<Record<string, readonly Mention[]>> {
   const kept = Object.entries(all).filter(([, { mentions }]) => mentions.length > 0);
   return Object.fromEntries(kept.map(([id, { mentions }]) => [id, mentions]));
 }
 
-/** Give what was there before there was any session to one that has nothing of its own. */
+/** Move extras from before there was a session to a session without any. */
 export function handOver(all: AllExtras, id: string): AllExtras {
   const { "": early, ...others } = all;
   if (!id || !early || isSomething(all[id])) return all;

@@ -1,5 +1,5 @@
 /**
- * A path in one line: the file's name first, since that is what people look for, then as much of its folder as there is room for.
+ * A path in one line: the file's name first, because people look for it, then as much of its folder as fits.
  *
  * Knows: how a path is cut. Does not know: what is done with it.
  */
@@ -19,7 +19,7 @@ export function FileName({ path, roots, line }: { path: string; roots: readonly 
 
 type Titled = Pick<CallItem, "title" | "kind" | "places" | "content">;
 
-/** What a call is called; of the path in it the file's name comes first. */
+/** A call's title, with the file's name before the rest of the path. */
 export function Title({ item, roots }: { item: Titled; roots: readonly string[] }) {
   const words = readable(item, roots);
   const paths = item.content.flatMap((each) => (each.type === "diff" ? [each.diff.path] : []));

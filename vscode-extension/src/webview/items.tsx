@@ -1,7 +1,7 @@
 /**
  * The rows of a conversation, each by its type.
  *
- * Knows: how words, thoughts, notices and ends look. Does not know: cards (`card`), where rows are.
+ * Knows: how text, thoughts, notices and endings look. Does not know: cards (`card`), where rows are.
  */
 
 import type { ComponentChildren } from "preact";
@@ -34,19 +34,19 @@ import { waysOn } from "./receipts";
 import { QuestionCard } from "./question";
 import { Rewind } from "./rewind";
 
-/** What a row shows besides its item; of all that, only what that item needs, so that nothing else draws it again. */
+/** Additional data for a row, limited to what its item needs, so that nothing else rerenders it. */
 interface Surroundings {
   readonly sessionId: string;
   readonly roots: readonly string[];
   readonly terminals: Readonly<Record<string, TerminalState>>;
   readonly judgesHunks: boolean;
   readonly isWorking: boolean;
-  /** Whether what is below tells what a call does: its child agents, its question. */
+  /** Whether the rows below show a call's activity: its child agents, its question. */
   readonly isShownBelow: boolean;
-  /** What was asked in a turn that failed. */
+  /** The prompt of a failed turn. */
   readonly asked: string;
   readonly canRewind: boolean;
-  /** How many files were changed since a prompt. */
+  /** The number of files changed since a prompt. */
   readonly filesSince: number;
 }
 interface Props extends Surroundings {

@@ -1,7 +1,7 @@
 /**
- * A list of rows of any height of which only those in sight are in the page; it stays at its end while it grows.
+ * A virtual list of rows with any height. Only visible rows are in the page, and it stays at its end while it grows.
  *
- * Knows: the page's box, its scrolling, how high rows turned out. Does not know: what a row shows.
+ * Knows: the scroll box, the measured heights of rows. Does not know: the content of rows.
  */
 
 import type { ComponentChildren } from "preact";
@@ -15,32 +15,32 @@ interface Props {
   readonly keyOf: (at: number) => string;
   readonly render: (at: number) => ComponentChildren;
   readonly label: string;
-  /** A row that the user added; with another one the list goes to its end. */
+  /** The latest row added by the user. When it changes, the list scrolls to its end. */
   readonly follows: string;
   /** Rows that wait for the user, the first one first. */
   readonly waiting: readonly number[];
-  /** Counts how often somebody wanted to see them. */
+  /** Counts how often the user asked to see them. */
   readonly toWaiting: number;
 }
 
 const NEAR_END_PX = 32;
-/** So often it is tried to reach a row whose place is only guessed. */
+/** The maximum attempts to reach a row whose position is only estimated. */
 const MAX_TRIES = 8;
 /** Before the box was measured. */
 const USUAL_HEIGHT_PX = 800;
 
-/** What the list knows between two drawings: the place, and what was learned of its rows. */
+/** State between two renders: the position, and the measured rows. */
 class Place {
   readonly heights = new Heights();
   readonly observer: ResizeObserver;
   box: HTMLDivElement | null = null;
   isAtEnd = true;
   height = USUAL_HEIGHT_PX;
-  /** The first row in sight, which stays where it is whatever the rows before it turn out to be. */
+  /** The first visible row, which stays in place whatever the heights of the rows before it. */
   anchor: Anchor = { at: 0, offset: 0 };
   /** Where the box stood when it was last looked at, and how much there was to scroll. */
   private stood = { top: 0, room: 0 };
-  /** Where the first row is that waits and is not in sight. */
+  /** The direction of the first waiting row that is not visible. */
   unseen: "" | "above" | "below" = "";
   private goal: { readonly at: number; readonly tries: number } | undefined;
   private waiting: readonly number[] = [];
@@ -50,7 +50,7 @@ class Place {
     this.observer = new ResizeObserver((entries) => this.measure(entries));
   }
 
-  /** Return what to draw now. */
+  /** Return the rows to draw now. */
   look(): Sight {
     this.shown = inSight(this.heights, this);
     return this.shown;
@@ -71,7 +71,7 @@ class Place {
     if (wasAtEnd !== this.isAtEnd || !this.isRight() || this.findUnseen()) this.redraw();
   }
 
-  /** Return the first row in sight; where no row that is in sight is in the page, the one that is thought to be there. */
+  /** Return the first visible row, or the estimated one if no visible row is in the page. */
   private findAnchor(): Anchor {
     const box = this.box?.getBoundingClientRect();
     if (!this.box || !box) return this.anchor;
@@ -89,14 +89,14 @@ class Place {
     this.redraw();
   }
 
-  /** Bring the first row that waits and is not in sight into sight. */
+  /** Scroll to the first waiting row that is not visible. */
   goToWaiting(): void {
     const at = this.waiting.find((each) => this.sideOf(each) !== "") ?? this.waiting[0];
     this.goal = at === undefined ? undefined : { at, tries: MAX_TRIES };
     this.approach();
   }
 
-  /** Take note of the rows that wait, once everything is drawn. */
+  /** Update the waiting rows, once everything is drawn. */
   settle(waiting: readonly number[]): void {
     this.waiting = waiting;
     if (this.goal === undefined) this.stay();
@@ -104,7 +104,7 @@ class Place {
     if (this.findUnseen()) this.redraw();
   }
 
-  /** Stay where it is: at the end, or at the row that is in sight. */
+  /** Keep the position: at the end, or at the visible row. */
   private stay(): void {
     if (this.isAtEnd || !this.box || !this.shown) return this.follow();
     const row = this.rowAt(this.anchor.at)?.getBoundingClientRect();
@@ -114,7 +114,7 @@ class Place {
     this.remember();
   }
 
-  /** Go where the goal is; a row that is not in the page is drawn first, where it is thought to be. */
+  /** Scroll towards the goal. A row that is not in the page is first drawn at its estimated position. */
   private approach(): void {
     if (!this.goal || !this.box) return;
     const { at, tries } = this.goal;
@@ -135,7 +135,7 @@ class Place {
     return this.box?.querySelector<HTMLElement>(`[data-key="${CSS.escape(this.heights.keyAt(at))}"]`) ?? null;
   }
 
-  /** Tell on which side of what is in sight the end of a row is. */
+  /** Return on which side of the viewport the end of a row is. */
   private sideOf(at: number): "" | "above" | "below" {
     const box = this.box?.getBoundingClientRect();
     if (!box) return "";
@@ -145,7 +145,7 @@ class Place {
     return row.bottom > box.bottom + NEAR_END_PX ? "below" : "";
   }
 
-  /** Look again for a row that waits out of sight; tell whether that is news. */
+  /** Recheck for an invisible waiting row, and return whether that changed. */
   private findUnseen(): boolean {
     const sides = this.waiting.map((at) => this.sideOf(at));
     const unseen = sides.find((side) => side !== "") ?? "";
@@ -176,7 +176,7 @@ class Place {
     if (this.findUnseen()) this.redraw();
   }
 
-  /** Whether every row in sight is in the page. Rows that are there beyond that do no harm while they are few. */
+  /** Whether every visible row is in the page. A few additional rows do no harm. */
   private isRight(): boolean {
     if (!this.shown) return false;
     const wanted = inSight(this.heights, this, 0);
@@ -251,7 +251,7 @@ function Row({ id, at, observer, children }: RowProps) {
     observer.observe(element);
     return () => observer.unobserve(element);
   }, [observer]);
-  // How many there will be nobody knows while the agent works.
+  // The total is unknown while the agent is running.
   return (
     <div class="row" role="article" aria-posinset={at + 1} aria-setsize={-1} data-key={id} ref={row}>
       {children}

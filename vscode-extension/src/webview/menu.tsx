@@ -1,5 +1,5 @@
 /**
- * The menu above the prompt: what an @ or a / may become.
+ * The menu above the prompt: candidates for an @ or a /.
  *
  * Knows: the word before the caret, commands, mentions. Does not know: the prompt around it.
  */
@@ -64,7 +64,7 @@ export function optionsFor(
       }));
   }
   if (word?.sign !== "@" || !word.text.toLowerCase().startsWith(found.query.toLowerCase())) return [];
-  // Until the host has answered, what was found for the beginning of the word is looked through here.
+  // Until the host responds, filter the results for the shorter word here.
   const wanted = word.text.toLowerCase();
   const isMeant = ({ token, label }: Mention) => `${token}\n${label}`.toLowerCase().includes(wanted);
   const mentions = found.query.toLowerCase() === wanted ? found.mentions : found.mentions.filter(isMeant);

@@ -1,5 +1,5 @@
 /**
- * What the page shows, folded from what the host says, at most once a frame.
+ * The page's model, folded from the host's messages at most once per frame.
  *
  * Knows: messages of the host. Does not know: how anything is drawn.
  */
@@ -8,12 +8,14 @@ import type { EditorContext, Mention, Passage, PastSession, Picture, Shell, ToVi
 import { reduce } from "../state/reduce";
 import type { Session } from "../state/session";
 
-/** What is put into the prompt from elsewhere. */
+/** Content inserted into the prompt from elsewhere. */
 export interface Inserted {
   readonly mention?: Mention;
   readonly picture?: Picture;
+  /** Words that were spoken for the prompt of a session. */
+  readonly heard?: { readonly sessionId: string; readonly text: string };
 }
-/** So many may come within a frame. */
+/** The maximum number within a frame. */
 const MAX_INSERTED = 20;
 
 export interface Model {
@@ -22,19 +24,19 @@ export interface Model {
   readonly past: readonly PastSession[];
   readonly pastCursor: string | undefined;
   readonly isPastShown: boolean;
-  /** What was found in past sessions, and by which words. */
+  /** The search results in earlier sessions, and the query. */
   readonly passages: { readonly query: string; readonly found: readonly Passage[] };
   readonly found: { readonly query: string; readonly mentions: readonly Mention[] };
-  /** What was put into the prompt from elsewhere: the latest of it, and how much it was in all. */
+  /** Content inserted into the prompt from elsewhere: the latest items, and the total number. */
   readonly inserted: { readonly count: number; readonly latest: readonly Inserted[] };
-  /** What the user looks at. */
+  /** The editor context. */
   readonly context: EditorContext;
-  /** A prompt that could not be sent, given back. */
+  /** A prompt that could not be sent, to restore it. */
   readonly refill: Pick<Extract<ToView, { type: "refill" }>, "text" | "mentions" | "pictures"> & {
     readonly count: number;
   };
   readonly focused: number;
-  /** How often somebody wanted to see the open question. */
+  /** How often the user asked to see the open question. */
   readonly toQuestion: number;
 }
 
@@ -85,6 +87,8 @@ export function fold(model: Model, message: ToView): Model {
       return { ...model, isPastShown: false, inserted: withInserted(model, { mention: message.mention }) };
     case "insertPicture":
       return { ...model, isPastShown: false, inserted: withInserted(model, { picture: message.picture }) };
+    case "heard":
+      return { ...model, inserted: withInserted(model, { heard: message }) };
     case "context":
       return { ...model, context: message.context };
     case "refill":
@@ -101,15 +105,18 @@ export function fold(model: Model, message: ToView): Model {
   }
 }
 
-/** So many times as long as painting took the page rests: three quarters of the time are left for whoever types and scrolls. */
+/**
+ * The page rests this many times as long as painting took, which leaves three quarters of the time for typing and
+ * scrolling.
+ */
 const REST = 3;
 const MAX_REST_MS = 100;
-/** A page that is not seen gets no frames, and has to be right when it is seen again. */
+/** A hidden page gets no frames, but must be up to date when it is shown again. */
 const UNSEEN_MS = 100;
 
 /**
- * Fold messages as they come and show the outcome once a frame; where painting takes long, on a slow machine or in a flood of
- * news, less often. What is no part of that flood is shown in the next frame.
+ * Fold messages as they arrive and show the result once per frame, or less often if painting is slow. Messages outside
+ * a flood of events are shown in the next frame.
  */
 export class Screen {
   private model = EMPTY;
@@ -149,7 +156,7 @@ export class Screen {
     this.isScheduled = false;
     this.began = performance.now();
     this.draw(this.model);
-    // It comes when the frame is laid out and painted: all of that is what the drawing has cost.
+    // This arrives after layout and paint, so it measures the whole cost of drawing.
     this.behindFrame.port2.postMessage(undefined);
   }
 

@@ -1,16 +1,16 @@
 /**
- * Whoever the page talks to: an editor around it, or the other half of the same page in a browser.
+ * The page's host: an editor around it, or the other half of the same page in a browser.
  *
- * Knows: what both can do. Does not know: which one it is.
+ * Knows: the common interface. Does not know: which host it is.
  */
 
 import type { Mention, ToHost, ToView } from "../panel/protocol";
 import type { Drafts } from "./drafts";
 
-/** What drafts mention, by session. */
+/** Mentions of drafts, by session. */
 export type KeptMentions = Readonly<Record<string, readonly Mention[]>>;
 
-/** What the page keeps for itself over a reload. */
+/** State that the page itself stores across a reload. */
 export interface Kept {
   readonly drafts?: Drafts;
   readonly mentions?: KeptMentions;

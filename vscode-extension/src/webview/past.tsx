@@ -1,7 +1,7 @@
 /**
- * Sessions of the past: searched, opened again, forked, renamed, deleted.
+ * Earlier sessions: search, reopen, fork, rename, delete.
  *
- * Knows: the list and what can be done with each. Does not know: where they are kept.
+ * Knows: the list and the actions. Does not know: where sessions are stored.
  */
 
 import { useEffect, useState } from "preact/hooks";
@@ -85,7 +85,7 @@ function Passages({ found, isAlone, onClose }: PassagesProps) {
   );
 }
 
-/** What was said, with the words that were looked for; a click opens the session. */
+/** A passage with the search words highlighted. A click opens the session. */
 function PassageRow({ passage, onClose }: { passage: Passage; onClose: () => void }) {
   const { id, cwd, title, text, marks, speaker, updatedAt } = passage;
   let at = 0;

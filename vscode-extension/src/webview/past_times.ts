@@ -1,7 +1,7 @@
 /**
- * When something was, and how long ago, in words.
+ * Format past times and how long ago they were.
  *
- * Knows: the steps people count in. Does not know: what it is about.
+ * Knows: the units. Does not know: what the time is about.
  */
 
 import { JUST_NOW } from "../messages/panel";
@@ -13,7 +13,7 @@ const STEPS: readonly [limit: number, unit: Intl.RelativeTimeFormatUnit, seconds
   [Infinity, "month", 30 * 86_400],
 ];
 
-/** Return how long ago that was; nothing for a time that cannot be read. */
+/** Return how long ago a time was, or an empty string for an invalid time. */
 export function whenOf(iso: string, now = Date.now()): string {
   const seconds = (now - Date.parse(iso)) / 1000;
   if (Number.isNaN(seconds)) return "";
@@ -25,7 +25,7 @@ export function whenOf(iso: string, now = Date.now()): string {
   );
 }
 
-/** Return when something was, as people write it where the reader is. */
+/** Return a time in the reader's locale. */
 export function momentOf(ms: number): string {
   return new Date(ms).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 }

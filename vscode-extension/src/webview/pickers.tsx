@@ -19,7 +19,7 @@ export function Pickers({ session, isTrusted }: { session: Session; isTrusted: b
   const isWorking = session.turns.length > 0;
   const [areMore, setMore] = useState(false);
   const rank = (option: Option) => {
-    // What becomes of a message matters while there is a turn it could disturb.
+    // This option only matters while a turn is running.
     if (option.id === MEANWHILE && isWorking) return AT_HAND.length;
     return option.type === "select" ? AT_HAND.indexOf(option.category) : -1;
   };
@@ -109,7 +109,7 @@ function Picker({ option, onValue, isFixed }: PickerProps) {
   );
 }
 
-/** The room of what can be chosen once the agent has said what there is. */
+/** A placeholder until the agent has sent its options. */
 export function ComingPickers() {
   return (
     <>
@@ -128,7 +128,7 @@ export function ComingPickers() {
 export function Meter({ usage }: { usage: Usage | undefined }) {
   if (!usage || usage.size <= 0) return null;
   const share = Math.min(1, usage.used / usage.size);
-  // A ring with nothing in it tells nothing.
+  // An empty ring says nothing.
   if (share < MIN_SHARE && !usage.cost) return null;
   const cost = usage.cost === undefined ? "" : money(usage.cost, usage.currency ?? "USD");
   const words = messages.tokensUsed(thousands(usage.used), thousands(usage.size), Math.round(share * 100), cost);

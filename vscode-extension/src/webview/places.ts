@@ -1,7 +1,7 @@
 /**
- * Which of the files that texts name are there.
+ * Find out which files named in texts exist.
  *
- * Knows: what was asked of the host, a batch at a time. Does not know: files, who draws the links.
+ * Knows: batched requests to the host. Does not know: files, who draws the links.
  */
 
 import { post } from "./bridge";
@@ -11,7 +11,7 @@ const found = new Set<string>();
 let isScheduled = false;
 let fresh = new Set<string>();
 
-/** Have something done as soon as it is known that a file is there; call the answer to drop that. */
+/** Call a function once a file is known to exist. Call the result to cancel. */
 export function locate(place: string, onFound: () => void): () => void {
   if (found.has(place)) {
     onFound();
@@ -31,7 +31,7 @@ function ask(): void {
   fresh = new Set();
 }
 
-/** Take the host's answer; what is not there may be there when it is named again. */
+/** Handle the host's response. A missing file may exist when it is named again. */
 export function takeLocated(places: readonly string[]): void {
   for (const place of places) {
     found.add(place);

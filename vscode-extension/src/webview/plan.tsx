@@ -1,7 +1,7 @@
 /**
- * The plan: in a bar while the agent works by it, and what a turn left of it.
+ * The plan: a bar while the agent follows it, and the unfinished part after a turn.
  *
- * Knows: entries and how they stand. Does not know: who makes plans.
+ * Knows: entries and their states. Does not know: who makes plans.
  */
 
 import { useState } from "preact/hooks";
@@ -15,7 +15,7 @@ const MARKS = {
   completed: "pass-filled",
 } as const;
 
-/** Return how far a plan has come. */
+/** Return the progress of a plan. */
 export function progressOf(entries: readonly PlanEntry[]): string {
   return `${entries.filter((entry) => entry.status === "completed").length}/${entries.length}`;
 }
@@ -36,7 +36,7 @@ export function Plan({ entries }: { entries: readonly PlanEntry[] }) {
   );
 }
 
-/** The entries, line by line; of a turn that is over nothing is being done. */
+/** The entries, line by line. After a turn, nothing is in progress. */
 export function PlanList({ entries, isOver = false }: { entries: readonly PlanEntry[]; isOver?: boolean }) {
   return (
     <ol class="plan-list">

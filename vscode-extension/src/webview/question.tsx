@@ -1,5 +1,5 @@
 /**
- * A question of the agent's own: a form to fill in, or a page to open.
+ * The agent's own question: a form to fill in, or a page to open.
  *
  * Knows: fields. Does not know: why it is asked.
  */

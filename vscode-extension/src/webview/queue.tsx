@@ -1,7 +1,7 @@
 /**
  * The tray of messages that wait for the running turn to end.
  *
- * Knows: what can be done with each of them. Does not know: when they are sent.
+ * Knows: the actions on each. Does not know: when they are sent.
  */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -39,7 +39,7 @@ interface WaitingProps {
   readonly prompt: QueuedPrompt;
   readonly isFirst: boolean;
   readonly isLast: boolean;
-  /** What sending it is called; empty where it cannot be sent now. */
+  /** The label for sending it now, or empty if that is impossible. */
   readonly send: string;
 }
 
@@ -102,7 +102,7 @@ function Editor({ text, onEnd }: { text: string; onEnd: (text: string | undefine
     area.current?.setSelectionRange(text.length, text.length);
   }, []);
   const end = (next: string | undefined) => {
-    // The field loses the focus once more when it goes.
+    // The field loses the focus again when it is removed.
     if (isOver.current) return;
     isOver.current = true;
     onEnd(next);

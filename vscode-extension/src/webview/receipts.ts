@@ -1,19 +1,21 @@
 /**
- * What an answer came to, and how a turn that was cut short can go on.
+ * The result of an answer, and how an interrupted turn can continue.
  *
- * Knows: the words and their order. Does not know: how they are drawn.
+ * Knows: the texts and their order. Does not know: how they are drawn.
  */
 
 import { askAgain, CONTINUE_TURN } from "../messages/agent";
 import * as messages from "../messages/conversation";
 import type { AnswerOption, Verdict } from "../state/terms";
 
-/** Return whether an answer is for this time only, or of a kind that is not known. */
+/** Return whether an answer applies only once, or is of an unknown kind. */
 export function isOnce({ kind }: AnswerOption): boolean {
   return !kind.endsWith("_always");
 }
 
-/** Return what an answer came to: a lasting one by its own words, which say for what and for how long. */
+/**
+ * Describe the result of an answer. A lasting answer is described by its own label, which says its scope and duration.
+ */
 export function receiptOf(option: AnswerOption, verdicts: readonly Verdict[], comment: string): string {
   if (!isOnce(option)) return messages.answeredLastingly(option.name, comment);
   const isYes = option.kind.startsWith("allow");
@@ -29,8 +31,8 @@ export interface WayOn {
 }
 
 /**
- * Return how a turn that was cut short can go on, the best first: where a key was refused, nothing can be continued, and where
- * a question waited, that is what its user wants to see again.
+ * Return how an interrupted turn can continue, best option first. After a refused key, nothing can be continued. If a
+ * question was open, the user wants to see it again.
  */
 export function waysOn(isToRetry: boolean, asked: string, unanswered = ""): readonly WayOn[] {
   const goOn = { name: messages.CONTINUE, prompt: CONTINUE_TURN };

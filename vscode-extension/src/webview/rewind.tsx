@@ -1,7 +1,7 @@
 /**
- * The way back to an earlier prompt, and the way forward again.
+ * Rewind to an earlier prompt, and undo the rewind.
  *
- * Knows: what can be chosen. Does not know: how a session is rewound.
+ * Knows: the choices. Does not know: how a session is rewound.
  */
 
 import { useState } from "preact/hooks";
@@ -12,7 +12,7 @@ import { post } from "./bridge";
 interface Props {
   readonly sessionId: string;
   readonly itemId: string;
-  /** How many files were changed since. */
+  /** The number of files changed since. */
   readonly files: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Which rows of a long list are in sight, and how much room all others take.
+ * Virtual scrolling: which rows of a long list are visible, and how much space the others take.
  *
- * Knows: heights as far as rows were seen, a guess for all others. Does not know: the page, what a row shows.
+ * Knows: measured heights, and estimates for other rows. Does not know: the page, the content of rows.
  */
 
 export interface Sight {
@@ -11,13 +11,13 @@ export interface Sight {
   readonly after: number;
 }
 
-/** A row, and how far its top is below that of what can be seen. */
+/** A row, and the offset of its top from the top of the viewport. */
 export interface Anchor {
   readonly at: number;
   readonly offset: number;
 }
 
-/** What of the list can be seen: around which row, how much, and whether it follows its end. */
+/** The visible part of the list: the row around which it is, its height, and whether it follows the end. */
 export interface Pane {
   readonly anchor: Anchor;
   readonly height: number;
@@ -26,25 +26,28 @@ export interface Pane {
 
 const FIRST_GUESS_PX = 72;
 const SPARE_PX = 800;
-/** At the end rows only pass by: what is drawn above the pane is soon taken out again. */
+/** At the end, rows only pass by, so rows above the viewport are soon removed again. */
 const SPARE_AT_END_PX = 160;
 
-/** The heights of rows by their keys. Rows are added behind; a list that became another one is learned again. */
+/** The heights of rows by key. Rows are appended. A different list is measured again. */
 export class Heights {
   private keys: string[] = [];
   private readonly places = new Map<string, number>();
-  /** By key, of every row that was ever seen: one that stays in the page over a change of the list is not measured again. */
+  /**
+   * The heights of all rows ever measured, by key, so that rows that survive a change of the list are not measured
+   * again.
+   */
   private readonly known = new Map<string, number>();
-  /** By place; undefined where nobody has seen the row. */
+  /** By index; undefined if the row was not measured. */
   private seen: (number | undefined)[] = [];
   private seenSum = 0;
   private seenCount = 0;
-  /** Of the rows before a place: the heights of those seen, and how many these are. So far as they are right. */
+  /** Prefix sums of measured heights and their counts, as far as they are valid. */
   private sums = [0];
   private counts = [0];
   private summed = 0;
 
-  /** Take the list as it is now: `count` rows with their keys. Only keys that are new are asked for. */
+  /** Update the list to `count` rows. Only the keys of new rows are requested. */
   follow(count: number, keyOf: (at: number) => string): void {
     const kept = this.keys.length;
     const goesOn =
@@ -74,7 +77,7 @@ export class Heights {
     return this.keys[at] ?? "";
   }
 
-  /** Note how high a row is. */
+  /** Record the height of a row. */
   note(key: string, height: number): void {
     this.known.set(key, height);
     const at = this.places.get(key);
@@ -92,17 +95,17 @@ export class Heights {
     return this.seen[at] ?? this.guess;
   }
 
-  /** Rows that nobody has seen are taken for as high as others are. */
+  /** The estimated height of unmeasured rows: the average of the others. */
   private get guess(): number {
     return this.seenCount === 0 ? FIRST_GUESS_PX : this.seenSum / this.seenCount;
   }
 
-  /** Return how much room rows take that are not in the page. */
+  /** Return the height of rows that are not in the page. */
   sum(from: number, to: number): number {
     return this.sumBefore(to) - this.sumBefore(from);
   }
 
-  /** Return the row at a place of the whole list, as far as heights are known. */
+  /** Return the row at an offset in the whole list, as far as heights are known. */
   anchorAt(top: number): Anchor {
     let at = 0;
     let before = 0;
@@ -120,7 +123,7 @@ export class Heights {
   }
 }
 
-/** Return which rows to draw, and how much room those before and behind them take. */
+/** Return the rows to draw, and the height of those before and after them. */
 export function inSight(heights: Heights, { anchor, height, isAtEnd }: Pane, sparePx = SPARE_PX): Sight {
   const { count } = heights;
   if (isAtEnd) {

@@ -18,7 +18,7 @@ import "./style/conversation.css";
 import "./style/composer.css";
 import "./style/queue.css";
 
-/** Draw the page; `frame` returns it with what a host shows around it. */
+/** Render the page. `frame` adds the parts that a host shows around it. */
 export function start(
   host: PageHost,
   frame: (app: ComponentChildren, model: Model, onPast: (isShown: boolean) => void) => ComponentChildren = (app) => app,

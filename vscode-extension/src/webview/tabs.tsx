@@ -1,7 +1,7 @@
 /**
- * The sessions that are open, one tab each, and a list of them all where not all tabs have room.
+ * The open sessions, one tab each, and a list of all if not all tabs fit.
  *
- * Knows: their names and how they stand. Does not know: what is in a session.
+ * Knows: their names and states. Does not know: the content of sessions.
  */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -80,7 +80,7 @@ const Narrow = ({ name }: { name: string | undefined }) =>
     </div>
   );
 
-/** Begin another session, also where the view's own buttons are cut off. */
+/** Start another session, also where the view's own buttons are cut off. */
 const Another = () => (
   <button
     type="button"
@@ -122,7 +122,7 @@ interface HeadProps {
 function TabHead({ tab: { id, name, activity }, isActive, onClose }: HeadProps) {
   const head = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    // The arrow keys go on from the tab that they led to.
+    // Arrow keys continue from the tab that they moved to.
     const tabs = head.current?.parentElement;
     if (isActive && tabs?.contains(document.activeElement)) head.current?.focus();
   }, [isActive]);
@@ -146,7 +146,7 @@ function TabHead({ tab: { id, name, activity }, isActive, onClose }: HeadProps) 
   );
 }
 
-/** Sessions in the background that wait for an answer, each with a way to it. */
+/** Background sessions that wait for an answer, each with a link. */
 export function AskingElsewhere({ tabs, active }: { tabs: readonly Tab[]; active: string }) {
   const asking = tabs.filter(({ id, activity }) => activity === "asking" && id !== active);
   return (

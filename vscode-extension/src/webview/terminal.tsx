@@ -1,5 +1,5 @@
 /**
- * What a command puts out, drawn as a terminal draws it.
+ * A command's output, rendered like a terminal.
  *
  * Knows: the terminal's colours as the theme has them. Does not know: escape sequences, which command it was.
  */
@@ -13,12 +13,12 @@ const NEAR_END_PX = 16;
 const NAMES = ["Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", "White"] as const;
 
 interface Props {
-  /** Undefined where nothing is known of it yet. */
+  /** Undefined until it is known. */
   readonly output: string | undefined;
   readonly isOver: boolean;
 }
 
-/** The newest lines are in sight until somebody looks further up. */
+/** The newest lines stay visible until the user scrolls up. */
 export function Terminal({ output, isOver }: Props) {
   const box = useRef<HTMLPreElement>(null);
   const isAtEnd = useRef(true);

@@ -1,12 +1,12 @@
 /**
- * A command's output as lines of coloured pieces.
+ * Convert a command's output to lines of styled spans.
  *
- * Knows: escape sequences (ECMA-48), carriage returns. Does not know: who put it out, how a colour is drawn.
+ * Knows: escape sequences (ECMA-48), carriage returns. Does not know: the command, how a colour is drawn.
  */
 
 const CONTROL = /\u001b(?:\[([0-?]*)[ -/]*([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])|\r\n|[\r\n]/g;
 
-/** A colour: one of the terminal's sixteen, or one of its own as red, green and blue. */
+/** A colour: one of the terminal's sixteen, or a red, green and blue value. */
 export type Colour = number | `rgb(${number} ${number} ${number})`;
 
 export interface Look {
@@ -27,7 +27,7 @@ export interface Piece {
 
 const PLAIN: Look = {};
 
-/** Cut output into pieces that look the same. */
+/** Split output into spans with the same style. */
 export function terminalPieces(output: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let line: Piece[] = [];
@@ -36,7 +36,7 @@ export function terminalPieces(output: string): readonly Piece[] {
   let isReturned = false;
   const put = (words: string) => {
     if (!words) return;
-    // What is written behind a carriage return takes the line's place.
+    // Text after a carriage return replaces the line.
     if (isReturned) line = [];
     isReturned = false;
     const last = line.at(-1);
@@ -85,7 +85,7 @@ const SWITCHES: Readonly<Record<number, Look>> = {
   29: { isStruck: false },
 };
 
-/** Return the look after one "select graphic rendition". */
+/** Return the style after a "select graphic rendition" sequence. */
 function lookAfter(before: Look, parameters: string): Look {
   let look = before;
   const codes = parameters.split(";");

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { Observable } from "../state/observable";
 
-/** Draw a component again whenever the value changes. */
+/** Rerender a component whenever the value changes. */
 export function useValue<T>(observable: Observable<T>): T {
   const [value, setValue] = useState(() => observable.value);
   useEffect(() => {

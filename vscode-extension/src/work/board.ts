@@ -1,7 +1,7 @@
 /**
- * A board: its cards, the card that is looked at, and what a person does with them.
+ * A board: its cards, the open card, and the user's actions.
  *
- * Knows: `_hermes/board/*`, when to look again. Does not know: how cards are drawn.
+ * Knows: `_hermes/board/*`, when to refresh. Does not know: how cards are drawn.
  */
 
 import type { Link } from "../acp/link";
@@ -18,18 +18,18 @@ import type {
 import { Served } from "./served";
 
 export type CardState = BoardListCard["state"];
-/** What happens by one click, or with words. */
+/** An action by a click, or with a text. */
 export type Deed = "approve" | "sendBack" | "park" | "comment" | "remove";
 
 export interface BoardShown {
-  /** What is known of the board besides its cards; undefined before anything is. */
+  /** The board's own data, or undefined until it is loaded. */
   readonly board: Omit<BoardListResult, "cards" | "removed"> | undefined;
   readonly cards: readonly BoardListCard[];
-  /** The card that is looked at; empty where the board is. */
+  /** The open card, or empty for the board. */
   readonly open: string;
   readonly details: BoardShowResult | undefined;
   readonly diff: BoardDiffResult | undefined;
-  /** Counts what was done: forms begin anew after it. */
+  /** Counts completed actions, after which forms are reset. */
   readonly done: number;
   readonly problem: string;
 }
@@ -70,7 +70,7 @@ const NOTHING: BoardShown = {
 const DEFAULT = "default";
 
 export class Board extends Served<BoardShown> {
-  /** Open the session that works on a card. */
+  /** Open the session of a card. */
   onSession: (sessionId: string, cwd: string) => void = () => undefined;
   private name = DEFAULT;
   private cursor = 0;
@@ -88,7 +88,7 @@ export class Board extends Served<BoardShown> {
     if (this.followers > 0) void this.begin();
   }
 
-  /** Follow the board until the result is called. */
+  /** Follow the board. Call the result to stop. */
   follow(): () => void {
     this.followers += 1;
     this.change({ open: "", details: undefined, diff: undefined, problem: "" });
@@ -99,7 +99,7 @@ export class Board extends Served<BoardShown> {
     };
   }
 
-  /** Take the news that a board has changed. */
+  /** Handle a notification that a board has changed. */
   noteChange({ board, cursor }: BoardChangedParams): void {
     if (board === this.name && cursor > this.cursor) void this.refresh();
   }
@@ -156,14 +156,14 @@ export class Board extends Served<BoardShown> {
     }
   }
 
-  /** Do something and look at what came of it. */
+  /** Perform an action and refresh. */
   private async then(work: (link: Link) => Promise<void>): Promise<void> {
     if (!(await this.work(work))) return;
     this.change({ done: this.shown.value.done + 1 });
     await this.refresh();
   }
 
-  /** Look at the whole board, and hear of changes from then on. */
+  /** Load the whole board, and watch for changes. */
   private async begin(): Promise<void> {
     this.watch?.abort();
     const watch = (this.watch = new AbortController());
@@ -172,7 +172,7 @@ export class Board extends Served<BoardShown> {
     if (watch.signal.aborted) return;
     await this.look(async (link) => {
       const params = { board: this.name, after: this.cursor };
-      // It ends with the connection or because it is called off; neither is a problem.
+      // It ends with the connection or when cancelled, neither of which is a problem.
       void link.agent
         .request("_hermes/board/watch", params, { cancellationSignal: watch.signal })
         .catch(() => undefined);
@@ -198,7 +198,7 @@ export class Board extends Served<BoardShown> {
     if (!open) return;
     await this.look(async (link) => {
       const found = await ask(link, "_hermes/board/show", { board: this.name, id: open });
-      // Drawn anew, what somebody is writing in an answer would be lost.
+      // Redrawing would lose an answer that is being written.
       if (this.shown.value.open === open && JSON.stringify(found) !== JSON.stringify(details))
         this.change({ details: found });
     });

@@ -1,7 +1,7 @@
 /**
- * Runs, and what waits for an answer of the user that no session here shows.
+ * Runs, and items waiting for the user that no session here shows.
  *
- * Knows: `_hermes/runs/*`, `_hermes/waiting/list`, when to look again. Does not know: how runs are drawn.
+ * Knows: `_hermes/runs/*`, `_hermes/waiting/list`, when to refresh. Does not know: how runs are drawn.
  */
 
 import type { Link } from "../acp/link";
@@ -12,16 +12,16 @@ import { Served } from "./served";
 export interface RunsShown {
   readonly waiting: readonly WaitingListWaiting[];
   readonly runs: readonly RunsListRun[];
-  /** Whether a process is there that drives runs. */
+  /** Whether a running process drives runs. */
   readonly isDriven: boolean;
-  /** The run that is looked at, and what it asks; empty where the list is. */
+  /** The open run and its questions, or empty for the list. */
   readonly open: string;
   readonly questions: readonly RunsShowQuestion[];
   readonly problem: string;
 }
 
 export type RunsAction =
-  /** Look at one run; without an ID, at the list. */
+  /** Show a run or, without an ID, the list. */
   | { readonly type: "look"; readonly id: string }
   | {
       readonly type: "answer";
@@ -39,7 +39,7 @@ const POLL_MS = 10_000;
 const LOOKED_AT_POLL_MS = 4_000;
 
 export class Runs extends Served<RunsShown> {
-  /** Open the session that a run works in, or that asks. */
+  /** Open the session of a run or a question. */
   onSession: (sessionId: string, cwd: string) => void = () => undefined;
   private timer: ReturnType<typeof setInterval> | undefined;
 
@@ -60,7 +60,7 @@ export class Runs extends Served<RunsShown> {
     clearInterval(this.timer);
   }
 
-  /** Look again every few seconds until the result is called. */
+  /** Refresh every few seconds. Call the result to stop. */
   follow(): () => void {
     void this.refresh();
     const timer = setInterval(() => void this.refresh(), LOOKED_AT_POLL_MS);
@@ -91,7 +91,7 @@ export class Runs extends Served<RunsShown> {
     }
   }
 
-  /** Look again at what is shown. */
+  /** Refresh the shown data. */
   async refresh(): Promise<void> {
     await this.countWaiting();
     await this.look(async (link) => {
@@ -99,9 +99,9 @@ export class Runs extends Served<RunsShown> {
       this.change({ runs, isDriven });
       const { open } = this.shown.value;
       const questions = open ? (await ask(link, "_hermes/runs/show", { id: open })).questions : [];
-      // Somebody may have gone on to another run meanwhile: its answers are not for these questions.
+      // The user may have opened another run in the meantime, so its answers do not belong to these questions.
       if (this.shown.value.open !== open) return;
-      // Drawn anew, what somebody is writing in an answer would be lost.
+      // Redrawing would lose an answer that is being written.
       if (JSON.stringify(questions) !== JSON.stringify(this.shown.value.questions)) this.change({ questions });
     });
   }

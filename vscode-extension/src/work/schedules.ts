@@ -1,5 +1,5 @@
 /**
- * Schedules: what the clock starts, what became of it, and new ones.
+ * Schedules: the list, their history, and adding new ones.
  *
  * Knows: `_hermes/schedules/*`. Does not know: how schedules are drawn.
  */
@@ -18,12 +18,12 @@ export interface SchedulesShown {
   readonly schedules: readonly SchedulesListSchedule[];
   readonly isDriven: boolean;
   readonly tz: string;
-  /** The schedule whose history is shown; empty for none. */
+  /** The schedule whose history is shown, or empty. */
   readonly open: string;
   readonly history: readonly SchedulesHistoryOccurrence[];
-  /** A new schedule as the server understood it, until somebody confirms it. */
+  /** A new schedule as the server understood it, until the user confirms it. */
   readonly trial: { readonly wish: SchedulesAddParams; readonly result: SchedulesAddResult } | undefined;
-  /** How many have been added: a form that was filled in begins anew. */
+  /** The number of added schedules, after which the form is reset. */
   readonly added: number;
   readonly problem: string;
 }
@@ -51,7 +51,7 @@ export class Schedules extends Served<SchedulesShown> {
     super("schedules", NOTHING);
   }
 
-  /** Look again every few seconds until the result is called. */
+  /** Refresh every few seconds. Call the result to stop. */
   follow(): () => void {
     this.change({ open: "", history: [], trial: undefined });
     void this.refresh();
@@ -84,7 +84,7 @@ export class Schedules extends Served<SchedulesShown> {
     }
   }
 
-  /** Do something and look at what came of it. */
+  /** Perform an action and refresh. */
   private async then(work: Parameters<Schedules["work"]>[0]): Promise<void> {
     if (await this.work(work)) await this.refresh();
   }

@@ -1,7 +1,7 @@
 /**
- * What is shown of something that a server keeps, and how it is asked for.
+ * Data stored by a server: the shown state, and how it is requested.
  *
- * Knows: connections come and go, requests fail. Does not know: what is kept.
+ * Knows: connections come and go, requests fail. Does not know: the data.
  */
 
 import { errorText } from "../acp/error_text";
@@ -11,7 +11,7 @@ import { Observable } from "../state/observable";
 
 export class Served<T extends { readonly problem: string }> {
   readonly shown: Observable<T>;
-  /** Whether the server has it at all. */
+  /** Whether the server supports it. */
   readonly isThere = new Observable(false);
   private link: Link | undefined;
   private canLook = true;
@@ -28,13 +28,13 @@ export class Served<T extends { readonly problem: string }> {
     this.isThere.set(this.link !== undefined);
   }
 
-  /** Do what a user wants. Resolves to whether it went well; what fails is shown until the next attempt. */
+  /** Perform a user's action. Resolves to whether it succeeded. Errors are shown until the next attempt. */
   async work(work: (link: Link) => Promise<void>): Promise<boolean> {
     if (this.shown.value.problem) this.say("");
     return this.attempt(work);
   }
 
-  /** Look at what the server has; once that works again, it is no problem any more. */
+  /** Refresh the data. Success clears an earlier error. */
   async look(work: (link: Link) => Promise<void>): Promise<void> {
     const couldLook = this.canLook;
     this.canLook = await this.attempt(work);

@@ -21,7 +21,7 @@ export class SettingsPage extends Served<SettingsShown> {
     super("settings", { settings: [], problem: "" });
   }
 
-  /** Look once: whoever changes a setting looks again. */
+  /** Load once, because changing a setting reloads. */
   follow(): () => void {
     void this.look(() => this.refresh());
     return () => undefined;

@@ -1,5 +1,5 @@
 /**
- * What sessions have used: by a group, and by session.
+ * The usage of sessions, by group and by session.
  *
  * Knows: `_hermes/usage/list`. Does not know: how it is drawn.
  */
@@ -12,13 +12,13 @@ import type { Measure } from "./usage_figures";
 export type UsageBy = NonNullable<UsageListParams["by"]>;
 
 export interface UsageShown {
-  /** Of how many days. */
+  /** The number of days. */
   readonly span: number;
   readonly by: UsageBy;
-  /** What the reader chose to see drawn, if anything. */
+  /** The measure that the reader chose, if any. */
   readonly measure: Measure | undefined;
   readonly groups: readonly UsageListGroup[];
-  /** What the groups are, which is another than `by` until an answer is there. */
+  /** The kind of the loaded groups, which differs from `by` until the response arrives. */
   readonly groupsAre: UsageBy;
   readonly sessions: readonly UsageListSession[];
   readonly firstDay: string;
@@ -49,7 +49,7 @@ const NOTHING: UsageShown = {
 };
 
 export class Usage extends Served<UsageShown> {
-  /** Open a session that used something. */
+  /** Open a session. */
   onSession: (sessionId: string, cwd: string) => void = () => undefined;
   private asked = 0;
 
@@ -57,7 +57,7 @@ export class Usage extends Served<UsageShown> {
     super("usage", NOTHING);
   }
 
-  /** Look once: reading records is work, and nobody waits for the next figure. */
+  /** Load once, because reading records is expensive and nobody waits for the next figure. */
   follow(): () => void {
     void this.refresh();
     return () => undefined;

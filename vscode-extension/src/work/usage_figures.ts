@@ -1,5 +1,5 @@
 /**
- * The figures of usage that are drawn, and how they are written.
+ * Usage figures for charts, and their formats.
  *
  * Knows: groups, measures, days. Does not know: the screen.
  */
@@ -27,12 +27,12 @@ export interface Bar {
   readonly amount: number;
 }
 
-/** What can be drawn of groups. */
+/** The measures available for groups. */
 export function measuresOf(by: UsageBy): readonly Measure[] {
   return by === "tool" ? OF_TOOLS : OF_MODELS;
 }
 
-/** What is drawn: what the reader chose if there is such a thing, else money if any is known. */
+/** The measure to chart: the reader's choice if available, otherwise the cost if known. */
 export function measureOf(by: UsageBy, groups: readonly UsageListGroup[], chosen: Measure | undefined): Measure {
   if (chosen && measuresOf(by).includes(chosen)) return chosen;
   if (by === "tool") return "calls";
@@ -43,13 +43,13 @@ export function amountOf(measure: Measure, group: UsageListGroup): number {
   return AMOUNTS[measure](group);
 }
 
-/** Write an amount in full. */
+/** Format an amount in full. */
 export function written(measure: Measure, amount: number): string {
   if (measure === "cost") return messages.dollars(amount) || "$0";
   return measure === "time" ? messages.duration(amount) : messages.number(amount);
 }
 
-/** Write an amount for an axis. */
+/** Format an amount for an axis. */
 export function writtenShort(measure: Measure, amount: number): string {
   if (measure === "cost") return messages.dollars(amount) || "$0";
   return messages.shortNumber(amount) + (measure === "time" ? " s" : "");
@@ -66,7 +66,7 @@ export function dailyBars(groups: readonly UsageListGroup[], measure: Measure, f
   return bars;
 }
 
-/** Return groups as they are listed: days from the newest, everything else from the largest. */
+/** Return groups in list order: days newest first, everything else largest first. */
 export function listed(by: UsageBy, groups: readonly UsageListGroup[], measure: Measure): UsageListGroup[] {
   if (by === "day") return [...groups].reverse();
   return [...groups].sort((a, b) => amountOf(measure, b) - amountOf(measure, a) || (a.name < b.name ? -1 : 1));

@@ -1,5 +1,5 @@
 /**
- * Work without a conversation, as one part: boards, runs, schedules, what sessions have used, settings.
+ * Background work as one part: boards, runs, schedules, usage, settings.
  *
  * Knows: every page of it. Does not know: where they are shown.
  */
@@ -15,7 +15,7 @@ import { Usage, type UsageAction, type UsageShown } from "./usage";
 export const WORK_PAGES = ["board", "runs", "schedules", "usage", "settings"] as const;
 export type WorkPage = (typeof WORK_PAGES)[number];
 
-/** What one page shows. */
+/** The content of one page. */
 export type WorkShown =
   | { readonly page: "board"; readonly shown: BoardShown }
   | { readonly page: "runs"; readonly shown: RunsShown }
@@ -23,7 +23,7 @@ export type WorkShown =
   | { readonly page: "usage"; readonly shown: UsageShown }
   | { readonly page: "settings"; readonly shown: SettingsShown };
 
-/** What a user does in one page. */
+/** A user's action on one page. */
 export type WorkAction =
   | { readonly page: "board"; readonly action: BoardAction }
   | { readonly page: "runs"; readonly action: RunsAction }
@@ -42,7 +42,7 @@ export class Work {
     for (const each of this.all()) each.adopt(link);
   }
 
-  /** Have sessions opened by whoever shows them. */
+  /** Set the callback that opens sessions. */
   set onSession(open: (sessionId: string, cwd: string) => void) {
     this.runs.onSession = open;
     this.board.onSession = open;
@@ -57,7 +57,7 @@ export class Work {
     this.runs.dispose();
   }
 
-  /** Keep a page fresh, and have changes of it said, until the result is called. */
+  /** Keep a page up to date and report its changes. Call the result to stop. */
   follow(page: WorkPage, onChange: () => void): () => void {
     const one = this[page];
     const unlisten = one.shown.listen(onChange);

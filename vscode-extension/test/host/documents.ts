@@ -1,7 +1,9 @@
 import * as assert from "node:assert";
+import { rm } from "node:fs/promises";
 
 import * as vscode from "vscode";
 
+import { readText } from "../../src/editor/documents";
 import { DocumentReviews } from "../../src/edits/documents";
 import { hunksOf } from "../../src/edits/hunks";
 import { cleanUpPainted } from "../../src/edits/painted";
@@ -171,6 +173,23 @@ export function declareDocumentTests(): void {
       reviews.withdraw(CALL);
       await documents.settled();
       assert.strictEqual(documents.blocksOf(page(uri).document)?.review.callId, "w");
+    });
+  });
+
+  describe("a file as the agent reads it", () => {
+    it("is what is typed in it, and gone once it is deleted on disk, open or not", async () => {
+      const [folder] = vscode.workspace.workspaceFolders ?? [];
+      assert.ok(folder);
+      const uri = vscode.Uri.joinPath(folder.uri, "deleted.txt");
+      await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(BEFORE));
+      const document = await vscode.workspace.openTextDocument(uri);
+      await vscode.window.showTextDocument(document);
+      assert.strictEqual(await readText(uri.fsPath), BEFORE);
+      await rm(uri.fsPath);
+      assert.strictEqual(await readText(uri.fsPath), undefined);
+      await change((edit) => edit.insert(uri, new vscode.Position(0, 0), "zero\n"));
+      assert.strictEqual(await readText(uri.fsPath), `zero\n${BEFORE}`);
+      await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
     });
   });
 

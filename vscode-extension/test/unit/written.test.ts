@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 
 import type { Link } from "../../src/acp/link";
 import type { EditsListFile } from "../../src/acp/own";
+import { isSameEdit } from "../../src/edits/bridge";
 import { hunksOf } from "../../src/edits/hunks";
 import { Reviews } from "../../src/edits/reviews";
 import { WrittenEdits } from "../../src/edits/written";
@@ -88,12 +89,12 @@ describe("written edits", () => {
     expect(scene.asked[1]?.[1]).toMatchObject({ hunks: [0, 1, 2], isDone: false });
   });
 
-  it("are looked at again when their file is saved, and no other", async () => {
+  it("are looked at again when their file has changed, and no other", async () => {
     const scene = new Scene();
     await scene.written.refresh("s");
     scene.files = [];
-    scene.written.noteSaved("/p/b.txt");
-    scene.written.noteSaved(PATH);
+    scene.written.noteChanged("/p/b.txt");
+    scene.written.noteChanged(PATH);
     await vi.waitFor(() => expect(scene.reviews.all()).toEqual([]));
     expect(scene.asked.filter(([method]) => method.endsWith("list")).length).toBe(2);
   });
@@ -135,5 +136,22 @@ describe("written edits", () => {
     await scene.written.refresh("s");
     await new Scene(false).written.refresh("s");
     expect(scene.asked).toEqual([]);
+  });
+});
+
+describe("hunks under review", () => {
+  const shown = { path: PATH, oldText: null, newText: "one\ntwo\n" };
+  const whole = { oldStart: 0, oldLines: [], newStart: 0, newLines: ["one", "two", ""] };
+
+  it("are those of a card that shows the same new file", () => {
+    expect(isSameEdit(shown, { diff: shown, hunks: [whole] })).toBe(true);
+    expect(isSameEdit(shown, { diff: { ...shown, newText: "one\n2\n" }, hunks: [whole] })).toBe(false);
+  });
+
+  it("are those of a card whose hunks stand at the same lines", () => {
+    const diff = { path: PATH, oldText: BEFORE, newText: AFTER };
+    const hunks = hunksOf(BEFORE, AFTER);
+    expect(isSameEdit(diff, { diff, hunks })).toBe(true);
+    expect(isSameEdit(diff, { diff, hunks: hunks.slice(1) })).toBe(false);
   });
 });

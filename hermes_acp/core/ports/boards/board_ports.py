@@ -82,8 +82,8 @@ class Boards(Protocol):
 
 
 class CardWorktree(Struct, frozen=True):
-    """Where a card is worked on: its folder and, in a repository, its branch and the commit that the branch started
-    from.
+    """The worktree of a card: its folder and, in a repository, its branch and the commit that the branch
+    started from.
     """
 
     folder: str
@@ -92,7 +92,7 @@ class CardWorktree(Struct, frozen=True):
 
 
 class Worktrees(Protocol):
-    """Gives cards git worktrees of their own."""
+    """Provides git worktrees for cards."""
 
     async def open(self, board: str, card_id: str, folder: str) -> CardWorktree:
         """Return the worktree of a card, created if it does not exist; the folder itself outside repositories.

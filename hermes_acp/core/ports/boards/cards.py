@@ -17,13 +17,13 @@ LinkKind = Literal["blocks", "parent", "found_in"]
 """A card `blocks` another one, has another one as its `parent`, or was `found_in` the work on another one."""
 ActorKind = Literal["person", "agent", "engine", "check"]
 Worktree = Literal["own", "same"]
-"""Whether a card is worked on in a git worktree of its own, or in the folder itself."""
+"""Whether a card is worked on in its own git worktree, or in the folder itself."""
 Approval = Literal["person", "checks"]
 """Who accepts finished work: a person or, for a card with a branch, its checks."""
 BOARD_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 DEFAULT_BOARD: Final = "default"
 ORIGIN: Final = "board:"
-"""How the origins of runs begin that work on cards; the board's name follows."""
+"""The prefix of the origins of cards' runs, followed by the board's name."""
 
 
 class Actor(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -44,7 +44,7 @@ class Link(Struct, frozen=True, gc=False):
 
 
 class CardWork(Struct, frozen=True, omit_defaults=True, gc=False):
-    """How a card is worked on: where, with which settings and limits. Priorities are 1 (first) to 5.
+    """The work on a card: its folder, settings and limits. Priorities are 1 (first) to 5.
 
     `checks` are commands that must succeed before the result is merged. `place` is a label of the workers that may
     take the card; empty: the board's.

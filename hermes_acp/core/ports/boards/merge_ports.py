@@ -36,7 +36,7 @@ class NotMerged(Struct, frozen=True, tag="not_merged"):
 
 
 class MergeQueue(Protocol):
-    """Merges branches one after the other in each repository: rebase, checks, fast-forward."""
+    """Merges branches one at a time in each repository: rebase, checks, fast-forward."""
 
     async def merge(self, request: MergeRequest) -> Merged | NotMerged:
         """Wait for the repository's turn and merge. Raises WorkspaceError if the merge cannot be attempted now.

@@ -1,1 +1,1 @@
-"""What every connection has, in any protocol version: the client, its calls, their errors."""
+"""Parts common to all connections, in any protocol version: the client, its calls, their errors."""

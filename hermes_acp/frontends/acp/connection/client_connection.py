@@ -1,7 +1,4 @@
-"""One client of the app, and the registry of all of them.
-
-Knows: the app, the connection, the client's capabilities. Does not know: any method.
-"""
+"""One client of the app, and the registry of all of them."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -60,20 +57,23 @@ class ClientConnection:
         self.registry = registry or ConnectionRegistry()
         self.greeted: v1.InitializeRequest | v2.InitializeRequest | None = None
         self.version = 0
-        self.offers_unstable = self.offers_draft_v2 = False
+        self.offers_unstable = self.offers_draft_v2 = self.offers_speech = False
         self.last_auth_status: object = None
         self.is_under_way = False
         self.environment: Environment | None = None
         """That of the client's own process, if it is not this one: its commands see those variables."""
         self.is_away = False
-        """Whether the client has lost its line and may come back."""
+        """Whether the client has lost its connection and may reconnect."""
         self.asked_diffs: dict[tuple[str, str], tuple[Diff, ...]] = {}
         """The large diffs that questions showed this client, by session and call, until the call ends."""
         self.turns_of_others: dict[str, str] = {}
-        """By session, the running turn that this client was told of without having begun it."""
+        """By session, the running turn that this client was notified of without having started it."""
         self.mcp_tunnel = McpTunnel(lambda: self.connection)
         self.peer_id = ""
-        """What other clients of a session tell it from its namesakes by, once it is needed; it can choose its own."""
+        """The suffix that distinguishes this client from others with the same name, created when needed.
+
+        The client can choose its own.
+        """
         self._tasks: TaskGroup | None = None
 
     def open(self, app: "App", connection: "Connection", tasks: "TaskGroup") -> None:
@@ -81,6 +81,8 @@ class ClientConnection:
         self.app = app
         switches = self.environment or app
         self.offers_unstable, self.offers_draft_v2 = switches.offers_unstable, switches.offers_draft_v2
+        if not self.greeted:  # otherwise the response to initialize already says so
+            self.offers_speech = app.voice_service.is_offered()
         self.connection = connection
         self._tasks = tasks
         self.registry.enter(self)
@@ -88,7 +90,7 @@ class ClientConnection:
         self._expect_questions()
 
     def close(self) -> None:
-        """Leave the registry: this client is no longer notified."""
+        """Leave the registry, so that this client is no longer notified."""
         self.registry.leave(self)
 
     @property

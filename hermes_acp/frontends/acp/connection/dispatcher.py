@@ -1,7 +1,6 @@
 """Dispatch one connection's calls to their methods, and every failure to its error reply.
 
-Knows: the plugin folders of methods, one per version and one of our own; what may be called before initialize. Does
-not know: any method. This is the boundary where a HermesError becomes a JSON-RPC error.
+This is the boundary where a HermesError becomes a JSON-RPC error.
 """
 
 import inspect

@@ -1,7 +1,4 @@
-"""The constant that every method module exports.
-
-Knows: the shape of a plugin of every version's `methods/`. Does not know: any method, any version.
-"""
+"""The constant that every method module exports."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar

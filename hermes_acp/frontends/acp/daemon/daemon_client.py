@@ -21,7 +21,7 @@ def ask(home: str, purpose: str) -> bytes | None:
 
 
 def stop(home: str, *, at_once: bool, is_replaced: bool = False) -> bool:
-    """Ask the resident process to end, and wait until it has; return False if there is none.
+    """Ask the resident process to end, and wait until it has. Return False if none is running.
 
     If it `is_replaced`, its clients wait for the next one.
 
@@ -40,5 +40,5 @@ def stop(home: str, *, at_once: bool, is_replaced: bool = False) -> bool:
         line.settimeout(None)
         with suppress(OSError):
             while line.recv(1 << 10):
-                pass  # it says nothing more; the end of the stream is its end
+                pass  # it sends nothing more; the end of the stream means that it ended
     return True

@@ -1,4 +1,4 @@
-"""The commands `hermes-acp daemon` and `hermes-acp status`."""
+"""The `hermes-acp daemon` and `hermes-acp status` commands."""
 
 import argparse
 import shlex
@@ -20,14 +20,15 @@ from hermes_acp.frontends.acp.daemon.daemon_client import ask, stop
 from hermes_acp.frontends.acp.daemon.daemon_messages import ON_DEMAND, DaemonStatus
 from hermes_acp.frontends.acp.daemon.process_log import say
 from hermes_acp.frontends.acp.daemon.serve_command import add_serve_flags, run_serving
+from hermes_acp.frontends.acp.http.serve_settings import check_extra
 from hermes_acp.frontends.acp.messages import daemon
 from hermes_acp.frontends.command_line.command_parser import CommandParser
 from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 from hermes_acp.storage.private_files import private_folder
 
 START_S: Final = 20.0
-LOOK_S: Final = 0.05
-"""How often a start looks for the socket of the process it started."""
+POLL_INTERVAL_S: Final = 0.05
+"""The interval for checking the socket of a newly started process."""
 LOG: Final = "daemon.log"
 
 
@@ -45,6 +46,8 @@ def daemon_command(arguments: Sequence[str]) -> int:
         environment = msgspec.structs.replace(read_environment(), allows_bypass=options.allow_bypass)
         home = str(environment.home)
         flags = [word for word in arguments if word not in (options.action, "--now")]
+        if options.listen and options.action != "stop":
+            check_extra()
         if options.action == "run":
             return _run(options, environment, flags)
         if options.action == "restart":
@@ -63,7 +66,7 @@ def daemon_command(arguments: Sequence[str]) -> int:
 
 
 def status_command(arguments: Sequence[str]) -> int:
-    """Show what the resident process is doing; return 1 if there is none."""
+    """Show the status of the resident process, or return 1 if none is running."""
     parser = CommandParser(prog="hermes-acp status", description=daemon.STATUS_DESCRIPTION)
     add_profile_flag(parser)
     parser.add_argument("--json", action="store_true", help=daemon.JSON_HELP)
@@ -133,17 +136,18 @@ def _start(home: str, flags: Sequence[str]) -> int:
             say(daemon.started(pid, str(path)))
             return ExitCode.DONE
         with suppress(subprocess.TimeoutExpired):
-            if process.wait(LOOK_S) != ExitCode.BUSY:
+            if process.wait(POLL_INTERVAL_S) != ExitCode.BUSY:
                 break
-            time.sleep(LOOK_S)  # another process was started at the same time, and is about to answer
+            # Another process was started at the same time and is about to respond.
+            time.sleep(POLL_INTERVAL_S)
     say(f"{daemon.NOT_STARTED} {daemon.log_hint(str(path))}")
     return process.poll() or ExitCode.FAILED
 
 
 def _report_running(home: str, running: DaemonStatus, flags: Sequence[str]) -> int:
-    """Report the process that runs already; return the exit code. Raises Busy if it runs with other flags.
+    """Report the process that is already running; return the exit code. Raises Busy if it runs with other flags.
 
-    One that was started on demand stays from now on, if a person wants it to run.
+    If a person wants it to run, a process that was started on demand stays from now on.
     """
     if ON_DEMAND in flags:
         return ExitCode.DONE

@@ -37,7 +37,9 @@ class DaemonLock:
         self._socket = socket_path(str(home))
 
     def release(self, *, is_replaced: bool) -> None:
-        """Let another process take the lock. Clients wait for it if it replaces this one: then the socket stays."""
+        """Let another process take the lock. If that process replaces this one, the socket stays, so that clients
+        wait for it.
+        """
         if self._descriptor < 0:
             return
         if not is_replaced:
@@ -46,7 +48,7 @@ class DaemonLock:
         self._descriptor = -1
 
     def _lock(self, what: str) -> None:
-        """Take the lock. Raise Busy if another process keeps it: one that removes a socket has it for a moment."""
+        """Take the lock. Raise Busy if another process keeps it; one that only removes a socket holds it briefly."""
         try:
             lock_or_busy(self._descriptor, what)
         except Busy:
@@ -59,6 +61,6 @@ class DaemonLock:
 
 
 def _pid_in(descriptor: int) -> int:
-    """Return the process that the lock names, or 0 if it has not yet written its number."""
+    """Return the ID of the process that the lock names, or 0 if it has not written its ID yet."""
     said = os.pread(descriptor, MAX_PID_DIGITS, 0).strip()
     return int(said) if said.isdigit() else 0

@@ -5,15 +5,15 @@ from typing import Final
 from msgspec import Struct
 
 ON_DEMAND: Final = "--on-demand"
-"""The flag of a process that an editor started: it ends when it is not used."""
+"""The flag of a process that an editor started: it ends after being idle for a while."""
 
 
 class Hello(Struct, frozen=True, rename="camel", omit_defaults=True):
     """A request to the resident process.
 
-    `serve` hands a client's descriptors over, with the `variables` its commands are to see; `status` asks what runs;
-    `stop` asks it to end once running turns have ended, `kill` to end at once, and `stay` not to end for want of use.
-    `is_replaced` says that another one follows.
+    `serve` hands over a client's descriptors, with the `variables` for its commands; `status` asks what is running;
+    `stop` asks it to end once running turns have ended, `kill` to end at once, and `stay` not to end when idle.
+    `is_replaced` announces that another process will take over.
     """
 
     purpose: str
@@ -24,7 +24,7 @@ class Hello(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Answer(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What the resident process answers: whether it does it and, if not, why; it may be ending, to be replaced."""
+    """The response of the resident process: whether it complies and, if not, why. `is_ending` announces a successor."""
 
     is_accepted: bool
     reason: str = ""
@@ -42,9 +42,9 @@ class SessionStatus(Struct, frozen=True, rename="camel"):
 
 
 class DaemonStatus(Struct, frozen=True, rename="camel"):
-    """One resident process; `address` is where it serves HTTP, if it does, and `flags` are what it was started with.
+    """A resident process. `address` is its HTTP address, if it has one; `flags` are its command-line flags.
 
-    `open_questions` counts those of sessions and of runs.
+    `open_questions` counts the questions of sessions and of runs.
     """
 
     pid: int

@@ -54,16 +54,16 @@ if TYPE_CHECKING:
 
 CLOSING_S: Final = 1.0
 CONTINUING_S: Final = 1.0
-"""How long clients wait at the start for the turns that are continued: less than they wait for an answer."""
+"""How long clients wait at startup for turns to be continued, which is less than they wait for a response."""
 DAY_S: Final = 86_400.0
 RUNS_RETRY_S: Final = 5.0
 
 
 class ResidentOptions(Struct, frozen=True):
-    """How a resident process runs: what its command was given, for the next one, and its times in seconds.
+    """How a resident process runs: its command's flags, which its successor gets too, and its times in seconds.
 
-    It gives turns `drain_s` to end; with `idle_s`, it ends once it was not used for that long. `hub` is the one that
-    started it.
+    Turns get `drain_s` to end. With `idle_s`, the process ends once it has not been used for that long. `hub` is the
+    link to the hub that started it.
     """
 
     flags: tuple[str, ...]
@@ -86,7 +86,7 @@ class HttpService(Protocol):
         ...
 
     def announce(self, say: Callable[[str], None]) -> None:
-        """Say where it serves them."""
+        """Report the address at which clients are served."""
         ...
 
     async def serve(self, app: App, registry: ConnectionRegistry, home: Path) -> None:
@@ -111,8 +111,8 @@ def run(
 ) -> int:
     """Run until a signal or a request to stop; return the exit code. Raises Busy if another one runs.
 
-    `serve` binds a server for remote clients, once this is known to be the only resident process. In a home folder that
-    cannot be written, it serves those alone. It raises StorageError if that folder cannot be created.
+    `serve` binds a server for remote clients, once this is known to be the only resident process. If the home folder
+    is not writable, only remote clients are served. Raises StorageError if the folder cannot be created.
     """
     lock: DaemonLock | None = None
     try:
@@ -150,8 +150,9 @@ class ResidentProcess:
         lock: DaemonLock | None,
         manager: ServiceManager,
     ) -> None:
-        """Prepare; without a lock, it is not reached by the socket. It reports to the manager of services, and what
-        its user used to the hub.
+        """Prepare without starting anything. Without a lock, the process has no socket.
+
+        It reports its state to the service manager, and its user's usage to the hub.
         """
         hub = self._hub = options.hub
         self._environment = environment
@@ -192,7 +193,7 @@ class ResidentProcess:
                     await self._note_left_over(UnfinishedTurns(home / "unfinished-turns.json"))
                     have_begun = anyio.Event()
                     tasks.start_soon(self._continue_all, have_begun)
-                    with anyio.move_on_after(CONTINUING_S):  # clients that come back find their turn running
+                    with anyio.move_on_after(CONTINUING_S):  # clients that reconnect find their turn running
                         await have_begun.wait()
                     if listener:
                         tasks.start_soon(self._clients.serve, listener)
@@ -212,7 +213,7 @@ class ResidentProcess:
             self._release_lock()
 
     async def _listener(self) -> SocketListener | None:
-        """Listen on the socket; tell the person who started a process that serves nobody else.
+        """Listen on the socket, and tell the person who started the process if it serves only them.
 
         Where no socket can be created, return None if there are remote clients, else raise StorageError.
         """
@@ -246,7 +247,7 @@ class ResidentProcess:
                 await self._clients.stop()
 
     async def _note_left_over(self, unfinished: UnfinishedTurns) -> None:
-        """Collect the turns that an earlier process did not finish, and start recording those of this one."""
+        """Collect the turns that an earlier process did not finish, and start recording the turns of this one."""
         self._app.sessions.continued = await unfinished.left_over()
         self._app.turn_tasks.unfinished = unfinished
 
@@ -311,7 +312,7 @@ class ResidentProcess:
         self._app.turn_tasks.start(session, go_on)
 
     async def _ending(self) -> int:
-        """Drive runs until a signal, then wait for running turns after SIGTERM; return the exit code."""
+        """Drive runs until a signal arrives; after SIGTERM, wait for running turns. Return the exit code."""
         async with background_tasks(
             self._drive_runs,
             self._report_runs,
@@ -323,7 +324,7 @@ class ResidentProcess:
         ):
             number = await self._guard.stopped()
         code = code_after(number)
-        if self._is_replaced is None:  # service managers end it to start it again
+        if self._is_replaced is None:  # service managers end it to restart it
             self._is_replaced = number == signal.SIGTERM
         is_draining = number == signal.SIGTERM
         self._manager.report_stopping(daemon.DRAINING, self._options.drain_s if is_draining else 0.0)

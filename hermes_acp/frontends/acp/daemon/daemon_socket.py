@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 SOCKET: Final = "daemon.sock"
 NEW_SOCKET: Final = "daemon.sock.new"
-"""Where a process listens before it puts its socket in the place of an earlier one."""
+"""The socket on which a process listens before replacing an earlier one."""
 MAX_PATH_BYTES: Final = 100
-"""What fits into a socket's address on every system."""
+"""The maximum length of a socket address on every system."""
 MAX_LINE_BYTES: Final = 1 << 20
 HANDOVER: Final = b"\x01"
 ANSWER_S: Final = 2.0
-"""How long a resident process may take to answer; an editor does not wait longer for one that hangs."""
+"""How long a resident process may take to respond. An editor waits no longer for a hanging one."""
 
 
 def socket_path(home: str) -> str:
@@ -54,14 +54,14 @@ def connect(home: str) -> "socket.socket | None":
         return None
     finally:
         os.close(folder)
-    if not is_own(line):  # it would be told this process's variables
+    if not is_own(line):  # it would receive this process's variables
         line.close()
         return None
     return line
 
 
 def read_line(line: "socket.socket") -> bytes:
-    """Read up to the end of a line or of the stream. Raises OSError if nothing comes in time."""
+    """Read up to the end of a line or of the stream. Raises OSError if nothing arrives in time."""
     said = b""
     while not said.endswith(b"\n") and len(said) < MAX_LINE_BYTES:
         piece = line.recv(1 << 16)
@@ -72,7 +72,7 @@ def read_line(line: "socket.socket") -> bytes:
 
 
 def is_own(line: "socket.socket") -> bool:
-    """Return whether the process on the other side belongs to this user; the kernel says so."""
+    """Return whether the process on the other side belongs to this user, according to the kernel."""
     import socket
 
     if sys.platform == "linux":
@@ -83,5 +83,5 @@ def is_own(line: "socket.socket") -> bool:
         local, peer_credentials = 0, 1  # SOL_LOCAL and LOCAL_PEERCRED of <sys/un.h>: a version, then the uid
         credentials = line.getsockopt(local, peer_credentials, 76)
     else:
-        return True  # the permissions of the socket and of its folder are what is left
+        return True  # only the permissions of the socket and its folder protect it
     return int.from_bytes(credentials[4:8], sys.byteorder) == os.geteuid()

@@ -1,6 +1,7 @@
-"""The gateway as a process of its own: started by the resident process, again when it has ended, and ended with it.
+"""The gateway as a separate process: the resident process starts it, restarts it when it has ended, and ends it at
+its own end.
 
-It is a client like any other, so its libraries and their faults stay out of this process.
+It is a client like any other, so the libraries that it needs, and their faults, stay out of this process.
 """
 
 import subprocess
@@ -30,7 +31,7 @@ class GatewayChild:
         self._announce = announce
 
     async def keep(self) -> None:
-        """Keep it running until cancelled; do nothing if no platform is set up."""
+        """Keep the gateway running until cancelled; do nothing if no platform is set up."""
         try:
             settings = await to_thread.run_sync(load_settings, self._environment)
         except HermesError as error:
@@ -51,7 +52,7 @@ class GatewayChild:
             await anyio.sleep(wait_s)
 
     async def _run(self) -> int:
-        """Run it once; return its exit code. Its input is closed when this process ends, however it does."""
+        """Run the gateway once; return its exit code. Its input is closed when this process ends, in whatever way."""
         process = await anyio.open_process(
             [sys.executable, "-m", "hermes_acp", "gateway", "run", "--ends-with-input"],
             stdin=subprocess.PIPE,
@@ -69,7 +70,7 @@ class GatewayChild:
 
 
 async def _end(process: anyio.abc.Process) -> None:
-    """Let it end by closing its input; kill it if it does not."""
+    """End the gateway by closing its input; kill it if that does not help."""
     assert process.stdin is not None
     await process.stdin.aclose()
     with anyio.move_on_after(END_GRACE_S):

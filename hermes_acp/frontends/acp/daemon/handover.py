@@ -60,7 +60,7 @@ def _hand_over(
             except TimeoutError:
                 reason, is_ending = daemon.NO_ANSWER, False
             except (OSError, ValueError, KeyError, TypeError):
-                reason = daemon.NO_ANSWER  # it ended just now
+                reason = daemon.NO_ANSWER  # it has just ended
     if reason or lookup.has_failed:
         sys.stderr.write(f"hermes-acp: {daemon.works_alone(reason or daemon.NO_SUCCESSOR)}\n")
     return None

@@ -55,7 +55,7 @@ class HubLink:
                 self.quota.take(terms)
 
     async def _send(self) -> None:
-        with suppress(BrokenPipeError):  # the hub was killed: nobody counts any more
+        with suppress(BrokenPipeError):  # the hub was killed, so nobody counts any more
             await self._send_all()
 
     async def _send_all(self) -> None:

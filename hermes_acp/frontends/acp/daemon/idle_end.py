@@ -11,9 +11,9 @@ from hermes_acp.core.ports.run_ports import RunFilter
 from hermes_acp.frontends.acp.connection.client_connection import ConnectionRegistry
 from hermes_acp.notifications.notification_service import NotificationService
 
-MAX_LOOK_S: Final = 30.0
-LOOKS: Final = 10
-"""How often a process looks, within the time after which it ends, whether it is used."""
+MAX_POLL_INTERVAL_S: Final = 30.0
+POLLS_PER_IDLE_TIME: Final = 10
+"""How many times a process checks whether it is in use within the idle time."""
 
 
 class IdleEnd:
@@ -29,10 +29,10 @@ class IdleEnd:
 
     async def passed(self) -> None:
         """Wait until the process has not been used for the whole time."""
-        look_s = min(MAX_LOOK_S, self._idle_s / LOOKS)
+        poll_interval_s = min(MAX_POLL_INTERVAL_S, self._idle_s / POLLS_PER_IDLE_TIME)
         used_at = anyio.current_time()
         while anyio.current_time() - used_at < self._idle_s:
-            await anyio.sleep(look_s)
+            await anyio.sleep(poll_interval_s)
             if await self._is_used():
                 used_at = anyio.current_time()
 
@@ -41,7 +41,7 @@ class IdleEnd:
             return True
         if any(session.clients or session.has_work for session in self._app.sessions.opened):
             return True
-        with suppress(HermesError):  # what cannot be read keeps no process alive
+        with suppress(HermesError):  # unreadable state does not keep a process alive
             engine = self._app.run_service.engine
             if await engine.list(RunFilter(states=("queued", "running", "input_required"), limit=1)):
                 return True

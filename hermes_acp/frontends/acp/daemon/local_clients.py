@@ -67,7 +67,7 @@ class LocalClients:
             await self._has_none.wait()
 
     async def _hear(self, stream: SocketStream) -> None:
-        """Answer one connection to the socket; nobody else's process is answered."""
+        """Answer one connection to the socket, unless the process on the other side belongs to another user."""
         assert isinstance(stream, UNIXSocketStream), "the listener is a Unix socket"
         async with stream:
             if not is_own(stream.extra(SocketAttribute.raw_socket)):
@@ -77,7 +77,7 @@ class LocalClients:
                     hello = msgspec.json.decode(await _line(stream), type=Hello)
                 await self._answer(stream, hello)
             except (msgspec.MsgspecError, OSError, anyio.BrokenResourceError, anyio.EndOfStream, ConfigError):
-                return  # it is not understood, or is gone
+                return  # it does not understand the message, or has ended
 
     async def _answer(self, stream: UNIXSocketStream, hello: Hello) -> None:
         match hello.purpose:
@@ -99,7 +99,7 @@ class LocalClients:
                 await _say(stream, Answer(is_accepted=False, reason=daemon.UNKNOWN_PURPOSE))
 
     async def _serve(self, stream: UNIXSocketStream, environment: Environment) -> None:
-        """Serve a client over the descriptors that follow, until it or the process it started is gone."""
+        """Serve a client over the descriptors that follow, until the client or the process that it started has gone."""
         with anyio.fail_after(GREETING_S):
             _, descriptors = await stream.receive_fds(1, 2)
         if len(descriptors) != 2:

@@ -1,4 +1,4 @@
-"""Messages from a resident process to the person who started it, or to its log."""
+"""Write messages from a resident process to the person who started it, or to its log."""
 
 import os
 import stat

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import socket
 
 SUCCESSOR_S: Final = 5.0
-"""How long a client waits for the next resident process, once one has ended without being told to."""
-LOOK_S: Final = 0.05
+"""How long a client waits for the next resident process after one ended unexpectedly."""
+POLL_INTERVAL_S: Final = 0.05
 CONFIG_FILE: Final = "config.yaml"
 MAX_SETTINGS_BYTES: Final = 1 << 20
 """How much of the settings is searched for `daemon: auto`."""
@@ -28,7 +28,7 @@ class ResidentLookup:
     """One client's attempts to reach the resident process of a home folder."""
 
     def __init__(self, home: str, variables: Mapping[str, str], *, allows_bypass: bool) -> None:
-        """Prepare; a process that is started here gets the client's `variables`."""
+        """Prepare the lookup; a process that is started here gets the client's `variables`."""
         self._home = home
         self._variables = variables
         self._allows_bypass = allows_bypass
@@ -44,12 +44,12 @@ class ResidentLookup:
         return self._is_on_demand or os.path.exists(socket_path(self._home))
 
     def connection(self) -> "socket.socket | None":
-        """Connect, or reconnect to the process that replaces one that is ending. Return None if there is none to use.
+        """Connect, or reconnect to the process that replaces one that is ending. Return None without a usable one.
 
-        If a process is wanted on demand and there is none, it is started.
+        If a process is wanted on demand and none is running, it is started.
         """
         if self._has_tried:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_INTERVAL_S)
             if time.monotonic() > self._deadline:
                 return None
         self._has_tried = True
@@ -68,14 +68,14 @@ class ResidentLookup:
                 self.has_failed = True
                 _forget(self._home)
                 break
-            time.sleep(LOOK_S)
+            time.sleep(POLL_INTERVAL_S)
             if line := connect(self._home):
                 return line
         return None
 
 
 def is_on_demand(home: str) -> bool:
-    """Return whether the settings say `daemon: auto`. All else in them is left to code that can read YAML."""
+    """Return whether the settings say `daemon: auto`. All other settings are left to code that can read YAML."""
     try:
         descriptor = os.open(os.path.join(home, CONFIG_FILE), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

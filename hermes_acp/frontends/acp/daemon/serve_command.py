@@ -5,16 +5,17 @@ The server is imported only once the flags are valid: it needs packages that not
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment, read_environment
-from hermes_acp.core.errors import ConfigError, HermesError
+from hermes_acp.core.errors import HermesError
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.acp.daemon.process_log import say
 from hermes_acp.frontends.acp.http.serve_settings import (
     DEFAULT_LISTEN,
     TOKEN_VARIABLE,
     ServeSettings,
+    check_extra,
     check_origin,
     check_token,
     read_address,
@@ -26,8 +27,6 @@ from hermes_acp.frontends.command_line.profile_flag import add_profile_flag
 
 if TYPE_CHECKING:
     from hermes_acp.frontends.acp.daemon.hub_link import HubLink
-
-EXTRA: Final = frozenset({"hypercorn", "starlette", "h2", "h11", "wsproto", "priority"})
 
 
 def serve_command(arguments: Sequence[str]) -> int:
@@ -47,36 +46,26 @@ def run_serving(
 ) -> int:
     """Run the resident process for clients over a network; a restart repeats its `flags`.
 
-    With `idle_s`, it ends once it was not used for that long. Raises HermesError.
+    With `idle_s`, it ends once it has not been used for that long. Raises HermesError.
     """
     from hermes_acp.frontends.acp.daemon.daemon_process import ResidentOptions, run
 
     settings = _settings(options, environment)
-    bind = _server()
+    check_extra()
+    from hermes_acp.frontends.acp.http.http_server import HttpServer
+
     hub = _hub_link() if options.for_hub else None
     if settings.is_remote:
         say(serving.NO_TLS)
     inner = environment.without(TOKEN_VARIABLE)
     resident = ResidentOptions(tuple(flags), settings.drain_s, hub.terms.idle_s if hub else idle_s, hub)
-    return run(inner, say, resident, serve=lambda: bind(settings))
+    return run(inner, say, resident, serve=lambda: HttpServer(settings))
 
 
 def _hub_link() -> "HubLink":
     from hermes_acp.frontends.acp.daemon.hub_link import HubLink
 
     return HubLink()
-
-
-def _server():
-    try:
-        from hermes_acp.frontends.acp.http.http_server import HttpServer
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in EXTRA:
-            raise
-        from hermes_acp.config.installation import extra_hint
-
-        raise ConfigError(serving.missing_extra(error.name or ""), hint=extra_hint("serve")) from error
-    return HttpServer
 
 
 def _settings(options: argparse.Namespace, environment: Environment) -> ServeSettings:

@@ -1,8 +1,7 @@
 """The editor's own trust in a workspace: `_meta.hermes.workspaceTrusted`.
 
-The editor sends it at initialize or for one session.
-If an editor does not trust a folder, the agent can read and plan there but uses nothing from it. If the editor does,
-that says nothing about what the folder contains: the user is still asked about it.
+The editor sends it at initialize or for one session. If an editor does not trust a folder, the agent can read and plan
+there but uses nothing from it. Even if the editor trusts a folder, the user is still asked about its content.
 """
 
 from typing import TYPE_CHECKING, Any, cast

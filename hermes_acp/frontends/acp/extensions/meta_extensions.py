@@ -1,6 +1,5 @@
 """Announce this agent's extensions to clients that announce any of their own.
 
-Knows: the names under `_meta.hermes` (`protocol/schema/hermes.json`). Does not know: who serves them.
 Other clients could not use them.
 """
 
@@ -16,9 +15,15 @@ if TYPE_CHECKING:
 
 
 def extension_meta(
-    capabilities: "v1.ClientCapabilities | v2.ClientCapabilities | UnsetType | None", *, unstable: bool
+    capabilities: "v1.ClientCapabilities | v2.ClientCapabilities | UnsetType | None",
+    *,
+    unstable: bool,
+    speech: bool,
 ) -> dict[str, Any] | UnsetType:
-    """Return the `_meta` of the agent's capabilities for a client with these capabilities."""
+    """Return the `_meta` of the agent's capabilities for a client with these capabilities.
+
+    `speech` says whether recordings can be transcribed.
+    """
     meta = capabilities.meta if capabilities else UNSET
     if not meta or not isinstance(meta.get("hermes"), dict):
         return UNSET
@@ -38,9 +43,11 @@ def extension_meta(
         "usage",
         "fileSearch",
         "fileReading",
+        "fileFetching",
         "settings",
     )
-    return {"hermes": dict.fromkeys((*names, "sessionAttach") if unstable else names, True)}
+    more = (*(("sessionAttach",) if unstable else ()), *(("transcription",) if speech else ()))
+    return {"hermes": dict.fromkeys((*names, *more), True)}
 
 
 def own_meta(meta: object) -> Mapping[str, object]:

@@ -57,7 +57,7 @@ PeerUpdate = PermissionResolved | PromptReceived | TurnComplete | ClientDisconne
 
 
 class PeerNotification(Struct, rename="camel", kw_only=True):
-    """The parameters of such a `session/update`."""
+    """The parameters of a `session/update` about another client."""
 
     session_id: str
     update: PeerUpdate
@@ -85,7 +85,7 @@ class PeerUpdates:
     def __init__(
         self, client: ClientConnection, session: Session, stop_reason: Callable[[TurnEnded], str]
     ) -> None:
-        """Record which turn is already running: its end is reported even if it comes during the replay."""
+        """Record which turn is already running: its end is reported even if it occurs during the replay."""
         self._stop_reason = stop_reason
         self._client = client
         self._session = session

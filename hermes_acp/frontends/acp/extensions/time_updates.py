@@ -1,4 +1,4 @@
-"""When prompts were said, calls ran and how turns spent their time, for clients that announce `_meta.hermes.times`."""
+"""Times of prompts and calls, and how turns spent their time, for clients that announce `_meta.hermes.times`."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ Updates = tuple[v1.SessionUpdate, ...]
 class TimeUpdates:
     """The updates about time, sent before those of the same event: a card takes none after its end.
 
-    The one about a prompt is sent after it.
+    The update about a prompt is sent after the prompt.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ def past_times(timed: Iterable[tuple[Event, float | None]]) -> PastTimes:
 
 
 def _key_of(event: Event) -> tuple[str, str]:
-    """Return what an event is about that is shown with its times; a call that only started is shown with none."""
+    """Return the kind and ID of the item to show with an event's times. A call that only started has no times."""
     match event:
         case UserSaid():
             return "prompt", event.message_id

@@ -1,6 +1,5 @@
 """The one endpoint `/acp`: POST, GET, DELETE, and the upgrade to a WebSocket.
 
-Knows: admission, and what each method does. Does not know: sessions, turns.
 Source: the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
 """
 
@@ -51,7 +50,7 @@ class Endpoint:
         webhooks: Webhooks,
         note_request: Callable[[tuple[str, int]], None] = lambda _: None,
     ) -> None:
-        """Prepare; `note_request` receives the address and port of each complete request."""
+        """Prepare the endpoint; `note_request` receives the address and port of each complete request."""
         self._policy = policy
         self._clients = clients
         self._health = health
@@ -105,7 +104,8 @@ class Endpoint:
         except BodyRefused as error:
             response = refuse(error.refusal)
             with anyio.move_on_after(REFUSAL_S):
-                await drain(request)
+                if not await drain(request):
+                    return
         except ClientDisconnect:
             return
         await self._respond(request, response, send)
@@ -115,7 +115,8 @@ class Endpoint:
         answer = self._policy.check_host_and_origin(request.headers) or await self._webhooks.answer(request)
         if isinstance(answer, AdmissionRefusal) and answer.status == TOO_LONG:
             with anyio.move_on_after(REFUSAL_S):
-                await drain(request)
+                if not await drain(request):
+                    return
         response = refuse(answer) if isinstance(answer, AdmissionRefusal) else answer
         await self._respond(request, response, send)
 

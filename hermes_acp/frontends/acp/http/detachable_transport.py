@@ -1,8 +1,4 @@
-"""A transport that survives dropped connections of its client.
-
-Knows: messages that came in and wait for the connection, streams that carry what goes out, how much may wait on either
-side. Does not know: HTTP, WebSocket, what a message means.
-"""
+"""A transport that survives dropped connections of its client."""
 
 from collections import deque
 from typing import Final

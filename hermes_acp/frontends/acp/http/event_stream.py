@@ -1,7 +1,5 @@
 """Write one outbox as server-sent events.
 
-Knows: the event stream format, keep-alive comments, a client that stops reading. Does not know: what is in a
-message, or which stream of which client this is.
 Source: HTML standard, section 9.2.
 """
 

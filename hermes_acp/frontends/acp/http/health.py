@@ -40,7 +40,7 @@ class Health:
         *,
         has_open_metrics: bool = False,
     ) -> None:
-        """Prepare; with `has_open_metrics`, clients on this machine need no token for the metrics."""
+        """With `has_open_metrics`, clients on this machine need no token for the metrics."""
         self.is_started = False
         self._clients = clients
         self._home = home

@@ -44,6 +44,7 @@ IDLE_S: Final = 15.0
 """How long a connection may be silent between two requests, and before all headers of a request have arrived."""
 ENDING_S: Final = 1.2
 CLOSING_S: Final = 0.3
+CONNECTIONS_ENDING_S: Final = 1.0
 STREAMS_PER_CONNECTION: Final = 1100
 
 
@@ -70,6 +71,7 @@ class HttpServer:
         self._settings = settings
         self._metrics = SessionMetrics(SystemClock().monotonic, frozenset(tools))
         self._clients: RemoteClients | None = None
+        self._connections = Connections(default_bounds())
         self._stopping = anyio.Event()
         self._closed = anyio.Event()
 
@@ -79,7 +81,7 @@ class HttpServer:
         return (self._metrics,)
 
     def announce(self, say: Callable[[str], None]) -> None:
-        """Say where clients are served; and with which token, if it was generated."""
+        """Report where clients are served and, if the token was generated, with which token."""
         say(serving.serving(self.address))
         if token := self._generated_token:
             say(serving.generated_token(token))
@@ -97,7 +99,7 @@ class HttpServer:
             health = Health(clients, home, page.text, has_open_metrics=has_open_metrics)
             tasks.start_soon(page.watch_lag)
             tasks.start_soon(_start, app, health)
-            connections = Connections(default_bounds())
+            connections = self._connections
             config = http_config(Listener.taking_over(self._listener, connections), app.report_bug)
             endpoint = Endpoint(self._policy, clients, health, Webhooks(app), connections.note_request)
             tasks.start_soon(run_http_server, endpoint, config, self._stopping, self._closed)
@@ -114,6 +116,7 @@ class HttpServer:
         if self._clients:
             with anyio.move_on_after(ENDING_S):
                 await self._clients.stop()
+        await self._connections.end(CONNECTIONS_ENDING_S)
         self._stopping.set()
         with anyio.move_on_after(CLOSING_S):
             await self._closed.wait()
@@ -132,7 +135,7 @@ async def run_http_server(
 
     It has its own way of cancelling, so no scope is cancelled in its task.
     """
-    http: Any = hypercorn_loop  # its types are written for one framework's stubs
+    http: Any = hypercorn_loop  # its types depend on the stubs of one framework
     await http.serve(application, config, shutdown_trigger=stopping.wait, mode="asgi")
     closed.set()
 
@@ -163,7 +166,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _take_over(descriptor: int) -> socket.socket:
-    """Return a listening socket that the parent process bound. Raise ConfigError if it is none."""
+    """Return a listening socket that the parent process bound. Raise ConfigError if it is not one."""
     try:
         listener = socket.socket(fileno=descriptor)
         if not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):

@@ -1,16 +1,18 @@
 """The listening socket, with limits on the number of connections.
 
 A connection that has not yet sent a complete request is called silent. Beyond one limit the oldest silent
-connection is closed, so that half-open requests block nobody; beyond the others a new connection is refused at
-once. The HTTP server holds a connection closed by its client until the idle timeout; one that never sent whole
-headers is closed here instead.
+connection is closed, so that half-open requests block nobody; one whose data the server has not read yet is spared.
+Beyond the other limits a new connection is refused at once. The HTTP server holds a connection closed by its client
+until the idle timeout; one that never sent whole headers is closed here instead.
 """
 
 import socket
 from collections import Counter
 from contextlib import suppress
+from itertools import islice
 from typing import Final, Self
 
+import anyio
 from msgspec import Struct
 
 from hermes_acp.frontends.acp.messages import serving
@@ -22,6 +24,8 @@ MAX_CLIENTS: Final = 4096
 DESCRIPTORS_PER_CLIENT: Final = 4
 MAX_CLOSING: Final = 16
 MIN_CONNECTIONS: Final = 16
+MAX_CONSIDERED: Final = 64
+"""How many of the oldest silent connections are asked for unread data before the oldest is closed anyway."""
 REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
     b"content-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n\r\n%b"
@@ -31,7 +35,7 @@ PeerAddress = tuple[str, int]
 
 
 class ConnectionLimits(Struct, frozen=True):
-    """How many connections may be open: in total, from one address, and without having sent a request."""
+    """Limits on open connections: in total, from one address, and without a request so far."""
 
     total: int
     a_peer: int
@@ -53,11 +57,17 @@ class Connections:
         """The number of evicted connections to be closed in the next round of the event loop."""
         self.lingering = 0
         """The number of evicted connections that are no longer read and are closed only at the idle timeout."""
+        self.is_ending = False
+        """Whether the server ends: no connection is accepted or read any more."""
         self._silent: dict[PeerAddress, _Connection] = {}
         self._of_host: Counter[str] = Counter()
+        self._open: set[_Connection] = set()
+        self._all_closed = anyio.Event()
 
     def admit(self, connection: "_Connection") -> bool:
         """Count a new connection; return whether there is room for it."""
+        if self.is_ending:
+            return False
         is_full = self._of_host.total() >= self._bounds.total
         is_full |= self._of_host[connection.peer[0]] >= self._bounds.a_peer
         if is_full and not self._evict():
@@ -66,14 +76,18 @@ class Connections:
             self._evict()
         self._of_host[connection.peer[0]] += 1
         self._silent[connection.peer] = connection
+        self._open.add(connection)
         return True
 
     def note_request(self, peer: PeerAddress) -> None:
-        """Note that a connection has sent a complete request, so it is no longer silent."""
+        """Record that a connection has sent a complete request, so it is no longer idle."""
         self._silent.pop(peer, None)
 
     def forget(self, connection: "_Connection") -> None:
         """Stop counting a connection."""
+        self._open.discard(connection)
+        if self.is_ending and not self._open:
+            self._all_closed.set()
         if connection.is_evicted:
             self.lingering -= connection.has_ended
             self.closing -= not connection.has_ended
@@ -84,11 +98,26 @@ class Connections:
         if not self._of_host[connection.peer[0]]:
             del self._of_host[connection.peer[0]]
 
+    async def end(self, within_s: float) -> None:
+        """End all connections and wait until they are closed, but not longer than `within_s`.
+
+        A server that is stopped with open connections cancels each one's task, which is slow and writes errors.
+        """
+        self.is_ending = True
+        if not self._open:
+            return
+        for connection in self._open:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RD)
+        with anyio.move_on_after(within_s):
+            await self._all_closed.wait()
+
     def _evict(self) -> bool:
-        """Close the connection that has been silent longest, if any is."""
+        """Close the connection that has been idle longest, if any is silent."""
         if not self._silent:
             return False
-        oldest = self._silent[next(iter(self._silent))]
+        longest = tuple(islice(self._silent.values(), MAX_CONSIDERED))
+        oldest = next((each for each in longest if not each.has_unread_data()), longest[0])
         self.forget(oldest)
         oldest.is_evicted = True
         self.lingering += oldest.has_ended
@@ -118,13 +147,21 @@ class _Connection(socket.socket):
         if not self.has_headers:
             self.has_headers = END_OF_HEADERS in self.tail + data
             self.tail = (self.tail + data)[1 - len(END_OF_HEADERS) :]
-        if self.is_evicted or not (data or self.has_headers):
+        is_ending = self.counted_by is not None and self.counted_by.is_ending
+        if self.is_evicted or is_ending or not (data or self.has_headers):
             raise ConnectionResetError
         self.has_ended = not data
         return data
 
+    def has_unread_data(self) -> bool:
+        """Return whether the client has sent something that the server has not read yet."""
+        try:
+            return bool(super().recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except OSError:
+            return False
+
     def close(self) -> None:
-        """Close it and stop counting it."""
+        """Close the connection and stop counting it."""
         connections, self.counted_by = self.counted_by, None
         if connections:
             connections.forget(self)
@@ -132,7 +169,7 @@ class _Connection(socket.socket):
 
 
 class Listener(socket.socket):
-    """A listening socket that refuses connections beyond the limits; it takes over another socket's descriptor."""
+    """A listening socket that takes over another socket's descriptor and refuses connections beyond the limits."""
 
     __slots__ = ("connections",)
     connections: Connections

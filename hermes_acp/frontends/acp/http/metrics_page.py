@@ -23,6 +23,7 @@ QUESTIONS: Final = Metric("hermes_questions_open", about.QUESTIONS)
 TURNS: Final = Metric("hermes_turns_total", about.TURNS, ("reason",))
 TURN_S: Final = Metric("hermes_turn_duration_seconds", about.TURN_S)
 TOKENS: Final = Metric("hermes_tokens_total", about.TOKENS, ("kind",))
+CACHED_TOKENS: Final = Metric("hermes_cached_tokens_total", about.CACHED_TOKENS)
 REQUESTS: Final = Metric("hermes_model_requests_total", about.REQUESTS, ("provider", "outcome"))
 MODEL_S: Final = Metric(
     "hermes_model_request_duration_seconds",
@@ -67,6 +68,7 @@ class MetricsPage:
             metric_text(TURNS, "counter", sessions.turns.values),
             histogram_text(TURN_S, sessions.turn_s),
             metric_text(TOKENS, "counter", sessions.tokens.values),
+            metric_text(CACHED_TOKENS, "counter", sessions.cached_tokens.values),
             metric_text(REQUESTS, "counter", sessions.model_requests.values),
             histogram_text(MODEL_S, sessions.model_s),
             histogram_text(FIRST_S, sessions.first_word_s),

@@ -1,7 +1,6 @@
 """Messages for one stream of a client: numbered, and retained for a while after they were sent.
 
-Knows: what was sent, and how a reader that lost its stream resumes. Does not know: how a message is written on a
-stream, or who reads. Source: `Last-Event-ID` of the HTML standard, section 9.2 (server-sent events).
+Source: `Last-Event-ID` of the HTML standard, section 9.2 (server-sent events).
 """
 
 from collections import deque

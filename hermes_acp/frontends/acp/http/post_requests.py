@@ -1,6 +1,5 @@
 """Check a posted message and pass it on to its connection.
 
-Knows: the proposal's headers and status codes. Does not know: streams, sockets.
 Source: the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
 """
 

@@ -1,8 +1,4 @@
-"""The connections of one serving process: each a client with its own connection, over one app.
-
-Knows: when a client is away, for how long it may be, what its end means for its sessions. Does not know:
-HTTP, WebSocket.
-"""
+"""The connections of one serving process: each a client with its own connection, over one app."""
 
 import secrets
 from collections.abc import Callable
@@ -107,7 +103,7 @@ class RemoteClient:
         return self._streams == 0
 
     def arrive(self) -> None:
-        """Note that the client opened a stream."""
+        """Record that the client opened a stream."""
         self._streams += 1
         self.client.is_away = False
         self.touch()

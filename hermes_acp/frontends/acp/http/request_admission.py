@@ -1,9 +1,7 @@
 """Admit requests by their Host header, origin and bearer token.
 
-Knows: DNS rebinding, cross-site requests, bearer tokens in headers and in WebSocket subprotocols.
-Does not know: what is requested.
-Source: RFC 6750 (bearer tokens), RFC 6454 (origins); the token among the subprotocols is for browsers, which cannot set
-headers on a WebSocket.
+Source: RFC 6750 (bearer tokens), RFC 6454 (origins); the token among the subprotocols is for browsers, which
+cannot set headers on a WebSocket.
 """
 
 import base64

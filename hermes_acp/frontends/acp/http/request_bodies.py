@@ -1,7 +1,4 @@
-"""Read request bodies, with limits on each body and on all of them together.
-
-Knows: how long a body may be and may take. Does not know: what it says.
-"""
+"""Read request bodies, with limits on each body and on all of them together."""
 
 import anyio
 from starlette.requests import ClientDisconnect, Request
@@ -54,10 +51,11 @@ class BodyReader:
         return AdmissionRefusal(413, serving.body_too_long(DEFAULT_MAX_FRAME_BYTES))
 
 
-async def drain(request: Request) -> None:
-    """Discard the rest of the body."""
+async def drain(request: Request) -> bool:
+    """Discard the rest of the body; return whether the client is still there."""
     try:
         async for _ in Request(request.scope, request.receive).stream():
             pass
     except ClientDisconnect:
-        return
+        return False
+    return True

@@ -1,9 +1,7 @@
-"""The settings of `hermes-acp serve`.
-
-Knows: flags and the token's variable, and which of their values are invalid. Does not know: sockets.
-"""
+"""The settings of `hermes-acp serve`."""
 
 import ipaddress
+from importlib import import_module
 from typing import Final
 
 from msgspec import Struct
@@ -15,6 +13,8 @@ DEFAULT_LISTEN: Final = "127.0.0.1:8722"
 MIN_TOKEN_LENGTH: Final = 16
 DESCRIPTOR: Final = "fd://"
 TOKEN_VARIABLE: Final = "HERMES_SERVE_TOKEN"
+PACKAGES: Final = ("hypercorn", "starlette", "h2", "h11", "wsproto", "priority")
+"""The packages of the extra `serve`."""
 
 
 class ServeSettings(Struct, frozen=True):
@@ -34,6 +34,17 @@ class ServeSettings(Struct, frozen=True):
     has_open_metrics: bool = False
     inherited_socket: int | None = None
     """The descriptor of a listening socket that the parent process bound, instead of an address."""
+
+
+def check_extra() -> None:
+    """Raise ConfigError if a package is missing that a server needs."""
+    for package in PACKAGES:
+        try:
+            import_module(package)
+        except ImportError as error:
+            from hermes_acp.config.installation import extra_hint
+
+            raise ConfigError(serving.missing_extra(package), hint=extra_hint("serve")) from error
 
 
 def read_inherited(listen: str) -> int | None:

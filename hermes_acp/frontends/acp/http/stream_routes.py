@@ -1,7 +1,5 @@
 """Choose the stream of a client for each message.
 
-Knows: the session named in parameters, which request each reply answers. Does not know: streams, or what methods mean
-beyond where the proposal wants their replies.
 Source: the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
 """
 

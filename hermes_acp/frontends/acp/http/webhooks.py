@@ -1,7 +1,6 @@
 """Webhooks: `POST /hooks/NAME` starts a run from a template in the settings.
 
-Knows: requests and answers. Does not know: signatures, prompts (`runs/webhook_orders.py`). A request needs no
-token; it is signed instead.
+A request needs no token; it is signed instead.
 """
 
 from typing import Final
@@ -19,7 +18,7 @@ from hermes_acp.config.settings import load_variables
 from hermes_acp.core.errors import HermesError
 from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal
 from hermes_acp.frontends.acp.messages import serving
-from hermes_acp.runs.webhook_orders import MAX_BODY_BYTES, NAME, genuine_signature, wish_of_webhook
+from hermes_acp.runs.webhook_orders import MAX_BODY_BYTES, NAME, request_of_webhook, verified_signature
 from hermes_acp.telemetry.trace_context import valid_trace_parent
 
 FOLDER: Final = "/hooks/"
@@ -59,13 +58,13 @@ class Webhooks:
     async def _start(self, name: str, body: bytes, request: Request) -> Response | AdmissionRefusal:
         webhook, secret = await run_sync(self._find, name)
         runs = self._app.run_service
-        signature = genuine_signature(request.headers, body, secret, runs.now())
+        signature = verified_signature(request.headers, body, secret, runs.now())
         if webhook is None or not signature:
             return AdmissionRefusal(401, serving.WEBHOOK_REFUSED)
-        wish = await run_sync(wish_of_webhook, name, webhook, body, signature)
-        is_new = await runs.engine.show(wish.id) is None
+        run_request = await run_sync(request_of_webhook, name, webhook, body, signature)
+        is_new = await runs.engine.show(run_request.id) is None
         trace_parent = valid_trace_parent(request.headers.get("traceparent"))
-        view = await runs.start(wish, trace_parent=trace_parent)
+        view = await runs.start(run_request, trace_parent=trace_parent)
         accepted = msgspec.json.encode(_Accepted(view.order.id, is_new))
         return Response(accepted, 202 if is_new else 200, media_type="application/json")
 

@@ -1,7 +1,6 @@
 """Serve one client over its WebSocket.
 
-Knows: text frames, and how a client that counts its messages resumes its connection. Does not know: what messages
-mean. Source: RFC 6455; the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
+Source: RFC 6455; the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
 """
 
 from typing import Final

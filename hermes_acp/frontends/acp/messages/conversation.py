@@ -1,4 +1,4 @@
-"""What a user reads in a conversation: permission questions, forms, notices."""
+"""Texts in conversations for people: permission questions, forms, notices."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-# For the person who starts or asks for it
+# For the person who starts it or asks about it
 DESCRIPTION: Final = (
     "Run the agent in the background. Its sessions outlive their clients, and the processes that editors start hand "
     "their clients over to it."
@@ -12,12 +12,12 @@ ACTION_HELP: Final = (
     "`run` stays in the foreground (for service managers), `start` goes to the background, `stop` lets running turns "
     "end first, `restart` continues turns that were cut off"
 )
-NOW_HELP: Final = "with stop and restart: do not wait for running turns; they are continued at the next start"
+NOW_HELP: Final = "with stop and restart: do not wait for running turns; they continue at the next start"
 STATUS_DESCRIPTION: Final = "Show whether the agent runs in the background, and what it is doing."
 JSON_HELP: Final = "print the status as JSON"
 NOT_RUNNING: Final = "The agent is not running in the background."
 START_HINT: Final = "Start it with `hermes-acp daemon start`."
-RUNNING_HINT: Final = "`hermes-acp status` shows what it does; `hermes-acp daemon stop` ends it."
+RUNNING_HINT: Final = "`hermes-acp status` shows what it is doing; `hermes-acp daemon stop` stops it."
 ALLOW_BYPASS_HELP: Final = "allow the mode that never asks"
 STOPPED: Final = "Stopped."
 NO_SESSION: Final = "No session is open."
@@ -25,14 +25,12 @@ SESSIONS: Final = "Open sessions:"
 NOT_STARTED: Final = "The agent did not start in the background."
 LOST: Final = "The resident process has ended. Start the agent again: its sessions are stored."
 ON_DEMAND_HELP: Final = (
-    "end when it has not been used for a while (`daemon_idle_minutes`); editors start it this way with "
-    "`daemon: auto`"
+    "stop after being idle for a while (`daemon_idle_minutes`); editors start it this way with `daemon: auto`"
 )
 ON_DEMAND: Final = (
-    "An editor started it. It ends when it has not been used for a while; "
-    "`hermes-acp daemon start` keeps it running."
+    "An editor started it. It stops after being idle for a while; `hermes-acp daemon start` keeps it running."
 )
-NOT_USED: Final = "It is no longer used, and ends."
+NOT_USED: Final = "Stopping after being idle."
 
 # For the service manager
 DRAINING: Final = "Stopping; running turns get time to finish."
@@ -43,29 +41,29 @@ CREATING_SOCKET: Final = "create the socket"
 # For a client's own process
 STOPPING: Final = "The resident process is stopping."
 NO_ANSWER: Final = "The resident process did not answer."
-NO_SUCCESSOR: Final = "The resident process has ended, and no other one answers."
-UNKNOWN_PURPOSE: Final = "The resident process does not know this request."
+NO_SUCCESSOR: Final = "The resident process has ended, and no other one is responding."
+UNKNOWN_PURPOSE: Final = "The resident process does not recognise this request."
 OTHER_BYPASS: Final = "One of them was started with --allow-bypass, the other was not."
 
 
 def already_running(pid: int) -> str:
-    """Name the process that runs already."""
+    """Name the process that is already running."""
     return f"The agent is already running in the background (process {pid})."
 
 
 def stays(pid: int) -> str:
-    """Say that a process that an editor started goes on running."""
-    return f"{already_running(pid)} It was started by an editor and now no longer ends by itself."
+    """Say that a process started by an editor keeps running."""
+    return f"{already_running(pid)} It was started by an editor; it now keeps running until you stop it."
 
 
 def other_flags(pid: int, flags: str) -> str:
-    """Name the process that runs already, and what it was started with."""
+    """Name the process that is already running, and its flags."""
     return f"{already_running(pid)} It was started {f'with {flags}' if flags else 'without options'}."
 
 
 def restart_hint(flags: str) -> str:
     """Say how to restart the resident process with other flags."""
-    return f"`hermes-acp daemon restart {flags}` restarts it that way."
+    return f"To restart it that way: `hermes-acp daemon restart {flags}`"
 
 
 def started(pid: int, path: str) -> str:
@@ -84,13 +82,13 @@ def listening(path: str) -> str:
 
 
 def not_continued(session_id: str, why: str) -> str:
-    """Say why a turn that was cut off is not continued."""
-    return f"The turn in session {session_id} is not continued. {why}"
+    """Say why a turn that was cut off was not continued."""
+    return f"The turn in session {session_id} was not continued. {why}"
 
 
 def running(pid: int, version: str, since: str) -> str:
     """Say that the resident process is running."""
-    return f"The agent runs in the background: process {pid}, version {version}, since {since}."
+    return f"The agent is running in the background: process {pid}, version {version}, since {since}."
 
 
 def open_questions(number: int) -> str:
@@ -99,7 +97,7 @@ def open_questions(number: int) -> str:
 
 
 def serving_at(address: str) -> str:
-    """Say where it serves remote clients."""
+    """Say where the resident process serves remote clients."""
     return f"It serves clients at {address}."
 
 
@@ -131,10 +129,10 @@ def other_variables(names: Sequence[str]) -> str:
 
 
 def gateway_ended(code: int, wait_s: float) -> str:
-    """Tell that the gateway is started again."""
-    return f"The gateway ended with exit code {code}. It is started again in {wait_s:g} s."
+    """Say that the gateway is being restarted."""
+    return f"The gateway ended with exit code {code}. It will be restarted in {wait_s:g} s."
 
 
 def gateway_not_started(reason: str) -> str:
-    """Tell that the gateway was not started."""
+    """Say that the gateway was not started."""
     return f"The gateway was not started: {reason}"

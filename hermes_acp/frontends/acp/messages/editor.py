@@ -1,4 +1,4 @@
-"""Failures of the editor: its files, terminals, diagnostics and MCP servers. Both people and models read them."""
+"""Messages about an editor's failures (files, terminals, diagnostics, MCP servers), for people and for the model."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ def write_timed_out(path: str, seconds: float) -> str:
 
 
 def not_started(reason: str) -> str:
-    """Say that the editor started no terminal."""
+    """Say that the editor did not start a terminal."""
     return f"The editor did not start the command: {reason}."
 
 
@@ -51,5 +51,5 @@ def no_diagnostics(reason: str) -> str:
 
 
 def misshapen_answer(method: str) -> str:
-    """Say that an editor's answer could not be read, within a sentence."""
+    """Return the clause that says that an editor's answer could not be read."""
     return f"its answer to {method} has an invalid format"

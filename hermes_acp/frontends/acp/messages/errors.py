@@ -1,17 +1,18 @@
-"""Errors a user or the author of a client reads: what happened, with which value, and what to do next."""
+"""Errors for users and client authors: what happened, with which value, and what to do next."""
 
 from typing import Final
 
 MAX_QUOTED: Final = 80
-"""How many characters of a client's own value are quoted."""
+"""The maximum number of characters quoted from a client's value."""
 
 # Prompts
 EMPTY_PROMPT: Final = "The prompt is empty."
 NO_BRANCH: Final = "This card has no branch of its own."
 EMPTY_PROMPT_HINT: Final = "Write something first."
-NO_AUDIO: Final = "Audio prompts are not supported."
 UNKNOWN_BLOCK: Final = "The prompt contains content of an unknown type."
 WRITE_TEXT_HINT: Final = "Write the prompt as text."
+AUDIO_NOT_BASE64: Final = "The audio data is not valid base64."
+RECORD_AGAIN_HINT: Final = "Record it again, or write the prompt as text."
 IMAGE_NOT_BASE64: Final = "The image data is not valid base64."
 IMAGE_DAMAGED: Final = "The image is incomplete or damaged."
 ATTACH_AGAIN_HINT: Final = "Attach the image again."
@@ -32,14 +33,14 @@ BAD_REPLAY_START: Final = "A session cannot be replayed from this position."
 BAD_REPLAY_START_HINT: Final = "Replay it from the start."
 EMPTY_SYSTEM_PROMPT: Final = "A system prompt must be text and must not be empty."
 BUSY_ELSEWHERE_HINT: Final = "Close it there first."
-ATTACH_HINT: Final = "Load or resume it: then this client is attached to it as well."
+ATTACH_HINT: Final = "Load or resume it to attach this client to it."
 OBSERVERS_ONLY_WATCH: Final = "This client is attached as an observer, which only watches."
 HISTORY_POLICIES_HINT: Final = "Use `full`, `pending_only`, `none` or `after_message`."
 NO_AFTER_MESSAGE: Final = "`after_message` needs the ID of a message in `afterMessageId`."
 ROLES_HINT: Final = "Use `controller` or `observer`."
 OBSERVER_HINT: Final = "Load the session without the role `observer` to act in it."
 
-# MCP servers, each the reason after "The MCP server ... cannot be used:"
+# MCP servers; each text follows "The MCP server … cannot be used:"
 MCP_SERVER_HINT: Final = "Change it in the editor."
 BAD_MCP_COMMAND: Final = (
     "its command is empty, or its command, arguments or variables contain a NUL character"
@@ -47,7 +48,7 @@ BAD_MCP_COMMAND: Final = (
 BAD_MCP_VARIABLE: Final = "an environment variable has an invalid name"
 BAD_MCP_URL: Final = "its URL must start with http:// or https://"
 BAD_MCP_HEADER: Final = "a header contains characters that HTTP headers cannot have"
-NO_MCP_OVER_ACP: Final = "servers over ACP itself need HERMES_ACP_UNSTABLE=1"
+NO_MCP_OVER_ACP: Final = "MCP over ACP needs HERMES_ACP_UNSTABLE=1"
 UNKNOWN_MCP_TYPE: Final = "servers of this type are not supported"
 
 # Protocol
@@ -56,18 +57,23 @@ NOT_INITIALIZED: Final = "initialize must come first"
 ALREADY_INITIALIZED: Final = "initialize was already called"
 
 
+def not_audio(mime_type: str) -> str:
+    """Refuse a recording whose type is invalid."""
+    return f"{mime_type[:MAX_QUOTED]!r} is not a type of audio."
+
+
 def unsupported_image(mime_type: str) -> str:
-    """Refuse an image of a type that models do not read."""
+    """Refuse an image of a type that models cannot read."""
     return f"Images of type {mime_type[:MAX_QUOTED]!r} are not supported."
 
 
 def image_types_hint(types: str) -> str:
-    """List the types."""
+    """List the supported image types."""
     return f"Supported types: {types}."
 
 
 def not_an_image(mime_type: str) -> str:
-    """Refuse bytes that are not what they are declared as."""
+    """Refuse bytes that do not match their declared type."""
     return f"The attachment declared as {mime_type} is not an image."
 
 
@@ -147,7 +153,7 @@ def no_model(name: str) -> str:
 
 
 def models_hint(names: str, count: int) -> str:
-    """List the models that can be chosen; a long list is cut, and `count` is how many there are."""
+    """List the models to choose from; `count` is their number before a long list was cut."""
     if not names:
         return "The endpoint lists no models."
     shown = names.count(", ") + 1
@@ -205,7 +211,7 @@ def bad_parameters(method: str, reason: str) -> str:
 
 
 def not_carried_out(method: str) -> str:
-    """Name a call that failed for want of file descriptors."""
+    """Name a call that failed because no file descriptors were left."""
     return f"{method} was not carried out"
 
 

@@ -1,4 +1,4 @@
-"""Why a client is not shown a file."""
+"""Reasons why a file is not shown to a client."""
 
 from typing import Final
 
@@ -20,6 +20,11 @@ def missing(name: str) -> str:
 def protected(name: str) -> str:
     """Refuse a file that may hold secrets or that a rule protects."""
     return f"{name} is not shown here: it usually contains secrets, or a rule protects it."
+
+
+def too_large(name: str, size: int, most: int) -> str:
+    """Refuse a file that is too large to send to a client."""
+    return f"{name} is too large to show: {size:,} bytes; the maximum is {most:,}."
 
 
 def not_text(name: str) -> str:

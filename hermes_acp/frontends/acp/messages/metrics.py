@@ -1,4 +1,4 @@
-"""What each metric of the server means."""
+"""Descriptions of the server's metrics."""
 
 from typing import Final
 
@@ -9,7 +9,8 @@ RUNNING: Final = "Running turns, without child agents."
 QUESTIONS: Final = "Permission questions that wait for an answer."
 TURNS: Final = "Turns that have ended."
 TURN_S: Final = "Time from a turn's start to its end."
-TOKENS: Final = "Tokens; input contains input_cached."
+TOKENS: Final = "Tokens used; the input includes tokens from a provider's cache."
+CACHED_TOKENS: Final = "Input tokens from a provider's cache."
 REQUESTS: Final = "Model requests."
 MODEL_S: Final = "Time to the end of an answer, from the turn's start or the end of the calls before it."
 FIRST_S: Final = (

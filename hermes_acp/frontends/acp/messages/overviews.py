@@ -41,4 +41,4 @@ def not_yours(name: str) -> str:
 
 def context_is_remote(backend: str) -> str:
     """Say that no context files are read because the session's files are elsewhere."""
-    return f"The files of this session are on the backend {backend}, so no context file is read."
+    return f"The files of this session are on the backend {backend}, so no context files are read."

@@ -7,7 +7,7 @@ DESCRIPTION: Final = (
     "running."
 )
 FILE_MARK: Final = "# Written by `hermes-acp service install`"
-"""How each unit begins; a file that begins otherwise is somebody else's."""
+"""The first line of each unit. A file that starts differently belongs to somebody else."""
 INSTALL_HELP: Final = "write the service's file after showing it, enable it and start it"
 REMOVE_HELP: Final = "stop the service and remove its file"
 STATUS_HELP: Final = "show whether the service is installed and running"
@@ -24,13 +24,15 @@ JSON_HELP: Final = "print the status as JSON"
 NEEDS_YES: Final = "Your approval is needed, and nobody can be asked here."
 YES_HINT: Final = "Add --yes."
 NOTHING_CHANGED: Final = "Nothing was changed."
-ONLY_SYSTEM: Final = "--as and --writable are for --system only."
-NO_ADDRESS: Final = "--allow-remote, --allow-origin and --allow-host are for clients over a network."
+ONLY_SYSTEM: Final = "--as and --writable only work with --system."
+NO_ADDRESS: Final = (
+    "--allow-remote, --allow-origin and --allow-host only apply to clients that connect over a network."
+)
 ADDRESS_HINT: Final = "Add --listen HOST:PORT."
 ROOT_REFUSED: Final = "The agent does not run as root."
 OTHER_USER_HINT: Final = "Choose another user with --as."
 CREATE_USER_HINT: Final = "Create it first, for example: useradd --create-home NAME"
-WHO_HINT: Final = "Choose the user that the agent runs as with --as."
+WHO_HINT: Final = "Use --as to choose the user that the agent runs as."
 NO_USER: Final = "The service needs a user."
 NO_NAMESPACES: Final = (
     "You may not create user namespaces here, so the service is confined by system call filters only."
@@ -42,7 +44,7 @@ OTHER_FOLDER_HINT: Final = "Pass the absolute path of an existing folder."
 
 
 def description(profile: str) -> str:
-    """Return what the service manager calls the service."""
+    """Return the service manager's name for the service."""
     return "hermes-acp" if profile == "default" else f"hermes-acp, profile {profile}"
 
 
@@ -62,7 +64,7 @@ def cannot_start_program(program: str, user: str, reason: str) -> str:
 
 
 def not_a_folder(path: str) -> str:
-    """Say that a service cannot be given this path as a folder."""
+    """Say that a path given as a folder is not one."""
     return f"{path} is not a folder."
 
 
@@ -77,18 +79,13 @@ def foreign_file(path: str) -> str:
 
 
 def unprintable(text: str) -> str:
-    """Say that a value cannot be written into a service's file."""
+    """Say that a value cannot be written to the service's file."""
     return f"{text!r} contains a control character."
 
 
 def token_written(path: str) -> str:
     """Name the file with the token."""
     return f"Clients need the token in {path}, which only its owner can read."
-
-
-def token_of_list(path: str) -> str:
-    """Name the property list, which has the token."""
-    return f"Clients need the token HERMES_SERVE_TOKEN in {path}."
 
 
 def up_to_date(path: str) -> str:
@@ -107,18 +104,18 @@ def remove_question(path: str) -> str:
 
 
 def running(name: str, status: str) -> str:
-    """Confirm that the service runs."""
+    """Confirm that the service is running."""
     return f"The service {name} is running. {status}".strip()
 
 
 def not_running_here(path: str, manager: str) -> str:
-    """Say that the file was written, and nothing started."""
-    return f"Wrote {path}. {manager} does not run here, so the service was not started."
+    """Say that the file was written, but the service was not started."""
+    return f"Wrote {path}. {manager} is not running here, so the service was not started."
 
 
 def no_manager(path: str, manager: str) -> str:
-    """Say that a service is installed where nothing starts it."""
-    return f"{path} is installed, but {manager} does not run here."
+    """Say that a service is installed, but no service manager is running to start it."""
+    return f"{path} is installed, but {manager} is not running here."
 
 
 def not_started(name: str, reason: str, log: str) -> str:
@@ -127,7 +124,7 @@ def not_started(name: str, reason: str, log: str) -> str:
 
 
 def already_running(pid: int) -> str:
-    """Say that the agent runs in the background without the service."""
+    """Say that the agent is already running in the background without the service."""
     return f"The agent is already running in the background (process {pid})."
 
 
@@ -139,9 +136,9 @@ def ends_at_logout(user: str) -> str:
     return f"The service ends when you log out. To keep it running: loginctl enable-linger {user}"
 
 
-def removed(path: str) -> str:
+def removed(path: str, *, was_stopped: bool) -> str:
     """Confirm the removal."""
-    return f"Stopped the service and removed {path}."
+    return f"Stopped the service and removed {path}." if was_stopped else f"Removed {path}."
 
 
 def token_kept(path: str) -> str:
@@ -167,9 +164,9 @@ def cannot_run(program: str, reason: str) -> str:
 
 def too_slow(program: str, seconds: float) -> str:
     """Say that a program took too long."""
-    return f"{program} did not end within {seconds:g} s."
+    return f"{program} did not finish within {seconds:g} s."
 
 
 def exit_code(code: int) -> str:
-    """Say the exit code of a program that failed without output."""
+    """Report the exit code of a program that failed without output."""
     return f"It ended with exit code {code}."

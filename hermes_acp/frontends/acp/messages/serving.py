@@ -1,4 +1,4 @@
-"""What `hermes-acp serve` says to the person who starts it and to the clients it refuses."""
+"""Texts of `hermes-acp serve`, for the person who starts it and for the clients it refuses."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ NO_TLS: Final = (
 )
 ALLOW_REMOTE_HELP: Final = "listen on an address that other machines can reach, without TLS"
 ALLOW_ORIGIN_HELP: Final = (
-    "allow pages of this origin, such as https://app.example (repeatable; by default only the server's own)"
+    "allow pages from this origin, such as https://app.example (repeatable; by default only the server's own)"
 )
 ALLOW_HOST_HELP: Final = (
     "accept another name in the Host header, such as the one a proxy passes on (repeatable)"
@@ -31,7 +31,7 @@ ORIGIN_HINT: Final = "Use SCHEME://HOST[:PORT], such as https://app.example."
 # For clients
 TOO_MANY_CONNECTIONS: Final = "Too many connections are open."
 WRONG_HOST: Final = "This server does not accept the name in the Host header (--allow-host)."
-WRONG_ORIGIN: Final = "Pages of this origin may not use this server (--allow-origin)."
+WRONG_ORIGIN: Final = "Pages from this origin may not use this server (--allow-origin)."
 NO_TOKEN: Final = "A bearer token is required in the Authorization header."
 WRONG_TOKEN: Final = "The bearer token is not valid for this server."
 NOT_JSON: Final = "Messages must be sent as application/json."
@@ -44,15 +44,15 @@ BAD_SESSION_ID: Final = "The header Acp-Session-Id is not a session ID."
 OTHER_SESSION_ID: Final = "The header Acp-Session-Id names a different session than the message."
 ALREADY_INITIALIZED: Final = "This connection is already initialized."
 ID_IN_USE: Final = "A request with this ID has not been answered yet."
-USES_WEBSOCKET: Final = "This connection uses its WebSocket."
-USES_HTTP: Final = "This connection uses HTTP requests."
+USES_WEBSOCKET: Final = "This connection uses a WebSocket; send its messages there."
+USES_HTTP: Final = "This connection uses HTTP requests and cannot open a WebSocket."
 TOO_MANY_STREAMS: Final = "This connection has too many open streams."
 BAD_POSITION: Final = "Last-Event-ID must be the number of a message."
 NEVER_SENT: Final = "Last-Event-ID names a message that was never sent on this stream."
 EXPIRED: Final = (
     "The messages after Last-Event-ID are no longer kept; start a new connection and load the session."
 )
-NO_ROOM: Final = "This server accepts no more connections at the moment."
+NO_ROOM: Final = "This server cannot accept more connections at the moment."
 STOPPING: Final = "This server is stopping."
 
 # Reasons in a WebSocket's closing frame
@@ -145,7 +145,7 @@ def body_too_long(max_bytes: int) -> str:
 
 def body_too_slow(seconds: float) -> str:
     """Report a message that took too long to arrive."""
-    return f"The request body took longer than {seconds:g} s."
+    return f"The request body did not arrive within {seconds:g} s."
 
 
 def not_a_listener(descriptor: int, problem: str) -> str:

@@ -1,4 +1,4 @@
-"""The settings that a client can change, in words: a title, and what the value means."""
+"""Titles and explanations of the settings that a client can change."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -36,10 +36,10 @@ SETTING_TEXTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "compaction.keep": (
             "What to keep",
-            "Share of the context window that stays word for word. At most half of when to compact.",
+            "Share of the context window that is kept word for word. At most half of “When to compact”.",
         ),
         "delegation.max_parallel": ("Child agents at once", "1 to 16."),
         "delegation.max_children": ("Tasks per call", "How many child agents one call may start, 1 to 64."),
-        "delegation.max_steps": ("Steps per child agent", "Within the remaining steps of the turn."),
+        "delegation.max_steps": ("Steps per child agent", "At most the remaining steps of the turn."),
     }
 )

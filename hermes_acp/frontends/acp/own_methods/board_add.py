@@ -15,7 +15,7 @@ async def add_card(client: ClientConnection, params: own.BoardAddParams) -> own.
     service = client.app.board_service
     by = Actor("person", client.name)
     blockers = () if params.blocked_by is UNSET else tuple(dict.fromkeys(params.blocked_by))
-    # A card that others block begins in the inbox: it is not to start before the links are there.
+    # A blocked card starts in the inbox, so that its run cannot start before the links exist.
     add = AddCard(
         params.title, params.text, "inbox" if blockers else params.to, changed_work(CardWork(), params)
     )

@@ -45,7 +45,7 @@ async def list_context(client: ClientConnection, params: own.ContextListParams) 
 
 
 async def _unread(client: ClientConnection, cwd: str) -> "tuple[DeniedPath, ...]":
-    """Return the paths that rules forbid to read; without a model, no rules are loaded and no session can read
+    """Return the paths that rules forbid reading; without a model, no rules are loaded and no session can read
     anything.
     """
     try:

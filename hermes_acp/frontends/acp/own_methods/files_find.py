@@ -19,7 +19,7 @@ async def find_files(client: ClientConnection, params: own.FilesFindParams) -> o
     workspace = client.session(params.session_id).workspace
     typed = params.query[:MAX_QUERY].lstrip("/")
     found = await workspace.find(FileQuery(_glob(typed), workspace.cwd, MAX_LOOKED_AT))
-    # Usually the newest are first; sorting keeps that order among equals.
+    # The newest usually come first, and sorting keeps that order among equals.
     ranked = sorted(found.paths, key=lambda path: _rank(path, typed.casefold()))
     shown = ranked[: max(1, min(params.limit, MAX_RESULTS))]
     files = [own.FilesFindFile(path=path, name=os.path.relpath(path, workspace.cwd)) for path in shown]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 async def add_schedule(client: ClientConnection, params: own.SchedulesAddParams) -> own.SchedulesAddResult:
     """Add a schedule; its runs work in the configured mode. Raise BadRequest, StorageError."""
-    from hermes_acp.runs.run_service import RunWish
+    from hermes_acp.runs.run_service import RunRequest
 
     service = client.app.run_service
     timing, words, due = await run_sync(_due, params, service.now())
@@ -32,7 +32,7 @@ async def add_schedule(client: ClientConnection, params: own.SchedulesAddParams)
         return own.SchedulesAddResult(id="", when=words, next_at=iso_time(due) if due else "")
     cost = None if params.max_cost_usd is UNSET else params.max_cost_usd
     view = await service.add_schedule(
-        RunWish(params.prompt, params.cwd, budget=RunBudget(max_cost_usd=cost)),
+        RunRequest(params.prompt, params.cwd, budget=RunBudget(max_cost_usd=cost)),
         timing,
         name=params.name,
         late=(params.late, params.late_within_s),

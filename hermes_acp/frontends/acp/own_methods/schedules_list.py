@@ -26,7 +26,7 @@ async def list_schedules(
 
 
 async def _entry(client: ClientConnection, view: ScheduleView) -> own.SchedulesListSchedule:
-    from hermes_acp.runs.agent_schedules import in_words
+    from hermes_acp.runs.agent_schedules import describe_timing
 
     schedule = view.schedule
     try:
@@ -36,7 +36,7 @@ async def _entry(client: ClientConnection, view: ScheduleView) -> own.SchedulesL
     is_due = view.next_at is not None and not view.is_paused
     return own.SchedulesListSchedule(
         id=schedule.id,
-        when=in_words(schedule.timing),
+        when=describe_timing(schedule.timing),
         cron=schedule.timing.cron,
         at=iso_time(schedule.timing.at) if schedule.timing.at else "",
         tz=schedule.timing.tz,

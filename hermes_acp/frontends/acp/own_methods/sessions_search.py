@@ -26,7 +26,7 @@ async def search_sessions(
     cwd = params.cwd if isinstance(params.cwd, str) else None
     if params.by_meaning:
         await client.app.prepare_recall()
-    # in a thread: the first phrase loads a library
+    # in a thread, because the first phrase loads a library
     since, until = await run_sync(read_range, params.since, params.until)
     asked = RecallQuery(
         params.query,

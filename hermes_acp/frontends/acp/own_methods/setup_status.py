@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def report_setup(client: ClientConnection, params: own.SetupStatusParams) -> own.SetupStatusResult:
-    """Read the configuration afresh and, if it names no model, look for a model server on this machine."""
+    """Read the configuration again and, if it names no model, look for a model server on this machine."""
     environment = client.app.configuration.access.environment
     problem, choice, fallbacks = "", None, ()
     try:

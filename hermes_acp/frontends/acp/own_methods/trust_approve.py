@@ -25,7 +25,7 @@ def _approve(client: ClientConnection, params: own.TrustApproveParams) -> own.Tr
         trust.trust(params.cwd, items)
     files = [each for each in params.items if each.kind == CONTEXT_FILE]
     for file in files:
-        # Bound to its content: if the file has changed since, this approves nothing.
+        # The approval is bound to the content. If the file has changed since, this approves nothing.
         client.app.context.approve(params.cwd, file.name, file.digest)
     return own.TrustApproveResult(approved=len(items) + len(files))
 

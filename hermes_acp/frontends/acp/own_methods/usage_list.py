@@ -10,7 +10,7 @@ from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.session_setup.session_pages import page_of
 from hermes_acp.frontends.acp.translation.timestamps import iso_time
 from hermes_acp.storage.session_rows import SessionRow
-from hermes_acp.storage.usage.usage_index import UsageSum
+from hermes_acp.storage.usage.usage_index import UsageTotal
 from hermes_protocol import own
 
 MAX_DAYS: Final = 400
@@ -18,7 +18,7 @@ MAX_SESSIONS: Final = 1000
 
 
 async def list_usage(client: ClientConnection, params: own.UsageListParams) -> own.UsageListResult:
-    """Bring the index of usage up to date and read it. Raise StorageError."""
+    """Update the usage index and read it. Raise StorageError."""
     wanted = max(1, min(params.days, MAX_DAYS))
     today = datetime.fromtimestamp(client.app.run_service.now()).astimezone()
     first = today - timedelta(days=wanted - 1)
@@ -50,7 +50,7 @@ async def _changed_since(client: ClientConnection, since: float) -> tuple[list[S
     return rows[:MAX_SESSIONS], False
 
 
-def _session(row: SessionRow, used: UsageSum) -> own.UsageListSession:
+def _session(row: SessionRow, used: UsageTotal) -> own.UsageListSession:
     return own.UsageListSession(
         session_id=row.id,
         title=row.title,

@@ -41,7 +41,7 @@ async def _run(client: ClientConnection, view: RunView) -> own.WaitingListWaitin
     try:
         prompt = await service.prompt_of(view)
         questions = await service.records.questions_of(view)
-    except StorageError:  # it is listed all the same: somebody has to look at it
+    except StorageError:  # it is listed anyway, because somebody has to look at it
         prompt, questions = "", ()
     return own.WaitingListWaiting(
         kind="run",

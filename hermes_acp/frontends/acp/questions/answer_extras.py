@@ -1,8 +1,6 @@
 """Edits and comments that accompany a permission answer, in `_meta.hermes`.
 
-Knows: `edits`, `comment`, `isUnattended` and `rejected` of `_meta.hermes` (`protocol/schema/hermes.json`), how much
-of them is accepted. Does not know: how a question is sent, what happens to the answer. Values of any other shape
-are ignored.
+Values of any other shape are ignored.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,6 @@
 """Ask the user of one session through the client: permission questions, forms, and pages to open.
 
-Knows: when a question can be put, and what no answer means. Does not know: which version is spoken, whose wire types
-`QuestionTypes` names, or why a question is put. Only a clear yes counts as a yes.
+Only a clear yes counts as a yes.
 """
 
 from collections.abc import Callable
@@ -127,7 +126,7 @@ class EditorGate:
         return {"session_id": self._session_id, "tool_call_id": call_id or UNSET}
 
     async def _elicit(self, request: object) -> Reply | None:
-        """Send one elicitation; if the turn is stopped in the meantime, it reports its own end."""
+        """Send one elicitation, and return the reply, or None if the response is missing or unreadable."""
         self._show_waiting(True)
         types = self._types.elicitation_response, _ElicitationResponse
         response = await self._request("elicitation/create", request, *types)

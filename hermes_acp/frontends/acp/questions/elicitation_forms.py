@@ -1,7 +1,4 @@
-"""Questions to the user as flat forms, the same in every version.
-
-Knows: the fields, what counts as an answer in them. Does not know: any version's shape of a form.
-"""
+"""Questions to the user as flat forms, the same in every version."""
 
 from collections.abc import Mapping
 from typing import Any, Final

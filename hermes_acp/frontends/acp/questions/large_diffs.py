@@ -22,7 +22,7 @@ def hunks_meta(diff: Diff) -> dict[str, Any] | None:
     if diff.old_text is None or diff.is_deleted:
         return None
     lines = diff.old_text.split("\n")
-    last = len(lines) - (not lines[-1])  # a final line end starts no line
+    last = len(lines) - (not lines[-1])  # a final line break does not start another line
     hunks: list[dict[str, object]] = []
     size = 0
     for hunk in diff_hunks(diff.old_text, diff.new_text):

@@ -1,7 +1,4 @@
-"""The answers to a permission question.
-
-Knows: the answers, their names, which ones last. Does not know: how a question travels.
-"""
+"""The answers to a permission question."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -12,8 +9,8 @@ from msgspec import Struct
 from hermes_acp.core.event_types import WARNING_EFFECTS, PermissionAnswer
 from hermes_acp.core.events import CallProposed
 from hermes_acp.core.ports.gate_ports import PermissionScope
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.frontends.acp.messages import conversation
-from hermes_acp.tools.safe_display import escape_invisible
 
 OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 ANSWERS: Final[Mapping[str, PermissionAnswer]] = MappingProxyType(

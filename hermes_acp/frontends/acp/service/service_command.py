@@ -133,7 +133,7 @@ def _remove(options: argparse.Namespace) -> int:
         raise storage_error("remove", target.file, error) from error
     if runs:
         target.system.forget(target.name)
-    _show(service.removed(str(target.file)))
+    _show(service.removed(str(target.file), was_stopped=runs))
     if target.token_file.exists():
         _show(service.token_kept(str(target.token_file)))
     return ExitCode.DONE
@@ -168,7 +168,7 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _check_not_running_otherwise(target: ServiceTarget) -> None:
-    """Raise Busy if the resident process runs and is not the service's; another user's is not asked."""
+    """Raise Busy if a resident process is running outside the service. Other users' processes are not checked."""
     if target.account:
         return
     said = ask(target.environment.home_path, "status")

@@ -1,4 +1,6 @@
-"""What a service runs, as which user and with what access: the input of units and property lists."""
+"""Describe a service: what it runs, as which user and with what access. Units and property lists are written from
+this.
+"""
 
 import os
 import pwd
@@ -20,7 +22,7 @@ PROGRAM: Final = "hermes-acp"
 STOP_RESERVE_S: Final = 15.0
 """How much longer than running turns the service may take to end."""
 HIDDEN_FOLDERS: Final = ("/home", "/root", "/run/user")
-"""Where a system service sees only what it is given (ProtectHome= of systemd)."""
+"""Folders of which a system service sees only what it is given (ProtectHome= of systemd)."""
 UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -34,7 +36,7 @@ class OsUser(Struct, frozen=True):
 
 
 class ServicePlan(Struct, frozen=True):
-    """One service. A system service has an `account`; a user's own runs as whoever installs it."""
+    """A service. A system service has an `account`; a user service runs as the user who installs it."""
 
     profile: str
     command: Sequence[str]
@@ -63,7 +65,7 @@ class ServicePlan(Struct, frozen=True):
 
 
 def service_command_line(environment: Environment, flags: Sequence[str]) -> tuple[str, ...]:
-    """Return what the service runs: the command of this installation, by the name under which updates replace it."""
+    """Return the command that the service runs: the one of this installation, under the name that updates replace."""
     profile = () if environment.profile == DEFAULT_PROFILE else ("--profile", environment.profile)
     search_path = environment.variables.get("PATH", "")
     return (*program(search_path, sys.argv[0]), *profile, "daemon", "run", *flags)

@@ -21,11 +21,11 @@ COMMAND_S: Final = 120.0
 """Starting a service waits until it reports that it is ready, or until its own time limit."""
 PROBE_S: Final = 10.0
 TOO_SLOW: Final = 124
-"""What timeout(1) reports of a command that took too long."""
+"""The exit code of timeout(1) for a command that took too long."""
 
 
 class ServiceState(Struct, frozen=True):
-    """What the service manager reports about a service."""
+    """The state of a service as reported by the service manager."""
 
     active: str = "unknown"
     enabled: str = "unknown"
@@ -43,7 +43,7 @@ class ServiceSystem(Protocol):
 
     @property
     def folder(self) -> Path:
-        """Where its files are."""
+        """The folder of its files."""
         ...
 
     def file(self, name: str) -> Path:
@@ -105,7 +105,7 @@ class Systemd:
         return self.folder / f"{name}.service"
 
     def text(self, plan: ServicePlan, secrets: Mapping[str, str]) -> str:
-        """Return the unit; its secrets are in a file of their own."""
+        """Return the unit; its secrets are in a separate file."""
         return unit_text(plan)
 
     def runs(self) -> bool:

@@ -15,7 +15,7 @@ from hermes_acp.config.environment import Environment, environment_of
 from hermes_acp.config.home_folders import DEFAULT_PROFILE, current_profile, process_variables
 from hermes_acp.config.settings import load_settings
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.acp.http.serve_settings import check_origin, read_address
+from hermes_acp.frontends.acp.http.serve_settings import check_extra, check_origin, read_address
 from hermes_acp.frontends.acp.messages import service
 from hermes_acp.frontends.acp.service.service_plan import (
     STOP_RESERVE_S,
@@ -125,6 +125,7 @@ def _flags(options: argparse.Namespace) -> list[str]:
             raise BadRequest(service.NO_ADDRESS, hint=service.ADDRESS_HINT)
         return flags
     read_address(options.listen, allow_remote=options.allow_remote)
+    check_extra()
     flags += ["--listen", options.listen]
     if options.allow_remote:
         flags.append("--allow-remote")

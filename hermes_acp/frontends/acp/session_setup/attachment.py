@@ -25,7 +25,7 @@ def attach(
 
 
 def is_shared(client: ClientConnection, session_id: str) -> bool:
-    """Return whether a session is open with other clients attached: what they set up for it stays."""
+    """Return whether a session is open with other clients attached, whose setup must stay."""
     session = client.app.sessions.get(session_id)
     return session is not None and any(
         attached.connection is not client for attached in session.clients.controllers

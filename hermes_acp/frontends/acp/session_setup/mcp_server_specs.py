@@ -1,7 +1,6 @@
 """Check the MCP servers that an editor names.
 
-Knows: commands, variables, addresses, headers. Does not know: any version's shape of a server, or connections; it is
-read before there is an event loop. No error quotes a value.
+No error quotes a value.
 """
 
 from collections.abc import Iterable

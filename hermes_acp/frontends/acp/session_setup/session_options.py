@@ -1,8 +1,7 @@
 """The options of a session, as pickers and switches.
 
-Knows: which options there are, what values each takes, how one is set. Does not know: what they do, or any version's
-shape of them. The mode is among them, since some editors build everything they show from this list alone; `bypass` is
-offered only where the user said so when they started the process, or in their settings.
+The mode is among them, since some editors build everything they show from this list alone; `bypass` is offered
+only where the user said so when they started the process, or in their settings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -188,7 +187,7 @@ async def learn_model(configuration: "Configuration", session: "Session", value:
     """
     if not isinstance(value, str) or _find_offer(value, session.offers.models):
         return
-    with suppress(ModelError):  # an endpoint that lists no models has only those that are configured
+    with suppress(ModelError):  # an endpoint that lists no models has only the configured ones
         await configuration.deps()
         if not _find_offer(value, session.offers.models):
             await configuration.list_models()

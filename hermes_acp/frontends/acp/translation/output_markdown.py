@@ -1,8 +1,4 @@
-"""Tool output as Markdown, without control characters.
-
-Knows: fences, escape sequences of terminals (ECMA-48), Unicode's bidirectional controls. Does not know: what carries
-the text.
-"""
+"""Tool output as Markdown, without control characters."""
 
 import re
 from typing import Final

@@ -1,8 +1,4 @@
-"""Convert a prompt's content blocks to parts of a message.
-
-Knows: which block becomes which part, and what cannot be taken. Does not know: any version's classes of blocks; their
-tags and fields are the same in every version.
-"""
+"""Convert a prompt's content blocks to parts of a message."""
 
 import base64
 from collections.abc import Sequence
@@ -13,19 +9,42 @@ from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
+from hermes_acp.core.ports.model_ports import Recording
 from hermes_acp.frontends.acp.messages import errors
+from hermes_acp.models.transcription.voice_service import VoiceService
 from hermes_acp.tools.image_files import MAX_IMAGE_BYTES, image_type
 from hermes_acp.tools.image_sizes import is_whole, too_large
 
 IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
-def blocks_to_parts(blocks: Sequence[Struct]) -> tuple[Part, ...]:
-    """Convert a prompt. Raise BadRequest for an empty one, and for a block that no model here accepts."""
-    parts = tuple(_block_to_part(block) for block in blocks)
+async def prompt_parts(blocks: Sequence[Struct], voice: VoiceService) -> tuple[Part, ...]:
+    """Convert a prompt; recordings become their transcriptions.
+
+    Raise BadRequest for an empty one and for a block that no model here accepts, ConfigError, AuthRequired, ModelError.
+    """
+    heard: list[Part | None] = [
+        await _said(block, voice) if block.__struct_config__.tag == "audio" else None for block in blocks
+    ]
+    parts = tuple(part or _block_to_part(block) for block, part in zip(blocks, heard, strict=True))
     if not any(not isinstance(part, TextPart) or part.text.strip() for part in parts):
         raise BadRequest(errors.EMPTY_PROMPT, hint=errors.EMPTY_PROMPT_HINT)
     return parts
+
+
+async def _said(block: Struct, voice: VoiceService) -> TextPart:
+    fields = structs.asdict(block)
+    return TextPart(await voice.transcribe(recording_of(fields["mime_type"], fields["data"])))
+
+
+def recording_of(mime_type: str, data_base64: str) -> Recording:
+    """Decode a recording. Raise BadRequest."""
+    if not mime_type.startswith("audio/"):
+        raise BadRequest(errors.not_audio(mime_type), hint=errors.RECORD_AGAIN_HINT)
+    try:
+        return Recording(base64.b64decode(data_base64, validate=True), mime_type)
+    except ValueError as error:
+        raise BadRequest(errors.AUDIO_NOT_BASE64, hint=errors.RECORD_AGAIN_HINT) from error
 
 
 def _block_to_part(block: Struct) -> Part:
@@ -39,8 +58,6 @@ def _block_to_part(block: Struct) -> Part:
             return LinkPart(fields["uri"], fields["name"])
         case "resource":
             return _resource_to_part(structs.asdict(fields["resource"]))
-        case "audio":
-            raise BadRequest(errors.NO_AUDIO, hint=errors.WRITE_TEXT_HINT)
         case _:
             raise BadRequest(errors.UNKNOWN_BLOCK, hint=errors.WRITE_TEXT_HINT)
 

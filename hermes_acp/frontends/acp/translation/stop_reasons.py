@@ -1,8 +1,4 @@
-"""Stop reasons and error codes for the ends of turns, the same in every version.
-
-Knows: the stop reason of every ending, and the code of one that is a failure: an ending without a stop reason is
-never sent as a result. Does not know: which message carries them.
-"""
+"""Stop reasons and error codes for the ends of turns, the same in every version."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,8 +1,4 @@
-"""The editor's own files and terminals.
-
-Knows: fs/* and terminal/*, and how to handle editors that answer incorrectly. Does not know: the local disk, which
-the workspace falls back on.
-"""
+"""The editor's own files and terminals."""
 
 import os
 from typing import Final, TypeVar
@@ -27,8 +23,9 @@ KILL_S: Final = 2.0
 MAX_SIGNAL_LENGTH: Final = 40
 SHELL: Final = "bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 UNQUOTING_CLIENTS: Final = frozenset({"vscode-acp-client"})
-"""By the names they announce: they join a command and its arguments with blanks and pass that to a shell, so
-something other than what was approved would run."""
+"""Names of editors that join a command and its arguments with spaces and pass them to a shell, so that something other
+than the approved command would run.
+"""
 
 
 class _ErrorDetails(msgspec.Struct, frozen=True):

@@ -1,7 +1,4 @@
-"""Show a session's events to an editor.
-
-Knows: how an event becomes notifications on one connection. Does not know: where events come from.
-"""
+"""Show a session's events to an editor."""
 
 import time
 from collections.abc import Iterable

@@ -1,7 +1,4 @@
-"""The auth status: whether a model can be used without signing in.
-
-Knows: the states and what counts as an account. Does not know: how a key is checked; none is ever shown.
-"""
+"""The auth status: whether a model can be used without signing in."""
 
 import anyio.to_thread
 

@@ -1,7 +1,6 @@
 """A client's own system instructions.
 
-Knows: which of them are supported. Does not know: how they are used. They are trusted like the client's settings,
-so they are not scanned for injections.
+They are trusted like the client's settings, so they are not scanned for injections.
 """
 
 from typing import TYPE_CHECKING

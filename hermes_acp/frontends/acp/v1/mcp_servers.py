@@ -1,7 +1,4 @@
-"""Convert the MCP servers that an editor names.
-
-Knows: their shape on this wire. Does not know: connections; it is read before there is an event loop.
-"""
+"""Convert the MCP servers that an editor names."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,4 @@
-"""A session's options as an editor's pickers.
-
-Knows: their shape, and which of them a client can show. Does not know: which there are.
-"""
+"""A session's options as an editor's pickers."""
 
 from hermes_acp.core.available_options import AvailableOptions
 from hermes_acp.core.record.session_record import Record

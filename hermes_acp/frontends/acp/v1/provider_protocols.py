@@ -1,7 +1,4 @@
-"""The providers of models, as a client can see and route them.
-
-Knows: which protocol of the schema each of ours speaks. Does not know: how a route is kept.
-"""
+"""The providers of models, as a client can see and route them."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

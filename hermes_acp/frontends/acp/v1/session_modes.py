@@ -1,7 +1,4 @@
-"""The modes of a session in the wire types of version 1.
-
-Knows: their shape. Does not know: what a mode permits.
-"""
+"""The modes of a session in the wire types of version 1."""
 
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.frontends.acp.session_setup.session_options import modes_offered

@@ -94,7 +94,7 @@ def join(
 
 
 def ask_again(client: ClientConnection, session: Session, role: Role) -> None:
-    """Ask a question again, right after the answer, that was open when the last process ended."""
+    """Repeat the question that was open when the last process ended, right after the answer."""
     if _can_be_asked_again(client, role):
         client.after_answer(lambda: client.app.turn_tasks.ask_again(session))
 

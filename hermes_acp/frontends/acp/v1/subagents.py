@@ -1,8 +1,4 @@
-"""Child agents as separate sessions, for clients that support them.
-
-Knows: how one is announced, how its state is reported, and how its task is shown. Does not know: what else
-happens in its session, which is shown like in any other.
-"""
+"""Child agents as separate sessions, for clients that support them."""
 
 from hermes_acp.core.events import ChildChanged, ChildReported, PermissionAnswered, PermissionAsked, UserSaid
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS

@@ -1,7 +1,6 @@
 """Convert events to session updates.
 
-Knows: what each event looks like to an editor. Does not know: whether it happens now or is replayed, beyond what
-`UpdateView` says. Pure and exhaustive: live and replay go through the same function.
+Pure and exhaustive: live and replay go through the same function.
 """
 
 from typing import Any, Final

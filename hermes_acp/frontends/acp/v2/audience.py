@@ -1,7 +1,4 @@
-"""Show a session's events to an editor.
-
-Knows: how an event becomes notifications on one connection. Does not know: where events come from.
-"""
+"""Show a session's events to an editor."""
 
 from hermes_acp.core.events import (
     CommandsChanged,

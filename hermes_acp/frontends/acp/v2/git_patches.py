@@ -1,7 +1,7 @@
 """Express file changes as one git patch.
 
-Paths are absolute, so below `a/` and `b/` they are as they are below the root directory.
-Source: the man page of git-diff, "Generating patch text with -p".
+Paths are absolute: after `a/` or `b/` comes the path from the root directory. Source: the man page of git-diff,
+"Generating patch text with -p".
 """
 
 from collections.abc import Iterable, Iterator

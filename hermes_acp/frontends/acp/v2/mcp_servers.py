@@ -1,7 +1,4 @@
-"""Convert the MCP servers that an editor names.
-
-Knows: their shape on this wire. Does not know: connections.
-"""
+"""Convert the MCP servers that an editor names."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.messages import errors

@@ -1,7 +1,4 @@
-"""A session's options as an editor's pickers.
-
-Knows: their shape. Does not know: which there are.
-"""
+"""A session's options as an editor's pickers."""
 
 from hermes_acp.frontends.acp.session_setup.session_options import Choice, Picker, Switch, options_of
 from hermes_acp.sessions.session import Session

@@ -1,7 +1,4 @@
-"""One prompt, from its arrival to the end of its turn.
-
-Knows: when the prompt became part of the conversation, and under which ID. Does not know: who waits for that.
-"""
+"""One prompt, from its arrival to the end of its turn."""
 
 import anyio
 

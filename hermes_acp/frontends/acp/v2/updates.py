@@ -1,8 +1,7 @@
 """Convert events to session updates.
 
-Knows: how each event is shown to an editor, and what was sent before if the next update depends on it.
-Does not know: where events come from. Live and replay go through the same function; transient information (the
-states of a turn) is not replayed. A command's output is shown in a terminal of its own, named like its call.
+Live and replay go through the same function; transient information (the states of a turn) is not replayed. A
+command's output is shown in a terminal of its own, named like its call.
 """
 
 import base64
@@ -93,7 +92,7 @@ class UpdateStream:
     def _words(
         self, event: TextSaid | ThoughtSaid | UserSaid | CommandAnswered | StepFailed, *, is_replay: bool
     ) -> tuple[Update, ...]:
-        """Return messages; those of a failed step are withdrawn when it is retried."""
+        """Return messages; the messages of a failed step are withdrawn when the step is retried."""
         match event:
             case TextSaid():
                 self._said = event.message_id
@@ -165,7 +164,7 @@ class UpdateStream:
     def _end(self, event: CallEnded) -> Iterator[Update]:
         """Close the card; its result is appended to an empty card and replaces other content."""
         card = self._cards.pop(event.call_id, None)
-        # A stopped call's card keeps its content: the outcome only says that it was stopped.
+        # A stopped call's card keeps its content, because the outcome only says that the call was stopped.
         is_stopped = event.status == "cancelled"
         was_at_work = event.call_id in self._at_work
         self._at_work.discard(event.call_id)

@@ -75,7 +75,7 @@ class AgentLink:
 
     @property
     def accepts_partial_edits(self) -> bool:
-        """Whether single hunks of an edit can be accepted."""
+        """Whether individual hunks of an edit can be accepted."""
         return self._agent is not None and self._agent.accepts_partial_edits
 
     @property

@@ -8,7 +8,7 @@ from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_lin
 from hermes_protocol import v1
 
 MAX_TITLE_LENGTH = 40
-PATIENCE_S = 10.0
+CALL_TIMEOUT_S = 10.0
 LATE_OPTIONS = frozenset({"model", "effort", "provider"})
 """Options that are known once the models are."""
 
@@ -35,14 +35,14 @@ class SessionStatus:
 
     async def wait_for_option(self, name: str) -> v1.SessionConfigOption | None:
         """Find an option by its ID; some are known only a moment after the session is open."""
-        with anyio.move_on_after(PATIENCE_S):
+        with anyio.move_on_after(CALL_TIMEOUT_S):
             while self.option(name) is None:
                 await self._change.wait()
         return self.option(name)
 
     async def wait_for_commands(self) -> tuple[v1.AvailableCommand, ...]:
         """Return the agent's commands, which it announces after the session is open."""
-        with anyio.move_on_after(PATIENCE_S):
+        with anyio.move_on_after(CALL_TIMEOUT_S):
             while not self.commands:
                 await self._change.wait()
         return self.commands

@@ -7,7 +7,7 @@ from hermes_protocol import own
 
 
 class FileChange(Struct, frozen=True):
-    """The states of one file; None where there is no file. Of a binary file, both are empty."""
+    """The states of one file, None where it does not exist. For a binary file, both are empty."""
 
     path: str
     old_text: str | None

@@ -15,7 +15,7 @@ def turn_started(update: v1.SessionUpdate) -> str:
 
 
 def turn_ended(update: v1.SessionUpdate) -> str:
-    """Return the ID of such a turn that ended, or an empty string."""
+    """Return the ID of a turn started by others that has ended, or an empty string."""
     return _turn_in(update, "turnEnded")
 
 

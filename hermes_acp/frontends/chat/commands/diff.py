@@ -8,7 +8,7 @@ from rich.text import Text
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.session_changes import FileChange, session_changes
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
-from hermes_acp.frontends.chat.rendering.diff_rendering import render_diff, short_path
+from hermes_acp.frontends.chat.rendering.diff_rendering import render_diff, shown_path
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 from hermes_protocol import v1
 
@@ -34,7 +34,7 @@ async def show(context: CommandContext, words: str) -> None:
 
 
 def _drawn(file: FileChange, cwd: str) -> Text:
-    name = sanitize_line(short_path(file.path, cwd))
+    name = shown_path(file.path, cwd)
     if file.is_binary:
         return Text(name, style="bold").append(f" {messages.BINARY_FILE}", style="dim")
     if file.new_text is None:

@@ -6,7 +6,7 @@ from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 
 
 async def show(context: CommandContext, words: str) -> None:
-    """List all options; with `NAME VALUE`, set one."""
+    """List all options or, with `NAME VALUE`, set one."""
     name, _, value = words.partition(" ")
     if name:
         await context.set_option(name, value.strip())

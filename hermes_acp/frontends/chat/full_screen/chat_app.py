@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 import anyio
 from msgspec import Struct
@@ -62,8 +62,9 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         Binding("ctrl+c", "interrupt", show=False, priority=True),
         Binding("ctrl+d", "leave", show=False, priority=True),
         Binding("escape", "go_back", show=False, priority=True),
-        Binding("shift+tab", "mode", show=False, priority=True),
+        Binding("shift+tab", "input('mode')", show=False, priority=True),
         Binding("ctrl+g", "edit", show=False, priority=True),
+        Binding("ctrl+t", "input('speech')", show=False, priority=True),
         Binding("ctrl+o", "fold", show=False, priority=True),
         Binding("f1", "pane('keys')", show=False, priority=True),
         Binding("question_mark", "pane('keys')", show=False),
@@ -155,9 +156,12 @@ class ChatApp(TerminalApp, inherit_bindings=False):
         else:
             self.screen.set_focus(each.prompt)
 
-    def _action_mode(self) -> None:
-        """Switch to the next mode."""
-        self._background.spawn(self._drawn.actions().cycle_mode)
+    def _action_input(self, key: Literal["mode", "speech"]) -> None:
+        """Switch to the next mode, or begin or end a recording."""
+        if key == "speech":
+            self._drawn.actions().speak()
+        else:
+            self._background.spawn(self._drawn.actions().cycle_mode)
 
     def _action_edit(self) -> None:
         """Write the prompt in the person's editor."""

@@ -92,7 +92,7 @@ class FullChat:
         async def draw() -> None:
             with anyio.CancelScope(shield=True):  # `hold` ends it, and the terminal is restored
                 await self.app.run_async()
-            if not codes:  # it failed, and has said so
+            if not codes:  # it failed and reported the error
                 group.cancel_scope.cancel()
 
         async with anyio.create_task_group() as group:

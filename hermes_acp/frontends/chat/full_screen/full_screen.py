@@ -34,11 +34,11 @@ class FullScreen:
 
     @property
     def can_ask(self) -> bool:
-        """Whether a person is there."""
+        """Whether a person is present."""
         return True
 
     async def write(self, text: str) -> None:
-        """Show text that was rendered elsewhere; entries are kept by the layout and come here empty."""
+        """Show text that was rendered elsewhere; entries are kept by the layout and are empty here."""
         if text:
             self._layout.written(text)
         self._changed()
@@ -78,6 +78,10 @@ class FullScreen:
     def put_back(self, text: str) -> None:
         """Put unused text back into the input area, before its current text."""
         self._prompt.put_back(text)
+
+    def insert(self, text: str) -> None:
+        """Insert words at the cursor."""
+        self._prompt.insert_words(text)
 
     def without_pasted(self, text: str) -> str:
         """Return a prompt with the markers of the texts that were pasted into it."""

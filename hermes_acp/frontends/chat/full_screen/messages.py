@@ -1,6 +1,6 @@
-"""The texts of the full-screen chat that the plain chat does not have.
+"""Texts that only the full-screen chat has.
 
-`tests/golden/messages/chat.full_screen.txt` lists it.
+`tests/golden/messages/chat.full_screen.txt` lists them.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def key_choices(keys: Sequence[str]) -> str:
     return f"F2, then {' '.join(keys)} · Esc returns to the input"
 
 
-# The pane of changes
+# The changes pane
 
 CHANGES_TITLE: Final = "Changes"
 ASKED_CHANGES: Final = "Waiting for your approval"
@@ -48,12 +48,12 @@ def hunks_without_verdict(count: int) -> str:
 
 
 def verdict_given(count: int, verdict: Literal["accepted", "rejected"]) -> str:
-    """Confirm what happened to edits that were made."""
+    """Confirm what happened to edits that were made earlier."""
     hunks = "1 hunk" if count == 1 else f"{count} hunks"
     return f"Kept {hunks}." if verdict == "accepted" else f"Reverted {hunks}."
 
 
-# The pane of sessions
+# The sessions pane
 
 SESSIONS_TITLE: Final = "Sessions"
 SESSIONS_KEYS: Final = "Enter open · n new · f copy · r rename · / search · Esc close"
@@ -63,7 +63,7 @@ NO_SESSIONS: Final = "No sessions."
 NO_TITLE: Final = "(untitled)"
 BUSY: Final = "Stop the turn first (Esc)."
 
-# The pane of what runs
+# The pane of running work
 
 ACTIVITY_TITLE: Final = "Running now"
 QUEUE_TITLE: Final = "Messages in the queue"
@@ -79,6 +79,7 @@ KEYS: Final = """| key | what it does |
 | Enter | send the prompt |
 | Shift+Enter, Alt+Enter, Ctrl+J | start a new line |
 | Ctrl+G | write the prompt in your editor |
+| Ctrl+T | speak: start and stop the recording; Esc discards it |
 | `/`, `@`, Tab | complete commands and files |
 | Up, Down | earlier prompts |
 | PgUp, PgDn | scroll the conversation |

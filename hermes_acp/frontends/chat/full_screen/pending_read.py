@@ -29,7 +29,7 @@ class PendingRead:
         return self._read.kind if self._read else None
 
     async def wait(self, kind: ReadKind) -> Answer:
-        """Wait until somebody settles it."""
+        """Wait until the read is settled."""
         read = self._read = _Read(kind, anyio.Event())
         try:
             await read.is_settled.wait()

@@ -17,6 +17,7 @@ from textual.widgets import Static, TextArea
 from hermes_acp.frontends.chat.full_screen import messages
 from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
 from hermes_acp.frontends.chat.screens.external_editor import PROMPT_FILE, ExternalEditor
+from hermes_acp.frontends.chat.screens.input_line import spaced
 from hermes_acp.frontends.chat.screens.pasted_texts import PastedTexts
 
 MAX_ROWS: Final = 8
@@ -111,6 +112,10 @@ class PromptArea(TextArea):
         """Insert unused text before the current text."""
         self.load_text(f"{text}\n{self.text}" if self.text else text)
         self.move_cursor(self.document.end)
+
+    def insert_words(self, words: str) -> None:
+        """Insert words at the cursor, apart from the word before it."""
+        self.insert(spaced(self.text[: self._cursor_index()], words))
 
     async def write_in(
         self, editor: ExternalEditor, released: Callable[[], AbstractAsyncContextManager[None]]

@@ -36,7 +36,7 @@ HINT_STYLE: Final = Style(bold=False, dim=True)
 
 
 class QuestionPanel(Vertical):
-    """Shows one question at a time; hidden when there is none. After a question, `after` has the focus."""
+    """Shows one question at a time, and is hidden otherwise. After a question, `after` has the focus."""
 
     def __init__(self, style: TerminalStyle, reads: PendingRead, after: Widget, *, widget_id: str) -> None:
         super().__init__(id=widget_id)

@@ -16,7 +16,7 @@ RUNS: Final = frozenset({"call", "row", "hunk"})
 
 Render = Callable[[Sequence[RenderableType]], list[list[Segment]]]
 LEAVE, RETURN = "leave", "return"
-"""Entries that are not shown: the view begins anew, or shows again what it showed before."""
+"""Entries that are not displayed themselves: the view starts over, or shows an earlier view again."""
 
 
 class ViewEntry(Struct):

@@ -19,7 +19,7 @@ def files_below(folder: str) -> list[str]:
     found: list[str] = []
     waiting = deque([""])
     while waiting and len(found) < MAX_FILES:
-        # Breadth first, because near files are mentioned more often.
+        # Breadth first, because nearby files are mentioned more often.
         place = waiting.popleft()
         for name, is_folder in _entries(os.path.join(folder, place)):
             path = f"{place}{name}/" if is_folder else f"{place}{name}"

@@ -15,7 +15,7 @@ from hermes_acp.frontends.chat.input.file_mentions import MENTION_ENDS, files_be
 
 MIN_SIMILARITY: Final = 0.8
 MIN_PREFIX: Final = 4
-"""How many characters the beginning of a file's name needs to count as nearly that name."""
+"""The minimum length of a file name's prefix that counts as nearly that name."""
 PATH: Final = re.compile(r"[\w.~+\-/ %#\[\]]+")
 """Characters of a path; a word with others, such as the parenthesis of a call, is code or an address."""
 SUFFIX: Final = re.compile(

@@ -124,7 +124,7 @@ class ApprovalPrompt:
         await self._screen.write(self._layout.choices(*self._reason(), self._menu()))
 
     def _reason(self) -> list[Text]:
-        """Return why the agent asks, if it says so."""
+        """Return why the agent asks, if it gives a reason."""
         reason = sanitize_line(str(self._meta().get("reason", "")))
         mark, style = ("⚠ ", "bold yellow") if self.is_warning else ("", "dim")
         return [Text(f"  {mark}{reason}", style=style)] if reason else []

@@ -8,8 +8,9 @@ from msgspec import Struct
 from rich.text import Text
 
 from hermes_acp.core.hunks import Hunk, diff_hunks
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.frontends.chat import messages
-from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize
 from hermes_acp.frontends.chat.rendering.word_marks import changed_words
 from hermes_protocol import v1
 
@@ -68,7 +69,7 @@ def old_text(diff: v1.Diff) -> str:
             lines[hunk.end : hunk.end + len(hunk.after)] = hunk.after
         last = sent[-1]
         ends_open = not last.after and last.old_lines[-1:] == [""]
-        return "\n".join(lines if ends_open else (*lines, ""))  # as if the last line sent had a line end
+        return "\n".join(lines if ends_open else (*lines, ""))  # as if the last line had a line break
     return diff.old_text if isinstance(diff.old_text, str) else ""
 
 
@@ -91,7 +92,7 @@ def headline(diff: v1.Diff, cwd: str) -> Text:
     """Return a file's name with the number of added and removed lines."""
     hunks = hunks_of(diff)
     come, gone = sum(len(h.new_lines) for h in hunks), sum(len(h.old_lines) for h in hunks)
-    name = Text(sanitize_line(short_path(diff.path, cwd)), style="bold")
+    name = Text(shown_path(diff.path, cwd), style="bold")
     if not isinstance(diff.old_text, str):
         name.append(f" {messages.NEW_FILE}", style=FAINT_STYLE)
         gone = 0
@@ -121,10 +122,10 @@ def render_hunk(diff: v1.Diff, hunk: Hunk) -> Text:
     return Text("\n").join(lines)
 
 
-def short_path(path: str, cwd: str) -> str:
-    """Return a path relative to the working directory, if it is below it."""
+def shown_path(path: str, cwd: str) -> str:
+    """Return a path for display: relative if it is below the working directory, and escaped on one line."""
     top = cwd.rstrip("/") + "/"
-    return path.removeprefix(top)
+    return escape_invisible(path.removeprefix(top))
 
 
 def _lines(diff: v1.Diff) -> Iterator[Text]:
@@ -154,7 +155,7 @@ def _shift_after(hunk: Hunk) -> int:
 
 def _context(lines: Sequence[str], start: int, end: int, shift: int) -> list[Text]:
     """Return unchanged lines with their new line numbers."""
-    last = len(lines) - (not lines[-1])  # a final line end starts no line
+    last = len(lines) - (not lines[-1])  # a final line break does not start another line
     return [
         _line(number + shift + 1, " ", _shown(lines[number]), FAINT_STYLE)
         for number in range(start, min(end, last))
@@ -174,7 +175,7 @@ def _changed(hunk: Hunk) -> list[Text]:
 
 
 def _shown(line: str) -> str:
-    return sanitize(line).expandtabs(4)
+    return sanitize(line).replace("\n", "␊").expandtabs(4)
 
 
 def _line(number: int, sign: str, line: str, style: str) -> Text:

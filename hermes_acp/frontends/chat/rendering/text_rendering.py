@@ -22,7 +22,7 @@ MIN_WIDTH: Final = 20
 
 
 class TerminalStyle(Struct, frozen=True):
-    """What a terminal can show; an `is_plain` one gets lines of text and nothing else."""
+    """The capabilities of a terminal. One that `is_plain` gets only lines of text."""
 
     colours: ColourDepth
     is_plain: bool

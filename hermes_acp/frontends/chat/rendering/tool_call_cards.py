@@ -42,7 +42,7 @@ class ToolCallCard:
 
     @property
     def is_finished(self) -> bool:
-        """Whether it completed or failed."""
+        """Whether the call has completed or failed."""
         return self.status in ("completed", "failed")
 
     def take(self, update: v1.ToolCall | v1.ToolCallUpdate, now: float) -> None:

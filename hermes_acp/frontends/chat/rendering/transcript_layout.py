@@ -1,6 +1,6 @@
 """The entries of a transcript on the terminal, and the blank lines between them.
 
-Methods return the text to write. A layout that keeps its entries for a screen of its own returns an empty text.
+Methods return the text to write. A layout that draws its entries itself returns an empty text.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class TranscriptLayout:
         return self._renderer.style.is_plain
 
     def greeting(self, folder: str, profile: str = "") -> str:
-        """Return the first line of all; it names a profile that is not the default one."""
+        """Return the very first line; it names the profile if that is not the default one."""
         title = (
             Text(f"{messages.PRODUCT} ", style="bold cyan")
             .append(folder)
@@ -77,7 +77,9 @@ class TranscriptLayout:
         return self.entry(kind, summary)
 
     def change_session(self, *, is_undone: bool = False) -> str:
-        """Return the separator between sessions, or undo it; empty on a scrolling terminal."""
+        """Return the separator between sessions, or remove the last one if `is_undone`; empty on a scrolling
+        terminal.
+        """
         return ""
 
     def choices(self, *parts: RenderableType) -> str:

@@ -57,6 +57,7 @@ class InputKeys:
         on("tab")(self._tab)
         on("s-tab")(self._shift_tab)
         on("c-g")(self._open_editor)
+        on("c-t")(self._speak)
         on("backspace", filter=typing & Condition(self._is_after_marker))(self._delete_marker)
         on("<bracketed-paste>")(self._paste)
         on("up", filter=typing & Condition(self._has_menu))(lambda event: self._move_in_menu(event, -1))
@@ -74,7 +75,7 @@ class InputKeys:
         return bindings
 
     def _enter(self, event: KeyPressEvent) -> None:
-        """Take what is selected in the menu, or send the line."""
+        """Accept the menu's selection, or send the line."""
         buffer = event.current_buffer
         if self._has_selected(event) and not self._completed_with_tab:
             buffer.complete_state = None
@@ -149,6 +150,9 @@ class InputKeys:
     def _delete_marker(self, event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         buffer.delete_before_cursor(len(self._line.pasted.marker_before(buffer.document.text_before_cursor)))
+
+    def _speak(self, event: KeyPressEvent) -> None:
+        self._actions().speak()
 
     def _open_editor(self, event: KeyPressEvent) -> None:
         if self._editor is None:

@@ -70,8 +70,8 @@ class InputLine:
         return draft
 
     def keep_draft(self) -> None:
-        """Keep what is typed for the next read."""
-        self._draft = self.session.default_buffer.document
+        """Keep typed text for the next read, after any text that was put back while this read ended."""
+        self._draft = _prepended(self._draft.text, self.session.default_buffer.document)
 
     def insert(self, typed: str) -> None:
         """Insert text at the cursor that was typed while the line was not being read."""
@@ -79,9 +79,18 @@ class InputLine:
         self._draft = Document(f"{text[:at]}{typed}{text[at:]}", at + len(typed))
         self.typed_at = self._terminal.clock()
 
-    def put_back(self, text: str) -> None:
-        """Put a text before the current one."""
+    def insert_words(self, words: str) -> None:
+        """Insert words at the cursor, apart from the word before it."""
         if self.session.app.is_running:
+            buffer = self.session.default_buffer
+            buffer.insert_text(spaced(buffer.document.text_before_cursor, words))
+        else:
+            self.insert(spaced(self._draft.text_before_cursor, words))
+
+    def put_back(self, text: str) -> None:
+        """Insert a text before the current one or, once the line was sent, before the next one."""
+        app = self.session.app
+        if app.is_running and not app.is_done:
             buffer = self.session.default_buffer
             buffer.document = _prepended(text, buffer.document)
         else:
@@ -146,6 +155,13 @@ def is_completing() -> bool:
     return before[before.rfind(" ") + 1 :].rpartition("\n")[2].startswith("@")
 
 
+def spaced(before: str, words: str) -> str:
+    """Return words with a space in front if there is a word before them."""
+    return f" {words}" if before and not before[-1].isspace() else words
+
+
 def _prepended(text: str, document: Document) -> Document:
+    if not text:
+        return document
     before = f"{text}\n" if document.text else text
     return Document(before + document.text, len(before) + document.cursor_position)

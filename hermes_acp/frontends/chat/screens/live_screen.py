@@ -70,7 +70,7 @@ class LiveScreen:
 
     @property
     def can_ask(self) -> bool:
-        """Whether a person is there."""
+        """Whether a person is present."""
         return True
 
     async def write(self, text: str) -> None:
@@ -131,6 +131,10 @@ class LiveScreen:
     def put_back(self, text: str) -> None:
         """Put text before the typed text."""
         self._line.put_back(text)
+
+    def insert(self, text: str) -> None:
+        """Insert words at the cursor."""
+        self._line.insert_words(text)
 
     def without_pasted(self, text: str) -> str:
         """Return a prompt with the markers of the texts that were pasted into it."""

@@ -32,7 +32,7 @@ class PlainScreen:
 
     @property
     def can_ask(self) -> bool:
-        """Whether a person is there."""
+        """Whether a person is present."""
         return os.isatty(self._input_fd)
 
     async def write(self, text: str) -> None:
@@ -79,6 +79,9 @@ class PlainScreen:
         return line
 
     def put_back(self, text: str) -> None:
+        """Do nothing: a plain screen has no line to put text into."""
+
+    def insert(self, text: str) -> None:
         """Do nothing: a plain screen has no line to put text into."""
 
     def without_pasted(self, text: str) -> str:

@@ -29,8 +29,9 @@ Reaction = Literal["leave", "clear", "stay"]
 
 
 Asking = Literal["unexpected", "again", "in_series"]
-"""How a question comes: out of the blue, once more after it was answered with a wish, or in a series of questions that
-the person is working through."""
+"""The context of a question: unexpected, repeated after an answer that asked for a change, or in a series that the
+person is working through.
+"""
 
 
 class Choice(Struct, frozen=True):
@@ -44,7 +45,7 @@ class PersonActions(Protocol):
     """The actions of non-text keys."""
 
     def interrupt(self, has_text: bool) -> Reaction:
-        """Handle Ctrl+C; return what happens to the line."""
+        """Handle Ctrl+C, and return what happens to the line."""
         ...
 
     def key_pressed(self) -> None:
@@ -56,7 +57,11 @@ class PersonActions(Protocol):
         ...
 
     def stop_turn(self) -> None:
-        """Stop the turn, if one runs."""
+        """Drop a recording; else stop the turn, if one runs."""
+        ...
+
+    def speak(self) -> None:
+        """Begin to record a prompt, or end the recording."""
         ...
 
     def miss_editor(self) -> None:
@@ -98,7 +103,7 @@ class Screen(Protocol):
 
     @property
     def can_ask(self) -> bool:
-        """Whether a person is there."""
+        """Whether a person is present."""
         ...
 
     async def write(self, text: str) -> None:
@@ -127,6 +132,10 @@ class Screen(Protocol):
 
     def put_back(self, text: str) -> None:
         """Put unused text back into the input line, before its current text."""
+        ...
+
+    def insert(self, text: str) -> None:
+        """Insert words at the cursor of the input line, apart from the word before it."""
         ...
 
     def without_pasted(self, text: str) -> str:

@@ -16,7 +16,7 @@ from prompt_toolkit.keys import Keys
 
 ALT_ENTER: Final = "\x1b\r"
 SHIFT_ENTER: Final = ("\x1b[13;2u", "\x1b[27;2;13~")
-"""What terminals send for Shift+Enter, if they send anything else than for Enter."""
+"""The codes that terminals send for Shift+Enter, if they differ from the one for Enter."""
 ESCAPE: Final = "\x1b"
 LONE_ESCAPE: Final = KeyPress(Keys.Escape, "lone")
 """The Escape key itself, not the beginning of Alt and another key, which a terminal sends in one piece."""
@@ -65,7 +65,7 @@ class TerminalInput(Vt100Input):
     async def suspend(self) -> None:
         """Stop this process as Ctrl+Z does in a shell; once it continues, set the mode again and redraw.
 
-        The agent runs in a session of its own and is not stopped.
+        The agent runs in a separate session and is not stopped.
         """
         async with in_terminal():
             with self.released():

@@ -18,6 +18,7 @@ from hermes_acp.frontends.cli.board import messages
 from hermes_acp.frontends.cli.board.board_flags import NO_LIMIT
 from hermes_acp.frontends.cli.cli_output import escaped, folder_named, note, print_json
 from hermes_acp.frontends.cli.runs.stored_runs import stored_runs
+from hermes_acp.workspaces.processes.rlimit_tags import has_any_tag
 
 if TYPE_CHECKING:
     from hermes_acp.core.ports.boards.card_actions import CardAction
@@ -51,6 +52,8 @@ async def _act(options: argparse.Namespace, environment: Environment) -> int:
         elif options.action == "create":
             print(messages.created(options.name, is_new=await service.create(options.name)))
         elif options.action == "delete":
+            if _actor().kind != "person":
+                raise BadRequest(messages.PEOPLE_ONLY)
             await service.remove(options.name)
             print(messages.deleted(options.name))
         else:
@@ -87,11 +90,16 @@ async def _show(service: "BoardService", options: argparse.Namespace, environmen
             await _set_limits(service, options)
 
 
-async def _change(service: "BoardService", options: argparse.Namespace) -> None:
-    """Carry out the requested action, and confirm it."""
+def _actor() -> Actor:
+    """Return who runs this command: a person, or an agent whose command it belongs to."""
     import getpass
 
-    by = Actor("person", getpass.getuser())
+    return Actor("agent" if has_any_tag() else "person", getpass.getuser())
+
+
+async def _change(service: "BoardService", options: argparse.Namespace) -> None:
+    """Carry out the requested action, and confirm it."""
+    by = _actor()
     if options.action == "add":
         card_id = await _add(service, options, by)
     else:
@@ -115,7 +123,7 @@ async def _change(service: "BoardService", options: argparse.Namespace) -> None:
 
 
 async def _add(service: "BoardService", options: argparse.Namespace, by: Actor) -> str:
-    """Add a card and return its ID; it starts only once its links are there."""
+    """Add a card, and return its ID. It starts only once its links exist."""
     links = (Link("parent", options.parent),) if options.parent else ()
     work = _work_of(options, CardWork())
     add = actions.AddCard(options.title, _text_of(options) or "", "inbox", work, links)
@@ -183,8 +191,6 @@ def _work_of(options: argparse.Namespace, before: CardWork) -> CardWork:
 
 async def _set_limits(service: "BoardService", options: argparse.Namespace) -> None:
     """Set the limits that the flags name, and show all."""
-    import getpass
-
     view = await service.overview(options.board)
     changes: dict[str, object] = {
         name: None if value == 0 else value
@@ -200,7 +206,7 @@ async def _set_limits(service: "BoardService", options: argparse.Namespace) -> N
     settings: BoardSettings = structs.replace(view.settings, **changes)
     if changes:
         await service.create(options.board)
-        await service.act(options.board, actions.ChangeBoard(settings), Actor("person", getpass.getuser()))
+        await service.act(options.board, actions.ChangeBoard(settings), _actor())
     shown = messages.limits(
         tokens=settings.max_tokens,
         cost_usd=settings.max_cost_usd,

@@ -134,7 +134,7 @@ def _add_decisions(action: Actions) -> None:
 
 
 def _limit(kind: type[int] | type[float]) -> Callable[[str], int | float]:
-    """Return a parser of limits; 0 stands for none."""
+    """Return a parser for limits; 0 means no limit."""
 
     def parse(text: str) -> int | float:
         if text == NO_LIMIT:

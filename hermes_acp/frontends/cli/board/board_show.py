@@ -10,12 +10,12 @@ from anyio.to_thread import run_sync
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.boards.cards import STATES, Card, CardState
 from hermes_acp.frontends.cli.board import messages
+from hermes_acp.frontends.cli.board.card_history import history_line
 from hermes_acp.frontends.cli.cli_output import bold, escaped, exact_time, local_time, note, print_json
 from hermes_acp.frontends.cli.runs.runs_show import question_lines
 
 if TYPE_CHECKING:
     from hermes_acp.core.ports.boards.board_views import CardView
-    from hermes_acp.core.ports.boards.card_events import LogEntry
     from hermes_acp.runs.board.board_service import BoardService, CardDetails
 
 TITLE_CHARACTERS = 60
@@ -103,7 +103,7 @@ def _card_lines(details: "CardDetails", cards: Mapping[str, Card]) -> Iterator[s
         for each in card.comments:
             yield escaped(f"{local_time(each.at)}  {each.by.name or each.by.kind}: {each.text}")
     yield f"\n{bold(messages.HISTORY)}"
-    yield from (escaped(_history_line(entry)) for entry in details.history)
+    yield from (escaped(history_line(entry)) for entry in details.history)
 
 
 def _links(card: Card, cards: Mapping[str, Card]) -> Iterator[str]:
@@ -114,15 +114,6 @@ def _links(card: Card, cards: Mapping[str, Card]) -> Iterator[str]:
         for link in other.links:
             if link.card_id == card.id:
                 yield f"It {messages.INCOMING[link.kind]} {other.id} ({other.title})."
-
-
-def _history_line(entry: "LogEntry") -> str:
-    event = entry.event
-    who = entry.by.name or entry.by.kind
-    about = getattr(event, "to", "") or getattr(event, "title", "") or ""
-    why = getattr(event, "reason", "") or getattr(event, "text", "") or ""
-    kind = str(event.__struct_config__.tag).replace("_", " ")
-    return "  ".join(filter(None, (local_time(entry.at), who, kind, about, " ".join(why.split())[:80])))
 
 
 async def print_diff(
@@ -142,7 +133,7 @@ async def print_diff(
 
 
 async def print_changes(service: "BoardService", board: str, *, as_json: bool) -> None:
-    """Print each change until somebody interrupts."""
+    """Print each change until interrupted."""
     async with service.watch(board) as changes:
         async for change in changes:
             for view in change.cards:

@@ -6,6 +6,7 @@ from typing import Final
 
 from hermes_acp.core.ports.boards.cards import CardState, LinkKind
 
+PEOPLE_ONLY: Final = "Only a person can do this, and this command was started by an agent."
 LIST_HELP: Final = "list the cards, those that wait for you first"
 SHOW_HELP: Final = "show a card: text, question, result, comments, links, history"
 ADD_HELP: Final = "add a card; with --ready, work on it starts as soon as a worker is free"
@@ -36,7 +37,7 @@ TEXT_HELP: Final = "the task; - reads standard input"
 CWD_HELP: Final = "the folder to work in (default: the current one)"
 NEW_CWD_HELP: Final = "the folder to work in"
 READY_HELP: Final = "start as soon as possible (default: the card waits in the inbox)"
-SAME_FOLDER_HELP: Final = "work in the folder itself, not in a git worktree of its own"
+SAME_FOLDER_HELP: Final = "work in the folder itself, not in its own git worktree"
 BLOCKED_BY_HELP: Final = "a card that must be done first; repeatable"
 PARENT_HELP: Final = "the card that this one is a part of"
 CHECK_HELP: Final = "a command that must succeed before the result is merged; repeatable"
@@ -44,15 +45,15 @@ APPROVAL_HELP: Final = "who accepts the result: a person (default), or the card'
 MODE_HELP: Final = "the permission mode (default: as configured)"
 MODEL_HELP: Final = "the model (default: as configured)"
 BACKEND_HELP: Final = "where commands run (default: as configured)"
-PLACE_HELP: Final = "work on it only on workers of this place"
+PLACE_HELP: Final = "only workers at this place may work on it"
 PRIORITY_HELP: Final = "1 (first) to 5 (last); default: 3"
-MAX_STEPS_HELP: Final = "model calls of each attempt"
-MAX_TOKENS_HELP: Final = "tokens of each attempt"
-MAX_COST_HELP: Final = "cost of each attempt, in US dollars"
-TIMEOUT_HELP: Final = "seconds of each stretch of work"
+MAX_STEPS_HELP: Final = "model calls per attempt"
+MAX_TOKENS_HELP: Final = "tokens per attempt"
+MAX_COST_HELP: Final = "cost per attempt, in US dollars"
+TIMEOUT_HELP: Final = "seconds per stretch of work"
 STATE_HELP: Final = "list cards in this state only; repeatable"
 ALL_HELP: Final = "also list cards that are done"
-STATES_HELP: Final = "where to"
+STATES_HELP: Final = "the new state"
 REASON_HELP: Final = "why; shown on the card"
 WORDS_HELP: Final = "what to change"
 COMMENT_TEXT_HELP: Final = "the comment"
@@ -60,11 +61,11 @@ ANSWER_WORDS_HELP: Final = (
     "allow, deny, or text: an answer to the agent's question, or what it should do instead"
 )
 CALL_HELP: Final = "the call, if several questions are open"
-LINK_KIND_HELP: Final = "what the card does: blocks, parent or found-in"
-BOARD_TOKENS_HELP: Final = "tokens of all cards together; none: no limit"
-BOARD_COST_HELP: Final = "cost of all cards together, in US dollars; none: no limit"
+LINK_KIND_HELP: Final = "how the card relates to the other one: blocks, parent or found-in"
+BOARD_TOKENS_HELP: Final = "tokens for all cards together; none: no limit"
+BOARD_COST_HELP: Final = "total cost of all cards, in US dollars; none: no limit"
 RUNNING_HELP: Final = "cards worked on at the same time; none: no limit"
-BOARD_PLACE_HELP: Final = "work on the board's cards only on workers of this place; none: anywhere"
+BOARD_PLACE_HELP: Final = "only workers at this place may work on the board's cards; none: anywhere"
 EMPTY: Final = 'No cards. Add one: hermes-acp board add "…"'
 NO_TEXT: Final = "Say what to change: --title, --text, or an option."
 NO_BRANCH: Final = "This card has no branch of its own."
@@ -107,11 +108,15 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
 RESULT: Final = "Result"
 COMMENTS: Final = "Comments"
 HISTORY: Final = "History"
+HISTORY_REMOVED: Final = "removed the card"
+HISTORY_RESTORED: Final = "restored the card"
+HISTORY_UNKNOWN: Final = "wrote an entry that this version does not know"
+EDITED: Final[Mapping[str, str]] = MappingProxyType({"title": "title", "text": "text", "work": "settings"})
 NONE: Final = "none"
 
 
 def not_a_limit(text: str) -> str:
-    """Say what a limit must be."""
+    """Say which limits are valid."""
     return f"must be a positive number or none, not {text}"
 
 
@@ -146,13 +151,13 @@ def not_saved(problem: str) -> str:
 
 
 def waits_for(cards: Sequence[str]) -> str:
-    """Say what a card waits for."""
+    """Name the cards that a card waits for."""
     return f"waits for {', '.join(cards)}"
 
 
 def used(tokens: int, cost_usd: float) -> str:
-    """Say what was used."""
-    return f"{tokens:,} tokens, ${cost_usd:.4f}"
+    """Describe the usage; a cost of 0 is that of a model without a known price."""
+    return f"{tokens:,} tokens, ${cost_usd:.4f}" if cost_usd else f"{tokens:,} tokens"
 
 
 def limits(
@@ -170,3 +175,53 @@ def limits(
 def how_to_answer(card_id: str, choice: str) -> str:
     """Say how a question is answered."""
     return f"Answer: hermes-acp board answer {card_id} {choice}"
+
+
+def history_added(title: str, state: CardState) -> str:
+    """Say that the card was added, to which state."""
+    return f"added {title!r} to {STATES[state]}"
+
+
+def history_edited(fields: Sequence[str]) -> str:
+    """Name what was changed: title, text or work."""
+    return f"changed {', '.join(EDITED.get(field, field) for field in fields)}"
+
+
+def history_moved(state: CardState, reason: str) -> str:
+    """Name the new state, with the reason if there is one."""
+    return f"moved to {STATES[state]}{f': {reason}' if reason else ''}"
+
+
+def history_commented(text: str) -> str:
+    """Return the beginning of a comment."""
+    return f"commented: {text}"
+
+
+def history_linked(kind: LinkKind, card_id: str) -> str:
+    """Return the link that was added."""
+    return f"linked: it {LINKS[kind]} {card_id}"
+
+
+def history_unlinked(kind: LinkKind, card_id: str) -> str:
+    """Return the link that was removed."""
+    return f"no longer linked: it {LINKS[kind]} {card_id}"
+
+
+def history_answered(answer: str, text: str) -> str:
+    """Return the answer to a question, with what was written in addition."""
+    return f"answered {answer.replace('_', ' ')}{f': {text}' if text else ''}"
+
+
+def history_started(number: int, run_id: str) -> str:
+    """Say which attempt began, as a run or in a session."""
+    return f"attempt {number} started{f' as {run_id}' if run_id else ' in a session'}"
+
+
+def history_spent(number: int, tokens: int, cost_usd: float, *, is_open: bool) -> str:
+    """Say what an attempt has used so far, or that it has ended."""
+    return f"attempt {number} {'has used' if is_open else 'ended after'} {used(tokens, cost_usd)}"
+
+
+def history_branch(branch: str, folder: str) -> str:
+    """Name the branch and the folder in which an attempt works."""
+    return f"works on the branch {branch} in {folder}" if branch else f"works in {folder}"

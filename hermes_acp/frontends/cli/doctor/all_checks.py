@@ -1,4 +1,4 @@
-"""Run all checks, in an order that a reader can follow."""
+"""Run all checks, in an order that makes sense to a reader."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -13,11 +13,20 @@ from hermes_acp.frontends.cli.doctor.command_check import check_command
 from hermes_acp.frontends.cli.doctor.disk_check import check_disks
 from hermes_acp.frontends.cli.doctor.doctor_findings import Finding
 from hermes_acp.frontends.cli.doctor.editor_check import check_editors
+from hermes_acp.frontends.cli.doctor.gateway_check import check_gateway
 from hermes_acp.frontends.cli.doctor.hook_check import check_hooks
 from hermes_acp.frontends.cli.doctor.installation_check import check_installation
 from hermes_acp.frontends.cli.doctor.lock_check import check_locks
 from hermes_acp.frontends.cli.doctor.model_check import check_model, endpoint_of
 from hermes_acp.frontends.cli.doctor.notification_check import check_notifications
+from hermes_acp.frontends.cli.doctor.settings_files_check import (
+    check_keys_file,
+    check_mcp_programs,
+    check_repeated_settings,
+    check_service,
+    check_telemetry,
+)
+from hermes_acp.frontends.cli.doctor.voice_check import check_voice
 from hermes_acp.frontends.cli.messages import doctor_messages
 
 if TYPE_CHECKING:
@@ -34,6 +43,8 @@ async def all_findings(environment: Environment, *, is_online: bool) -> AsyncIte
     if is_online and (base_url := await to_thread.run_sync(endpoint_of, environment)):
         for each in await check_clock(base_url):
             yield each
+    for each in await check_voice(environment):
+        yield each
     for found in (_of_settings, _of_this_machine, _of_storage):
         for each in await to_thread.run_sync(_all_of, found, environment):
             yield each
@@ -44,16 +55,22 @@ def _all_of(check: Callable[[Environment], Iterator[Finding]], environment: Envi
 
 
 def _of_settings(environment: Environment) -> Iterator[Finding]:
+    yield from check_repeated_settings(environment)
+    yield from check_keys_file(environment)
+    yield from check_mcp_programs(environment)
     for sentence in check_hooks(environment, str(Path().resolve())):
         yield Finding("hooks", "problem", sentence)
     for level, sentence in check_notifications(environment):
         yield Finding("notifications", level, sentence)
+    yield from check_gateway(environment)
+    yield from check_telemetry(environment)
 
 
 def _of_this_machine(environment: Environment) -> Iterator[Finding]:
     yield from check_installation()
     yield from check_command(environment.variables)
     yield from check_editors(environment.variables)
+    yield from check_service(environment)
     yield from check_disks(environment)
 
 

@@ -1,4 +1,4 @@
-"""Compare this machine's clock with an endpoint's, which names the time of its answers.
+"""Compare this machine's clock with that of an endpoint, which states the time in its answers.
 
 Source: RFC 9110, section 6.6.1, "Date".
 """
@@ -18,7 +18,7 @@ MAX_DIFFERENCE_S: Final = 240.0
 
 
 async def check_clock(base_url: str) -> list[Finding]:
-    """Return how far the clocks are apart; nothing if the endpoint does not tell or cannot be reached."""
+    """Return how far apart the clocks are; nothing if the endpoint sends no time or cannot be reached."""
     import httpx2
 
     try:

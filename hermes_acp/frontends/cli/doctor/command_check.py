@@ -1,4 +1,4 @@
-"""Check which `hermes-acp` a shell starts: this installation's, another one's, or another project's program."""
+"""Check which `hermes-acp` a shell starts: that of this installation, of another one, or another project's program."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ def check_command(variables: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def is_ours(command: Path) -> bool:
-    """Return whether a command leads to this installation, by whatever links."""
+    """Return whether a command leads to this installation, through any number of links."""
     try:
         return command.resolve().is_relative_to(this_installation().resolve())
     except (OSError, RuntimeError):

@@ -1,13 +1,15 @@
 """The `hermes-acp doctor` command: check the model, the stored data, this installation and this machine.
 
-A problem is exit code 4.
+The exit code is 4 if there is a problem.
 """
 
 import argparse
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from hermes_acp import __version__
 from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note, print_json
 from hermes_acp.frontends.cli.doctor.doctor_findings import Finding
@@ -36,19 +38,29 @@ def run_doctor(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    from hermes_acp.frontends.cli.doctor.all_checks import all_findings
-
-    environment = read_environment()
-    if options.rebuild:
-        await _rebuild(environment)
     findings: list[Finding] = []
-    async for finding in all_findings(environment, is_online=options.online):
+    async for finding in _findings(options):
         findings.append(finding)
         if not options.json:
             _print_finding(finding)
     if options.json:
         print_json({"version": __version__, "findings": findings})
     return ExitCode.STORAGE if any(each.level == "problem" for each in findings) else ExitCode.DONE
+
+
+async def _findings(options: argparse.Namespace) -> AsyncIterator[Finding]:
+    """Yield what every check finds. Without a usable home folder, there is nothing else to check."""
+    from hermes_acp.frontends.cli.doctor.all_checks import all_findings
+
+    try:
+        environment = read_environment()
+    except ConfigError as error:
+        yield Finding("settings", "problem", error.message, error.hint)
+        return
+    if options.rebuild:
+        await _rebuild(environment)
+    async for finding in all_findings(environment, is_online=options.online):
+        yield finding
 
 
 def _print_finding(finding: Finding) -> None:
@@ -73,7 +85,7 @@ async def _rebuild(environment: Environment) -> None:
 async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> None:
     """Rebuild the vectors if `recall.embeddings` is set; without its model, everything else still works."""
     from hermes_acp.app.service_factories import recall_by_settings
-    from hermes_acp.core.errors import ConfigError, ModelError, StorageError
+    from hermes_acp.core.errors import ModelError, StorageError
 
     try:
         async with recall_by_settings(environment, store) as recall_service:

@@ -8,7 +8,7 @@ Level = Literal["fine", "note", "problem"]
 
 
 class Finding(Struct, frozen=True):
-    """The result of a check: fine, worth knowing, or in need of action; and the way out."""
+    """The result of a check: fine, worth knowing, or in need of action, with the remedy."""
 
     check: str
     level: Level

@@ -27,7 +27,7 @@ def check_editors(variables: Mapping[str, str]) -> Iterator[Finding]:
         for each in editor_commands(machine):
             yield _finding(each, variables.get("PATH", os.defpath))
     except BadRequest as error:
-        yield Finding(CHECK, "problem", error.sentence())
+        yield Finding(CHECK, "problem", error.message, error.hint or doctor_messages.REPAIR_JSON)
 
 
 def _finding(named: EditorCommand, search_path: str) -> Finding:

@@ -1,6 +1,5 @@
 """Check the locks and sockets of a home: who holds them, and what killed processes left behind."""
 
-import fcntl
 import os
 import socket
 from collections.abc import Iterator
@@ -8,12 +7,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from hermes_acp.config.home_folders import RESIDENT_LOCK
+from hermes_acp.config.home_folders import GATEWAY_LOCK, RESIDENT_LOCK
 from hermes_acp.frontends.cli.doctor.doctor_findings import Finding
 from hermes_acp.frontends.cli.messages import doctor_messages
+from hermes_acp.storage.private_files import is_lock_held
 
 CHECK: Final = "locks"
 RESIDENT_SOCKET: Final = "daemon.sock"
+OWN_CHECKS: Final = frozenset({RESIDENT_LOCK, GATEWAY_LOCK})
+"""Locks whose holder another check names."""
 ANSWER_S: Final = 2.0
 MAX_PID_BYTES: Final = 20
 MAX_SOCKET_PATH: Final = 100
@@ -22,7 +24,7 @@ MAX_SOCKET_PATH: Final = 100
 def check_locks(home: Path) -> Iterator[Finding]:
     """Yield what is wrong with the resident process's lock and socket, and with other locks. Blocks."""
     lock, address = home / RESIDENT_LOCK, home / RESIDENT_SOCKET
-    is_held, is_answered = _is_held(lock), _answers(home)
+    is_held, is_answered = is_lock_held(lock), _answers(home)
     pid = _pid_in(lock)
     if is_held and not is_answered:
         yield Finding(
@@ -41,27 +43,10 @@ def check_locks(home: Path) -> Iterator[Finding]:
         if path.name != RESIDENT_LOCK and path.is_dir():
             text = doctor_messages.not_a_lock(str(path))
             yield Finding(CHECK, "problem", text, doctor_messages.remove_it(str(path)))
-        elif path.name != RESIDENT_LOCK and _is_held(path):
+        elif path.name not in OWN_CHECKS and is_lock_held(path):
             yield Finding(
                 CHECK, "note", doctor_messages.held_lock(str(path)), doctor_messages.who_holds(str(path))
             )
-
-
-def _is_held(path: Path) -> bool:
-    """Return whether another process holds a lock; locks end with their process."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def _pid_in(path: Path) -> int:
@@ -74,7 +59,7 @@ def _pid_in(path: Path) -> int:
 
 
 def _answers(home: Path) -> bool:
-    """Return whether something accepts connections and answers; it is asked for its status, as `status` does."""
+    """Return whether something accepts connections and answers a request for its status, such as `status` sends."""
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as line:
         line.settimeout(ANSWER_S)
         try:

@@ -1,7 +1,4 @@
-"""Check the choice of a model, and on request whether its endpoint answers.
-
-Knows: the settings, the servers of this machine, one small call. Does not know: how a finding is shown.
-"""
+"""Check which model is chosen and, on request, whether its endpoint answers."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -34,16 +31,21 @@ async def check_model(environment: Environment, *, is_online: bool) -> list[Find
     wrong = await anyio.to_thread.run_sync(check_settings, environment)
     if wrong:
         return [
-            Finding("settings", "problem", doctor_messages.broken_setting(file, each.sentence))
+            Finding(
+                "settings",
+                "problem",
+                doctor_messages.broken_setting(file, each.sentence),
+                doctor_messages.REPAIR,
+            )
             for each in wrong
         ]
     try:
         settings, choice = await anyio.to_thread.run_sync(_configured, environment)
     except HermesError as error:
-        return [Finding("model", "problem", doctor_messages.no_model(error.sentence()))]
+        return [Finding("model", "problem", error.message, error.hint or doctor_messages.CHOOSE_MODEL)]
     choice = choice or await _running_here()
     if choice is None:
-        return [Finding("model", "note", doctor_messages.NO_MODEL)]
+        return [Finding("model", "note", doctor_messages.NO_MODEL, doctor_messages.SET_UP)]
     if not is_online:
         return [Finding("model", "fine", doctor_messages.model_set(choice.model, choice.base_url))]
     return [await _tried(settings, choice)]
@@ -84,7 +86,8 @@ async def _tried(settings: "Settings", choice: "ModelChoice") -> Finding:
     if not choice.model:
         names = await _listed(settings, choice)
         if not names:
-            return Finding("model", "problem", doctor_messages.unlisted(choice.base_url))
+            text = doctor_messages.unlisted(choice.base_url)
+            return Finding("model", "problem", text, doctor_messages.CHOOSE_MODEL)
         choice = choice.model_copy(update={"model": names[0]})
     begun = anyio.current_time()
     try:
@@ -92,22 +95,26 @@ async def _tried(settings: "Settings", choice: "ModelChoice") -> Finding:
             await call_model(settings, choice)
     except TimeoutError:
         late = doctor_messages.no_answer(choice.model, choice.base_url, CALL_TIMEOUT_S)
-        return Finding("model", "problem", late)
+        return Finding("model", "problem", late, doctor_messages.CHANGE_MODEL)
     except HermesError as error:
-        return Finding("model", "problem", await _failure(settings, choice, error))
+        return await _failure(settings, choice, error)
     seconds = anyio.current_time() - begun
     return Finding("model", "fine", doctor_messages.model_answered(choice.model, choice.base_url, seconds))
 
 
-async def _failure(settings: "Settings", choice: "ModelChoice", error: HermesError) -> str:
+async def _failure(settings: "Settings", choice: "ModelChoice", error: HermesError) -> Finding:
     """Return why a call failed, with the available models if the endpoint does not list this one."""
     from hermes_acp.frontends.command_line.nearest_words import nearest
 
     names = await _listed(settings, choice)
     if not names or choice.model in names:
-        return doctor_messages.model_failed(choice.model, error.sentence())
-    shown = nearest(choice.model, names) or names[: doctor_messages.MAX_MODELS]
-    return doctor_messages.unknown_model(choice.model, choice.base_url, error.message, shown)
+        text = doctor_messages.model_failed(choice.model, error.message)
+        hint = f"{error.hint} {doctor_messages.CHANGE_MODEL}".strip()
+    else:
+        shown = nearest(choice.model, names) or names[: doctor_messages.MAX_MODELS]
+        text = doctor_messages.unknown_model(choice.model, choice.base_url, error.message, shown)
+        hint = doctor_messages.CHANGE_MODEL
+    return Finding("model", "problem", text, hint)
 
 
 async def _listed(settings: "Settings", choice: "ModelChoice") -> "Sequence[str]":

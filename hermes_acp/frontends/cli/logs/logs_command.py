@@ -1,4 +1,4 @@
-"""The `hermes-acp logs` command: what happened, newest last, and what happens."""
+"""The `hermes-acp logs` command: past activity, newest last, and live activity."""
 
 import argparse
 import sys
@@ -25,7 +25,7 @@ from hermes_acp.telemetry.redaction import Redactor, secrets_among
 BESIDE: Final = Path("beside")
 MIN_INTERVAL_S: Final = 0.5
 MAX_SHARE: Final = 0.05
-"""How much of the time `--follow` may look for changes."""
+"""The share of time that `--follow` may spend on checking for changes."""
 
 
 def run_logs(options: argparse.Namespace) -> int:
@@ -62,7 +62,7 @@ def _session_named(home: Path, named: str) -> str:
 async def _follow(
     log: HomeLog, wanted: LogFilter, seen: dict[Path, tuple[float, int]], since: float, *, as_json: bool
 ) -> None:
-    """Print what is new, again and again; entries are known by their file and their place in it."""
+    """Print new entries continuously. Entries are identified by their file and position."""
     printed: dict[Path, int] = {}
     while True:
         sys.stdout.flush()

@@ -1,14 +1,14 @@
-"""What `hermes-acp logs` says."""
+"""Texts of `hermes-acp logs`."""
 
 from typing import Final
 
-FOLLOW_HELP: Final = "go on with what happens from now on, until you press Ctrl+C"
+FOLLOW_HELP: Final = "keep printing new entries until you press Ctrl+C"
 SINCE_HELP: Final = 'from this date on: 2026-03-04, 2d, yesterday, "last week"'
 UNTIL_HELP: Final = "up to the end of this date"
-SESSION_HELP: Final = "only of one session and its child agents: its ID, or the beginning of it"
-KIND_HELP: Final = "only of this kind; may be given several times"
-JSON_HELP: Final = "print one JSON object a line"
-NO_ENTRIES: Final = "Nothing like that happened here yet."
+SESSION_HELP: Final = "only entries of this session and its child agents: its ID, or the beginning of it"
+KIND_HELP: Final = "only entries of this kind; repeatable"
+JSON_HELP: Final = "print one JSON object per line"
+NO_ENTRIES: Final = "No matching entries."
 OF: Final = "by"
 
 
@@ -18,7 +18,7 @@ def limit_help(default: int) -> str:
 
 
 def damaged(number: int) -> str:
-    """Return the note on what could not be read."""
+    """Count the entries that could not be read."""
     return "1 entry could not be read." if number == 1 else f"{number:,} entries could not be read."
 
 

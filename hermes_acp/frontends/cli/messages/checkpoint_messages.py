@@ -11,7 +11,7 @@ FILES_HELP: Final = "only these files"
 COUNT_HELP: Final = "number of turns to undo (default: 1)"
 REDO_HELP: Final = "undo the last undo instead"
 SESSION_HELP: Final = "the session (default: the last one that changed files in --cwd)"
-FORCE_HELP: Final = "also restore files that were changed since"
+FORCE_HELP: Final = "also restore files that were changed since then"
 
 SESSION_HINT: Final = "Name a session with --session ID."
 UNDONE: Final = "undone"

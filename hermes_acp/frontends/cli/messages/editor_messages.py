@@ -4,13 +4,13 @@ from types import MappingProxyType
 from typing import Final
 
 EDITOR_HELP: Final = "write the settings of an editor, after showing them as a diff (repeatable)"
-YES_HELP: Final = "write editors' settings without asking"
+YES_HELP: Final = "write editor settings without asking"
 BACKUP_HELP: Final = "keep a copy of each editor's file before it is changed"
-NO_HOME: Final = "HOME is not set, so editors' settings cannot be found."
+NO_HOME: Final = "HOME is not set, so editor settings cannot be found."
 YES_HINT: Final = "Pass --yes to write it without being asked."
 EMACS_COMMAND: Final = "Start hermes-acp in an agent-shell buffer."
 NOT_ALONE: Final = "the setting cannot be changed without touching others"
-WHICH_EDITOR: Final = "\nSet up an editor too? Its changes are shown first."
+WHICH_EDITOR: Final = "\nSet up an editor too? The changes to its settings are shown first."
 NO_EDITOR: Final = "none"
 NEXT: Final = MappingProxyType(
     {
@@ -64,8 +64,8 @@ def profile_hint(name: str) -> str:
 
 
 def copied(path: str) -> str:
-    """Say where the copy is."""
-    return f"The old file is {path}."
+    """Say where the copy of the old file is."""
+    return f"The old file was copied to {path}."
 
 
 def unreadable(path: str, reason: str) -> str:

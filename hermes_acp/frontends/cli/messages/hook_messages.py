@@ -1,13 +1,13 @@
-"""Texts of `hermes-acp hooks`, and of the doctor about hooks."""
+"""Texts of `hermes-acp hooks`, and of `hermes-acp doctor` about hooks."""
 
 from collections.abc import Sequence
 from typing import Final
 
 LIST_HELP: Final = "list your hooks and those of the folder's project (the default)"
-TEST_HELP: Final = "run the hooks of an event with an example, and show what they answer"
+TEST_HELP: Final = "run an event's hooks on an example, and show their answers"
 EVENT_HELP: Final = "the event"
 TOOL_HELP: Final = "the tool of the example call (default: edit_file)"
-PATH_HELP: Final = "a file of the example call; may be repeated"
+PATH_HELP: Final = "a file of the example call; repeatable"
 CWD_HELP: Final = "the folder (default: the current folder)"
 NAME_HELP: Final = "only the hook with this name"
 NO_HOOKS: Final = (
@@ -68,9 +68,9 @@ def failed(why: str) -> str:
 
 def unknown_event(event: str) -> str:
     """Return the error for an event that does not exist."""
-    return f"{event!r} is not an event of hooks."
+    return f"{event!r} is not a hook event."
 
 
 def events(names: Sequence[str]) -> str:
-    """Say which events there are."""
+    """List the events."""
     return f"Use {', '.join(names[:-1])} or {names[-1]}."

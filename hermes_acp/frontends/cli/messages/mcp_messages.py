@@ -17,7 +17,7 @@ def open_page(link: str) -> str:
 
 
 def sign_in_failed(server: str, reason: str) -> str:
-    """Return the error of a sign-in."""
+    """Return the error for a sign-in."""
     return f"{server!r}: {reason}"
 
 
@@ -43,7 +43,7 @@ def unknown_server(server: str) -> str:
 
 def known_servers(names: str) -> str:
     """Return the list of servers; `names` is empty if there are none."""
-    return f"It has: {names or 'none'}. You can also give a URL."
+    return f"Configured servers: {names or 'none'}. You can also pass a URL."
 
 
 def is_a_program(server: str) -> str:

@@ -12,6 +12,15 @@ TEXT_HELP: Final = "the note: one fact, in a sentence or two"
 EDIT_HELP: Final = "replace a note"
 FORGET_HELP: Final = "remove a note"
 PART_HELP: Final = "a passage that only this note contains"
+CONFIRM_HELP: Final = "confirm that a note is still true, which renews its confidence"
+SOURCES: Final = MappingProxyType(
+    {
+        "written": "written by you",
+        "said": "said by you in the session",
+        "approved": "proposed by the agent, approved by you",
+        "found": "found by the agent, not said by you",
+    }
+)
 EXPORT_HELP: Final = "write the notes as Markdown"
 OUTPUT_HELP: Final = "the file to write (default: standard output)"
 STORE_HELP: Final = (
@@ -23,12 +32,14 @@ STORES: Final = MappingProxyType(
 EXPORT_TITLE: Final = "Notes for later sessions"
 NOTED_ALREADY: Final = "This note already exists. Nothing was changed."
 NO_NOTES: Final = "(no notes)"
-CHANGED: Final = MappingProxyType({"add": "Added", "replace": "Replaced", "remove": "Removed"})
+CHANGED: Final = MappingProxyType(
+    {"add": "Added to the notes", "replace": "Replaced in the notes", "remove": "Removed from the notes"}
+)
 PENDING_HELP: Final = "show the notes that were proposed while nobody could be asked"
 APPROVE_HELP: Final = "save notes for later sessions"
 REJECT_HELP: Final = "delete proposed notes"
 IDS_HELP: Final = "IDs as `pending` prints them, or `all`"
-NONE_PENDING: Final = "No notes wait for your approval."
+NONE_PENDING: Final = "No notes are waiting for your approval."
 
 
 def rejected(number: int, total: int) -> str:
@@ -37,8 +48,8 @@ def rejected(number: int, total: int) -> str:
 
 
 def not_saved(note_id: str, reason: str) -> str:
-    """Say why a note still waits."""
-    return f"{note_id} still waits for approval: {reason}"
+    """Say why a note is still waiting for approval."""
+    return f"{note_id} is still waiting for approval: {reason}"
 
 
 def saved(note_id: str) -> str:
@@ -51,9 +62,33 @@ def heading(about: str, store: str, characters: int, most: int) -> str:
     return f"{about} (--store {store}; {characters:,} of {most:,} characters)"
 
 
-def changed(done: str, about: str) -> str:
+def origin(when: str, session_id: str) -> str:
+    """Return when a note was written, and in which session; the session is empty if a person wrote it."""
+    return f"noted {when}, in session {session_id}" if session_id else f"noted {when}, by you"
+
+
+def confidence(source: str, share: float) -> str:
+    """Return a note's source, if known, and its confidence."""
+    return f"{SOURCES[source]}; confidence {share:.0%}" if source in SOURCES else f"confidence {share:.0%}"
+
+
+def confirmed(text: str) -> str:
+    """Return the confirmation of `confirm`."""
+    return f"Confirmed: {text}"
+
+
+def changed(done: str, about: str, *, is_removed: bool) -> str:
     """Return the confirmation of a changed note."""
-    return f"{done}: {about.lower()}. The next session will see it."
+    seen = "will not see it" if is_removed else "will see it"
+    return f"{done} {about[:1].lower()}{about[1:]}. The next session {seen}."
+
+
+def may_contradict(about: str, note: str, command: str) -> str:
+    """Say that a new note may contradict an earlier one, and what to do in either case."""
+    return (
+        f"There is an earlier note about the same subject ({about[:1].lower()}{about[1:]}): {note}\n"
+        f"If both hold, leave them. If only the new one holds, remove the earlier one: {command}"
+    )
 
 
 def several_stores(part: str) -> str:
@@ -67,5 +102,5 @@ def store_hint(stores: Sequence[str]) -> str:
 
 
 def unwritable(file: str, reason: str) -> str:
-    """Return the error of a file that cannot be written."""
+    """Return the error for a file that cannot be written."""
     return f"{file} cannot be written: {reason}."

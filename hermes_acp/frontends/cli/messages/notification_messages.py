@@ -7,7 +7,7 @@ from hermes_acp.frontends.cli.messages.word_forms import counted
 LIST_HELP: Final = "list the targets and the latest notifications (the default)"
 TEST_HELP: Final = "send a test to one target, or to all"
 TARGET_HELP: Final = "the name of the target in `notifications.targets` (default: all)"
-RETRY_HELP: Final = "send again what failed, and what waits for its next attempt"
+RETRY_HELP: Final = "resend notifications that failed or are waiting for their next attempt"
 ID_HELP: Final = "the ID of the notification (default: all)"
 NO_TARGETS: Final = "No targets are set."
 NO_TARGETS_HINT: Final = "Add one to `notifications.targets` in config.yaml; docs/notifications.md shows how."
@@ -44,8 +44,8 @@ def attempts(number: int, error: str) -> str:
 
 
 def retried(number: int) -> str:
-    """Say how many notifications are sent again."""
-    return f"{counted(number, 'notification')} sent again:"
+    """Say how many notifications are being resent."""
+    return f"{counted(number, 'notification')} being resent:"
 
 
 def faulty_target(name: str, fault: str) -> str:

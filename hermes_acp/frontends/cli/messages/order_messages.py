@@ -7,8 +7,9 @@ from typing import Final
 from hermes_acp.core.ports.run_ports import RunState
 
 START_HELP: Final = "start a run, which continues without a client"
+PEOPLE_ONLY: Final = "Only a person can do this, and this command was started by an agent."
 LIST_HELP: Final = "list runs, newest first; with --all, also those that have ended"
-SHOW_HELP: Final = "show a run, with its whole question if it waits for you"
+SHOW_HELP: Final = "show a run, with the full question if it waits for you"
 WATCH_HELP: Final = "print each change of a run, or of all runs, as it happens"
 ANSWER_HELP: Final = "answer a run's question; the run then continues"
 STOP_HELP: Final = "end a run"
@@ -23,10 +24,18 @@ CREATE_SESSION_HELP: Final = "with --session: create the session if there is non
 MODE_HELP: Final = "the permission mode (default: as configured)"
 BACKEND_HELP: Final = "where commands run (default: as configured)"
 MODEL_HELP: Final = "the model (default: as configured)"
-MAX_STEPS_HELP: Final = "end after this many model calls"
-MAX_TOKENS_HELP: Final = "end after this many tokens"
-MAX_COST_HELP: Final = "end at this cost, in US dollars"
-TIMEOUT_HELP: Final = "end each stretch of work after this many seconds"
+MAX_STEPS_HELP: Final = "stop after this many model calls"
+MAX_TOKENS_HELP: Final = "stop after this many tokens"
+MAX_COST_HELP: Final = "stop at this cost, in US dollars"
+TIMEOUT_HELP: Final = "stop each stretch of work after this many seconds"
+DELIVER_HELP: Final = (
+    "report there instead of to all targets: a notification target, or a person or room of the gateway; "
+    "can be repeated"
+)
+DESTINATION_HINT: Final = (
+    "Name a target of `notifications.targets`, a person whom the gateway admitted, or a room such as "
+    "matrix:!id:server."
+)
 PRIORITY_HELP: Final = "1 (first) to 5 (last); default: 3"
 WAIT_HELP: Final = (
     "wait until the run ends or asks something, and print its answer; "
@@ -38,7 +47,7 @@ LIMIT_HELP: Final = "how many to list"
 ANSWER_WORDS_HELP: Final = (
     "allow, deny, or text: an answer to the agent's question, or what it should do instead"
 )
-COMMENT_HELP: Final = "a reason that the agent is told, too"
+COMMENT_HELP: Final = "a reason, which is also sent to the agent"
 CALL_HELP: Final = "the call, if several questions are open"
 NO_RUNS: Final = 'No runs. Start one: hermes-acp runs start "…"'
 NO_OPEN_RUNS: Final = "No runs are open. List those that have ended: hermes-acp runs list --all"
@@ -87,17 +96,12 @@ def answered(run: str, *, is_driven: bool) -> str:
 
 def stopping(run: str, state: RunState) -> str:
     """Return the confirmation of a stop."""
-    return f"Run {run} is being stopped." if state == "running" else f"Run {run} is stopped."
+    return f"Run {run} is being stopped." if state == "running" else f"Run {run} was stopped."
 
 
 def queued_again(run: str) -> str:
     """Return the confirmation of a retry."""
     return f"Run {run} is queued."
-
-
-def several(run: str, ids: str) -> str:
-    """Return the error for a prefix that several IDs share."""
-    return f"Several runs begin with {run!r}: {ids}."
 
 
 def question(title: str) -> str:
@@ -141,3 +145,8 @@ def attempts(epoch: int, crashes: int, lapses: int) -> str:
 def not_a_folder(path: str) -> str:
     """Refuse a folder that does not exist."""
     return f"{path!r} is not a folder."
+
+
+def bad_destination(named: str) -> str:
+    """Say that reports cannot be sent to a place."""
+    return f"Reports cannot go to {named!r}."

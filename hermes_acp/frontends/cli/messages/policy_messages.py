@@ -17,7 +17,7 @@ FORGET_ALL_HELP: Final = "delete them for all folders"
 
 DECISIONS: Final = MappingProxyType(
     {
-        "allow": "It runs without a question.",
+        "allow": "It runs without asking.",
         "ask": "You are asked before it runs.",
         "deny": "It never runs.",
     }

@@ -31,16 +31,16 @@ CONTINUE_HELP: Final = (
 CWD_HELP: Final = "the working directory (default: the current folder)"
 FORMAT_HELP: Final = "default: text"
 MODE_HELP: Final = (
-    "what runs without a question (default: `mode` of config.yaml, else ask). Nobody can be asked here, so `ask` only "
+    "what runs without asking (default: `mode` in config.yaml, else ask). Nobody can be asked here, so `ask` only "
     "reads; `accept_edits` edits files in the working directory; `plan` only reads; `auto` edits, and runs commands "
     "that stay inside the sandbox; `bypass` runs everything: use it only where nothing can be lost"
 )
 ALLOW_BYPASS_HELP: Final = "permit `--mode bypass`"
 TRUST_HELP: Final = "for this run, trust the MCP servers and rules that the working directory contains"
-BACKEND_HELP: Final = "where commands run: local, docker, ssh, … (default: `backend` of config.yaml)"
+BACKEND_HELP: Final = "where commands run: local, docker, ssh, … (default: `backend` in config.yaml)"
 MAX_STEPS_HELP: Final = "stop after N steps"
 MAX_TOKENS_HELP: Final = "stop after N tokens, input and output together"
-MAX_COST_HELP: Final = "stop at this cost, if the prices of the model are known"
+MAX_COST_HELP: Final = "stop at this cost, if the model's prices are known"
 TIMEOUT_HELP: Final = "stop after S seconds, with exit code 124"
 SESSION_HELP: Final = "continue session ID, or start a new one with this ID"
 RESUME_HELP: Final = "continue session ID, which must exist; without a prompt, resume its interrupted turn"
@@ -52,7 +52,7 @@ PROMPT_HINT: Final = 'Pass one: hermes-acp run "…", or pipe it in.'
 TWO_PROMPTS_HINT: Final = "Pass the prompt once: as an argument or with -p."
 STDIN_BINARY: Final = "Standard input is not text."
 STDIN_BINARY_HINT: Final = (
-    "Only UTF-8 text can be piped in. Name a file of another kind in the prompt instead."
+    "Only UTF-8 text can be piped in. For any other file, name it in the prompt instead."
 )
 AWAIT_HINT: Final = (
     'Pass one: hermes-acp run "…". To wait for standard input as long as it takes: hermes-acp run -'
@@ -69,11 +69,12 @@ ALLOW_COMMAND_HINT: Final = (
 )
 PROMPT_TOO_LONG_HINT: Final = "Save the text in a file and name the file in the prompt."
 INTERRUPTED: Final = "Interrupted."
-BYPASS_NOT_ALLOWED: Final = "The mode `bypass` asks no questions, so it needs a flag of its own."
+BYPASS_NOT_ALLOWED: Final = "The mode `bypass` asks no questions, so it needs a separate flag."
 BYPASS_HINT: Final = "Add --allow-bypass, but only where nothing can be lost."
 RECORDED_HINT: Final = "The session is recorded anyway."
 
 CALL_STATUS: Final = MappingProxyType({"completed": "done", "failed": "failed", "cancelled": "stopped"})
+WAITS_FOR_APPROVAL: Final = "waits for your approval (hermes-acp memory pending)"
 SHOWN_MODELS: Final = 5
 APPROVAL_MISSED: Final = (
     "warning: A tool call needed approval, and nobody can be asked here (see --allow and --mode). "
@@ -83,40 +84,40 @@ APPROVAL_IMPOSSIBLE: Final = "A tool call needed approval, and nobody can be ask
 
 
 def streams_closed(reason: str) -> str:
-    """Return the error of a process without standard input or output."""
+    """Return the error for a process without standard input or output."""
     return f"Standard input or output is closed: {reason}."
 
 
 def prompt_unreadable(path: str, reason: str) -> str:
-    """Return the error of a prompt file that cannot be read."""
+    """Return the error for a prompt file that cannot be read."""
     return f"The prompt file {path!r} cannot be read: {reason}."
 
 
 def prompt_not_utf8(path: str) -> str:
-    """Return the error of a prompt file that is not text."""
+    """Return the error for a prompt file that is not text."""
     return f"The prompt file {path!r} is not UTF-8."
 
 
 def two_prompts(word: str) -> str:
-    """Return the error of a prompt that is given twice."""
+    """Return the error for a prompt that is given twice."""
     return f"There are two prompts: -p and {word!r}."
 
 
 def no_prompt_arrived(seconds: float) -> str:
-    """Return the error of a standard input that is open but silent."""
-    return f"There is no prompt: standard input is open, but nothing came for {seconds:g} s."
+    """Return the error for an open standard input on which nothing arrives."""
+    return f"There is no prompt: standard input is open, but nothing arrived within {seconds:g} s."
 
 
 def prompt_too_long(most: int) -> str:
-    """Return the error of a prompt on standard input that is too long."""
+    """Return the error for a prompt on standard input that is too long."""
     return f"The prompt on standard input is longer than {most:,} bytes."
 
 
 def stdin_silent(seconds: float) -> str:
-    """Return the warning about a standard input that is open but silent."""
+    """Return the warning about an open standard input on which nothing arrives."""
     return (
-        f"warning: Nothing came from standard input for {seconds:g} s, so the run starts without it. To wait for it, "
-        "add - after the prompt; to leave it out, add < /dev/null."
+        f"warning: Nothing arrived on standard input within {seconds:g} s, so the run starts without it. To wait for "
+        "it, add - after the prompt; to leave it out, add < /dev/null."
     )
 
 
@@ -130,7 +131,7 @@ def stdin_cut(size: int, kept: int, most: int) -> str:
 
 
 def timed_out(seconds: float) -> str:
-    """Return the error of a run that timed out while reading standard input."""
+    """Return the error for a run that timed out while reading standard input."""
     return f"Stopped after {seconds:g} s while reading standard input."
 
 
@@ -148,7 +149,7 @@ def unknown_model_hint(alike: Sequence[str], listed: Sequence[str]) -> str:
 
 
 def nothing_to_continue(folder: str) -> str:
-    """Return the error of `--continue` if no session is stored."""
+    """Return the error for `--continue` if no session is stored."""
     return f"There is no session in {folder} to continue."
 
 
@@ -184,7 +185,7 @@ def session_named(session_id: str) -> str:
 
 
 def output_unwritable(reason: str) -> str:
-    """Return the error of a standard output that cannot be written."""
+    """Return the error for a standard output that cannot be written."""
     return f"Standard output cannot be written: {reason}."
 
 

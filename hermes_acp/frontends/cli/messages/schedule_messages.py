@@ -21,7 +21,7 @@ AT_HELP: Final = "once, at this time: 2026-12-24T18:00, 18:00 (today or tomorrow
 TZ_HELP: Final = "the time zone, such as Europe/Berlin (default: this machine's)"
 NEW_NAME_HELP: Final = "its name (default: a generated one)"
 LATE_HELP: Final = (
-    "if nothing was running when it was due: once (run once, later), skip, or a time limit such as 2h"
+    "if no process was running when it was due: once (run it once, later), skip, or a time limit such as 2h"
 )
 OVERLAP_HELP: Final = "if the previous run has not ended: skip this one, queue it, or cancel the previous one"
 LIMIT_HELP: Final = "how many lines to show"
@@ -36,12 +36,12 @@ NOBODY_STARTS: Final = (
 LIST_HINT: Final = "List them: hermes-acp schedule list"
 PAUSED: Final = "paused"
 ENDED: Final = "ended"
-SPAN_HINT: Final = "Use once, skip, or a span such as 30m, 2h or 1d."
+SPAN_HINT: Final = "Use once, skip, or a duration such as 30m, 2h or 1d."
 AT_HINT: Final = "Use 2026-12-24T18:00, 18:00 or +2h."
 FATES: Final[Mapping[Fate, str]] = MappingProxyType(
     {
         "started": "started",
-        "missed": "missed: nothing was running",
+        "missed": "missed: no process was running",
         "skipped": "skipped: the previous run had not ended",
         "paused": "paused",
     }
@@ -49,7 +49,7 @@ FATES: Final[Mapping[Fate, str]] = MappingProxyType(
 
 
 def unknown(name: str) -> str:
-    """Return the error of a name that no schedule has."""
+    """Return the error for an unknown schedule."""
     return f"There is no schedule {name!r}."
 
 
@@ -59,7 +59,7 @@ def added(name: str, when: str, next_at: str) -> str:
 
 
 def once_at(moment: str) -> str:
-    """Say when a schedule is due that is due once."""
+    """Say when a one-time schedule is due."""
     return f"once at {moment}"
 
 
@@ -84,12 +84,12 @@ def removed(name: str) -> str:
 
 
 def bad_span(text: str) -> str:
-    """Return the error of a span that cannot be read."""
-    return f"{text!r} is not a span of time."
+    """Return the error for an invalid duration."""
+    return f"{text!r} is not a valid duration."
 
 
 def bad_time(text: str) -> str:
-    """Return the error of a time that cannot be read."""
+    """Return the error for an invalid time."""
     return f"{text!r} is not a time."
 
 

@@ -8,7 +8,7 @@ from hermes_acp.frontends.cli.messages.word_forms import counted
 SEARCH_HELP: Final = "search the text of all sessions"
 SEARCH_EPILOG: Final = (
     'Every word must occur in a session. Use quotes for "a phrase", a star for the start of a word (begin*), '
-    "and a OR b for either. Without words, --since or --until list what you asked for then, newest first."
+    "and a OR b for either. Without words, --since and --until list your prompts from that time, newest first."
 )
 SINCE_HELP: Final = (
     'from this date on: 2026-03-04, 2d, "3 weeks ago", yesterday, "last Tuesday", "last month"'
@@ -21,7 +21,7 @@ LIST_HELP: Final = "list the sessions, newest first (the default)"
 ARCHIVED_HELP: Final = "include archived sessions"
 WORKSPACE_HELP: Final = "only sessions of this working directory"
 SHOW_HELP: Final = "show one session from the beginning"
-ID_HELP: Final = "the ID of the session, as `list` prints it, or a beginning that no other has"
+ID_HELP: Final = "the session's ID, as `list` prints it, or a unique beginning of it"
 ARCHIVED: Final = "archived"
 RENAME_HELP: Final = "set a session's title"
 TITLE_HELP: Final = "the title"
@@ -29,8 +29,8 @@ ARCHIVE_HELP: Final = "hide sessions from the lists; nothing is deleted"
 UNARCHIVE_HELP: Final = "show archived sessions in the lists again"
 DELETE_HELP: Final = "delete sessions permanently, with their checkpoints"
 YES_HELP: Final = "do not ask"
-IDS_HELP: Final = "IDs of sessions, or the beginning of one that no other has"
-EXPORT_TRACES_HELP: Final = "send what a session did to an OpenTelemetry collector, with its child agents"
+IDS_HELP: Final = "session IDs, or unique beginnings of them"
+EXPORT_TRACES_HELP: Final = "send the traces of a session and its child agents to an OpenTelemetry collector"
 NO_COLLECTOR: Final = "No collector is configured."
 COLLECTOR_HINT: Final = "Set OTEL_EXPORTER_OTLP_ENDPOINT, for example to http://127.0.0.1:4318."
 OTEL_MISSING: Final = "Exporting traces needs OpenTelemetry, which is not installed."
@@ -64,23 +64,28 @@ def sessions_not_embedded(number: int) -> str:
     return f"{counted(number, 'session')} not indexed by meaning yet. Search again to include more."
 
 
+def more_results(shown: int, total: int, *, is_exact: bool) -> str:
+    """Say that there are more results than were shown."""
+    return f"{shown:,} of {'' if is_exact else 'at least '}{total:,} results; --limit N shows more."
+
+
 def no_session(session_id: str) -> str:
     """Return the error for an unknown session."""
     return f"There is no session {session_id!r}."
 
 
 def record_unreadable(path: str, reason: str) -> str:
-    """Return the error of a record that cannot be read."""
+    """Return the error for a record that cannot be read."""
     return f"The session record {path} cannot be read: {reason}."
 
 
 def usage(input_tokens: int, output_tokens: int, cost: str) -> str:
-    """Return what a session has used."""
+    """Describe a session's usage."""
     return f"{input_tokens:,} tokens in, {output_tokens:,} out{f', {cost}' if cost else ''}"
 
 
 def turn_stopped(why: str) -> str:
-    """Say how a turn ended that was not done."""
+    """Say why a turn ended early."""
     return f"Stopped: {why}"
 
 
@@ -95,7 +100,7 @@ def turn_times(total_s: float, model_s: float, tools_s: float, waiting_s: float)
 
 
 def first_token(seconds: float) -> str:
-    """Return what is added to a turn's times if the model said something."""
+    """Return the addition to a turn's times for the model's first output."""
     return f", first token after {seconds:.1f} s"
 
 
@@ -140,7 +145,7 @@ def exported(session_id: str, file: str) -> str:
 
 
 def export_unwritable(file: str, reason: str) -> str:
-    """Return the error of a file that cannot be written."""
+    """Return the error for a file that cannot be written."""
     return f"{file} cannot be written: {reason}."
 
 
@@ -156,7 +161,7 @@ def traces_sent(session_id: str, spans: int) -> str:
 
 
 def traces_not_sent(reasons: str) -> str:
-    """Return the error of a collector that did not take traces."""
+    """Return the error for a collector that did not accept traces."""
     return f"The collector did not accept the spans: {reasons or 'no reason given'}."
 
 
@@ -165,7 +170,7 @@ def call_heading(title: str, status: str) -> str:
     return f"{title}: {status}"
 
 
-SANDBOX_LIST_HELP: Final = "list the sandboxes at services that are kept for sessions (the default)"
+SANDBOX_LIST_HELP: Final = "list the sandboxes that cloud services keep for sessions (the default)"
 SANDBOX_STOP_HELP: Final = "stop a sandbox; its files stay for the session"
 SANDBOX_REMOVE_HELP: Final = "delete a sandbox with the files in it"
 SANDBOX_SESSION_HELP: Final = "the session whose sandbox it is: its ID, or the beginning of it"
@@ -174,7 +179,7 @@ NO_SANDBOXES: Final = "No sandboxes are kept."
 
 
 def sandbox(service: str, state: str, when: str, cwd: str) -> str:
-    """Return the line of a sandbox, behind its session."""
+    """Return the line of a sandbox, to follow its session."""
     return f"{service}  {state}  since {when}  for {cwd}"
 
 
@@ -194,8 +199,8 @@ def several_sandboxes(named: str) -> str:
 
 
 def sandbox_gone(session_id: str, service: str) -> str:
-    """Say that a sandbox does not exist any more."""
-    return f"The sandbox of {session_id} at {service} does not exist any more."
+    """Say that a sandbox no longer exists."""
+    return f"The sandbox of {session_id} at {service} no longer exists."
 
 
 def sandbox_stopped(session_id: str, service: str) -> str:

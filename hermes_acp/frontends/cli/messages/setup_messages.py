@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 # Flags
-PROVIDER_HELP: Final = "the provider; with this or another answer as a flag, nothing is asked"
+PROVIDER_HELP: Final = "the provider; if any answer is given as a flag, setup asks nothing"
 MODEL_HELP: Final = "the model (default: the provider's usual one, or the first that it lists)"
 KEY_HELP: Final = "store the key that this environment variable holds"
 URL_HELP: Final = "the address of the endpoint (default: the provider's own)"
@@ -18,7 +18,7 @@ With 2 and 3, no settings were written.
 example for scripts:
   hermes-acp setup --provider anthropic --model claude-sonnet-5-5 --key-from-env ANTHROPIC_API_KEY"""
 
-# The beginning and the end
+# Start and end
 GREETING: Final = (
     "This sets up a model for hermes-acp. Press Enter to accept a value in [brackets]. Ctrl+C quits without "
     "changes."
@@ -33,10 +33,10 @@ NOTHING_WRITTEN: Final = (
     "The model could not be used, so no settings were written. --no-verify writes them anyway."
 )
 AGAIN_HINT: Final = "Run `hermes-acp setup` to start again."
-NOTHING_TO_MEND: Final = "The settings can be used. Nothing was changed."
+NOTHING_TO_MEND: Final = "The settings are valid. Nothing was changed."
 ONLY_MENDED: Final = "The settings file was repaired as you chose. Nothing else was changed."
-MODEL_SAVED: Final = "The model is set up. Editor settings were changed only where it says so above."
-EDITORS_LEFT: Final = "Editor settings were changed only where it says so above."
+MODEL_SAVED: Final = "The model is set up. Editor settings were changed only where stated above."
+EDITORS_LEFT: Final = "Editor settings were changed only where stated above."
 EDITORS_HINT: Final = "`hermes-acp setup --editor NAME` sets up an editor."
 NEXT_STEPS: Final = """
 What next?
@@ -44,7 +44,7 @@ What next?
   hermes-acp run -p "Say hello"   run one prompt
   hermes-acp setup --editor NAME  set up an editor; --help lists them"""
 
-# Settings that cannot be used
+# Unusable settings
 MEND_HINT: Final = "Correct the file, or pass --mend to keep a copy and remove what is wrong."
 EDIT_HINT: Final = "Correct the file, then run `hermes-acp setup` again."
 MENDING: Final = (
@@ -119,9 +119,9 @@ def key_found(variable: str) -> str:
 
 
 def url_prompt(usual: str, *, is_derived: bool) -> str:
-    """Return the question for the address; `usual` is empty if there is no default, or one derived from a region."""
+    """Ask for the address; `usual` is empty if there is no default, or if the default depends on a region."""
     if is_derived and not usual:
-        return "\nBase URL [the one of your region or project]: "
+        return "\nBase URL [the one for your region or project]: "
     return f"\nBase URL [{usual}]: " if usual else "\nBase URL, such as http://localhost:8000/v1: "
 
 
@@ -136,7 +136,7 @@ def other_key_prompt(variable: str) -> str:
 
 
 def store_question(variable: str) -> str:
-    """Return the question whether to store a key that is only in the environment."""
+    """Ask whether to store a key that is only in the environment."""
     return f"Store the key of {variable} in ~/.hermes/.env too, for editors that this shell does not start?"
 
 
@@ -195,7 +195,7 @@ def broken_file(path: str, problems: Sequence[str]) -> str:
 
 def copy_kept(path: str) -> str:
     """Say where the old file is."""
-    return f"The old file is {path}."
+    return f"The old file was copied to {path}."
 
 
 def environment_wins(names: str) -> str:

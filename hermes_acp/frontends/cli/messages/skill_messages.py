@@ -5,15 +5,17 @@ from typing import Final
 from hermes_acp.frontends.cli.messages.word_forms import counted
 
 LIST_HELP: Final = "list the skills in this folder and how often each was used (the default)"
-SEARCH_HELP: Final = "search the names, descriptions and texts of skills"
-WORDS_HELP: Final = "words to search for; one of them is enough, best match first"
+SEARCH_HELP: Final = "search the names, descriptions and texts of skills, and the indexes of taps"
+WORDS_HELP: Final = "words to search for; skills that contain any of them are listed, best match first"
 BY_MEANING_HELP: Final = "also find skills with a similar meaning, if `recall.embeddings` is set"
 HISTORY_HELP: Final = "list the versions of a skill: who changed it, when and why"
 ROLLBACK_HELP: Final = "restore an earlier version of a skill"
 NAME_HELP: Final = "the skill"
 VERSION_HELP: Final = "a number from its history (default: the version before the current one)"
 INSTALL_HELP: Final = "download a skill, show its content, and install it if you agree"
-SOURCE_HELP: Final = "GIT_URL[#path][@branch, tag or commit], or a folder"
+SOURCE_HELP: Final = (
+    "a skill of a tap (NAME or TAP/NAME), GIT_URL[#path][@branch, tag or commit], or a folder"
+)
 UPDATE_HELP: Final = "download installed skills again, show what changed, and install it if you agree"
 AUDIT_HELP: Final = "compare installed skills with what you approved, and scan them again"
 REMOVE_HELP: Final = "remove an installed skill; its versions are kept"
@@ -30,11 +32,15 @@ ROLLED_BACK: Final = "rolled back on the command line"
 NO_INSTALLED: Final = "You have not installed any skills."
 RENAMED_HINT: Final = "Install it under that name."
 NOTHING_INSTALLED: Final = "Nothing was installed."
+NOTHING_UPDATED: Final = "Nothing was updated."
+UPDATE_NEEDED: Final = "Updating a skill needs your approval, and nobody can be asked here."
+NOT_COMPARED: Final = "(not text, or too long to compare)"
 APPROVAL_NEEDED: Final = "Installing a skill needs your approval, and nobody can be asked here."
 USE_A_TERMINAL_HINT: Final = (
-    "The scan found something in it, so --yes is not enough. Install it in a terminal."
+    "The scan found something, or the skill can do more than before, so --yes is not enough. "
+    "Run the command in a terminal."
 )
-USE_YES_HINT: Final = "Use --yes, or install it in a terminal."
+USE_YES_HINT: Final = "Use --yes, or run the command in a terminal."
 AS_APPROVED: Final = "as approved"
 NOT_AS_APPROVED: Final = "not as approved"
 
@@ -42,6 +48,16 @@ NOT_AS_APPROVED: Final = "not as approved"
 def several_kept(name: str, folders: str) -> str:
     """Return the error for a name that several skills have."""
     return f"There are versions of several skills named {name}: {folders}."
+
+
+def is_built_in(name: str) -> str:
+    """Return the error for a built-in skill that is to be removed."""
+    return f"{name} is a built-in skill and cannot be removed."
+
+
+def turn_off_hint(name: str) -> str:
+    """Say how to turn a skill off."""
+    return f"To turn it off, set `skills: {{disabled: [{name}]}}` in config.yaml."
 
 
 def no_version(name: str) -> str:
@@ -89,19 +105,45 @@ def up_to_date(name: str) -> str:
     return f"{name}: up to date"
 
 
-def not_installed(name: str, faults: str) -> str:
-    """Say why a skill cannot be installed."""
-    return f"{name} was not installed: {faults}"
+def refused(name: str, faults: str, *, is_update: bool) -> str:
+    """Say why a skill cannot be installed or updated."""
+    return f"{name} was not {'updated' if is_update else 'installed'}: {faults}"
 
 
-def may_install(name: str) -> str:
-    """Return the question before an installation."""
-    return f"Install {name}? The agent will follow its text as if you had written it. [y/N] "
+def may_install(name: str, *, is_update: bool) -> str:
+    """Return the question before an installation or an update."""
+    action = "Update" if is_update else "Install"
+    return f"{action} {name}? The agent will follow its text as if you had written it. [y/N] "
 
 
-def installed(name: str) -> str:
-    """Return the confirmation of an installation."""
-    return f"{name} is installed."
+def installed(name: str, *, is_update: bool) -> str:
+    """Return the confirmation of an installation or an update."""
+    return f"{name} is {'updated' if is_update else 'installed'}."
+
+
+def new_version(old: str, new: str) -> str:
+    """Return the installed and the new version of a skill of a tap."""
+    return f"version {old} → {new}"
+
+
+def new_commit(old: str, new: str) -> str:
+    """Return the installed and the new commit of a skill."""
+    return f"commit {old} → {new}"
+
+
+def mode_changed(*, is_executable: bool) -> str:
+    """Say that a file became executable or no longer is."""
+    return "(now executable)" if is_executable else "(no longer executable)"
+
+
+def line_cut(characters: int) -> str:
+    """Return the end of a line that is not shown in full."""
+    return f" … +{characters:,} characters"
+
+
+def diff_cut(lines: int) -> str:
+    """Say that a diff is not shown in full."""
+    return f"+{counted(lines, 'line')}; read them in quarantine"
 
 
 def from_source(source: str, commit: str = "") -> str:
@@ -117,6 +159,11 @@ def in_quarantine(path: str) -> str:
 def file_line(path: str, size: int, *, is_program: bool) -> str:
     """Return one file of a downloaded skill; the size is in bytes."""
     return f"{path}, {counted(size, 'byte')}{' (a program)' if is_program else ''}"
+
+
+def capability(text: str, *, is_new: bool) -> str:
+    """Return one thing that a downloaded skill can do, and whether the installed version cannot."""
+    return f"can use: {text}{', which the installed version cannot' if is_new else ''}"
 
 
 def audited(name: str, state: str, source: str, when: str, commit: str = "") -> str:

@@ -5,7 +5,7 @@ from typing import Final
 from hermes_acp.frontends.cli.messages.word_forms import counted
 
 LIST_HELP: Final = "list each tool with its state (the default)"
-CHECK_HELP: Final = "say whether a file is a valid tool, and if not, why"
+CHECK_HELP: Final = "check whether a file is a valid tool; if not, say why"
 FILE_HELP: Final = "a Python file; it is read, never run"
 ALLOW_HELP: Final = "trust a tool as it is now; enable a disabled one again"
 HISTORY_HELP: Final = "list the versions of a tool: who made them, when and why"
@@ -24,7 +24,7 @@ ROLLED_BACK: Final = "rolled back on the command line"
 
 def no_tools(home: str, workspace: str) -> str:
     """Say that there is nothing to list."""
-    return f"There are no custom tools, neither in {home} nor in {workspace}."
+    return f"There are no custom tools in {home} or in {workspace}."
 
 
 def failures(number: int, last_error: str) -> str:

@@ -24,8 +24,8 @@ def unknown_provider(name: str, known: Iterable[str]) -> str:
 
 
 def lists_nothing(address: str) -> str:
-    """Return that an endpoint lists no model."""
-    return f"{address} lists no model."
+    """Say that an endpoint lists no models."""
+    return f"{address} lists no models."
 
 
 def model_line(mark: str, name: str, window_tokens: int | None) -> str:
@@ -35,20 +35,20 @@ def model_line(mark: str, name: str, window_tokens: int | None) -> str:
 
 
 def answered(name: str, seconds: float) -> str:
-    """Return that a model answered the trial call."""
+    """Say that a model answered the trial call."""
     return f"{name} answered after {seconds:.1f} s."
 
 
 def no_answer(name: str, seconds: float) -> str:
-    """Return that a model did not answer the trial call in time."""
+    """Say that a model did not answer the trial call in time."""
     return f"{name} did not answer within {seconds:g} s."
 
 
 def saved(name: str, file: str) -> str:
-    """Return that a model is used from now on."""
-    return f"{name} is the model from now on ({file})."
+    """Confirm the new model."""
+    return f"The model is now {name} ({file})."
 
 
 def overridden(names: Iterable[str]) -> str:
-    """Return that variables of the environment win over what was set."""
-    return f"The environment says otherwise and wins: {', '.join(names)}."
+    """Say that environment variables override the new setting."""
+    return f"These environment variables override it: {', '.join(names)}."

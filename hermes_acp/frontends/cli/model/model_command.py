@@ -1,7 +1,4 @@
-"""The `hermes-acp model` command: list the models of an endpoint, try one, or set the one to use.
-
-Knows: how models are named and shown. Does not know: how an endpoint is asked.
-"""
+"""The `hermes-acp model` command: list the models of an endpoint, try one, or set the one to use."""
 
 import argparse
 import time

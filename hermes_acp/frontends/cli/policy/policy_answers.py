@@ -1,7 +1,4 @@
-"""The `hermes-acp policy list` and `forget` commands: permanent permissions, by folder.
-
-Knows: how answers are shown. Does not know: what they do.
-"""
+"""The `hermes-acp policy list` and `forget` commands: permanent permissions, by folder."""
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.event_types import Grant

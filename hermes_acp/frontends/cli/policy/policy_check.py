@@ -1,7 +1,4 @@
-"""The `hermes-acp policy check` command: reads commands and prints decisions, one JSON object per line.
-
-Knows: the shape of the lines; an invalid line is answered like any other. Does not know: any rule.
-"""
+"""The `hermes-acp policy check` command: reads commands and prints decisions, one JSON object per line."""
 
 import os
 import sys

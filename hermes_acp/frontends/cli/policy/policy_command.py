@@ -1,7 +1,4 @@
-"""The `hermes-acp policy` command: show how shell commands are checked.
-
-Knows: the flags, where the checked commands would run. Does not know: any rule, how a decision is shown.
-"""
+"""The `hermes-acp policy` command: show how shell commands are checked."""
 
 import argparse
 import sys

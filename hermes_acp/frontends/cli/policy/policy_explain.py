@@ -1,7 +1,4 @@
-"""The `hermes-acp policy explain` command: explain the decision on one command to people.
-
-Knows: how a decision is shown. Does not know: any rule.
-"""
+"""The `hermes-acp policy explain` command: explain the decision on one command to people."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Convert `--allow` into rules for one run, which are not stored.
+"""Convert the value of `--allow` into rules for one run, which are not stored.
 
 An entry is written as other agents write it: `edit`, `edit(docs/**)`, `bash(pytest *)`, `web_fetch(docs.python.org)`,
 `mcp__github__list_issues`. It works like the same rule in the settings: denials stay in effect, and commands stay

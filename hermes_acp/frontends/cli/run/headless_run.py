@@ -1,7 +1,4 @@
-"""The `hermes-acp run` command: one prompt without an editor.
-
-Knows: how signals and timeouts end a run, and what is written then. Does not know: what a turn does.
-"""
+"""The `hermes-acp run` command: one prompt without an editor."""
 
 import argparse
 from contextlib import suppress
@@ -38,8 +35,8 @@ from hermes_protocol.descriptors import claim
 
 def run_headless(options: argparse.Namespace) -> int:
     """Run the prompt to its end and return the exit code."""
-    try:  # first: the guard's pipes would take the numbers of closed descriptors
-        in_fd, out_fd = claim(is_silent=False)  # with `2>&1`, the user wants both together
+    try:  # before the guard, whose pipes would take the numbers of closed descriptors
+        in_fd, out_fd = claim(is_silent=False)  # with `2>&1`, the user wants both in one stream
     except OSError as error:
         reason = error.strerror or str(error)
         raise BadRequest(run_messages.streams_closed(reason), hint=run_messages.CLOSED_HINT) from error
@@ -67,7 +64,7 @@ class _HeadlessRun:
         try:
             return await self._run()
         except HermesError as error:
-            with suppress(HermesError):  # if the output cannot be written, that is the error
+            with suppress(HermesError):  # if the output cannot be written, the original error counts
                 self._write(failure_report(error, self._session_id))
             raise
 
@@ -93,7 +90,7 @@ class _HeadlessRun:
         """Return the prompt, or None if it did not arrive within the time of the run."""
 
         async def prepare() -> None:
-            with suppress(HermesError):  # it is raised where the model is needed
+            with suppress(HermesError):  # raised where the model is needed
                 await app.configuration.deps()
 
         options = self._options

@@ -1,7 +1,4 @@
-"""A session without an editor: nobody to ask, and a stream to write to.
-
-Knows: the three output formats, and the exit code of each ending. Does not know: how a session is opened.
-"""
+"""A session without an editor: nobody to ask, and a stream to write to."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -60,6 +57,8 @@ EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
     }
 )
 REASON_CHARACTERS: Final = 300
+NOTES_TOOL: Final = "memory"
+"""The tool whose calls are stored for a later decision if nobody can be asked."""
 
 
 class UnattendedGate:
@@ -93,6 +92,9 @@ class RunReporter:
         self._note = note
         self._words: list[str] = []
         self._titles: dict[str, str] = {}
+        self._notes: set[str] = set()
+        self._pending: set[str] = set()
+        """The calls of the notes' tool that nobody could be asked about."""
         self._timer = TurnTimer()
         self._warned: set[str] = set()
         self.completed: set[str] = set()
@@ -119,17 +121,15 @@ class RunReporter:
                 self._note(run_messages.compaction_failed(event.error))
             case CallProposed():
                 self._titles[event.call_id] = event.title
+                if event.name == NOTES_TOOL:
+                    self._notes.add(event.call_id)
             case CallEnded():
-                if event.status == "completed":
-                    self.completed.add(event.call_id)
-                title, status = (
-                    self._titles.get(event.call_id, event.name),
-                    run_messages.CALL_STATUS[event.status],
-                )
-                self._note(run_messages.call_ended(title, status, _reason(event)))
+                self._end_call(event)
             case Noticed():
                 self._warned.add(event.text)
                 self._note(f"{event.level}: {event.text}")
+            case PermissionAnswered(answer="unavailable") if event.call_id in self._notes:
+                self._pending.add(event.call_id)
             case PermissionAnswered(answer="unavailable"):
                 self._note(run_messages.APPROVAL_MISSED)
             case ChildChanged(reason=str()):
@@ -139,6 +139,15 @@ class RunReporter:
                 pass
             case _:
                 pass
+
+    def _end_call(self, event: CallEnded) -> None:
+        status = run_messages.CALL_STATUS[event.status]
+        if event.status == "completed":
+            self.completed.add(event.call_id)
+            if event.call_id in self._pending:
+                status = run_messages.WAITS_FOR_APPROVAL
+        title = self._titles.get(event.call_id, event.name)
+        self._note(run_messages.call_ended(title, status, _reason(event)))
 
     async def drained(self) -> None:
         """Return at once: writing is synchronous."""

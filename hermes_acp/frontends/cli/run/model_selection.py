@@ -35,7 +35,7 @@ def with_model(environment: Environment, named: str | None) -> Environment:
 
 
 async def select_model(configuration: "Configuration", named: str, usual: str) -> AvailableModel:
-    """Return the model with a name; its endpoint is asked for its list unless that is the `usual` model.
+    """Return the model with a name; unless it is the `usual` model, its endpoint is asked for the list of models.
 
     Raises BadRequest for a model that the endpoint does not list. One that cannot be looked up is used as named.
     """

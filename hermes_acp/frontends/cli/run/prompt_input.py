@@ -1,7 +1,7 @@
 """The prompt of a run, and the text that is piped in with it.
 
-A terminal is never read, and no open pipe is waited for without a limit unless `-` asks for that: CI systems and
-programs that start others often leave standard input open and send nothing.
+A terminal is never read. Waiting for an open pipe is limited, unless `-` requests otherwise: CI systems and programs
+that start others often leave standard input open and send nothing.
 """
 
 import argparse
@@ -38,7 +38,7 @@ class PromptInput:
     """Reads one run's prompt from its arguments and standard input."""
 
     def __init__(self, in_fd: int, note: Callable[[str], None], meanwhile: Meanwhile) -> None:
-        """Read nothing until `read`; `meanwhile` is called once if standard input must be waited for."""
+        """Prepare without reading; `meanwhile` is called once if the input has not arrived yet when it is read."""
         self._in_fd = in_fd
         self._note = note
         self._meanwhile = meanwhile
@@ -133,7 +133,7 @@ class PromptInput:
 
     async def _readable(self) -> None:
         """Wait for data; if the read itself blocked, a signal arriving just before it would wait for the writer."""
-        with suppress(PermissionError):  # a regular file cannot be awaited, and need not be
+        with suppress(PermissionError):  # a regular file can never block
             await anyio.wait_readable(self._in_fd)
 
 

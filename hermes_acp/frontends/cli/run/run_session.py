@@ -69,7 +69,7 @@ async def _open(app: "App", options: argparse.Namespace) -> "tuple[Session, list
         if added := [folder for folder in more if folder not in session.record.roots]:
             await app.sessions.load(named, cwd, open_workspace, (*session.record.roots[1:], *added))
         return session, [event for event in past.news if isinstance(event, Noticed)]
-    return await app.sessions.create(cwd, more, open_workspace, named), []
+    return await app.sessions.create(cwd, more, open_workspace, named, "headless"), []
 
 
 async def _newest_session(app: "App", cwd: str) -> str:
@@ -80,7 +80,7 @@ async def _newest_session(app: "App", cwd: str) -> str:
 
 
 def _instructions(options: argparse.Namespace) -> InstructionsGiven | None:
-    """Return what is added to the system prompt."""
+    """Return the text that is added to the system prompt."""
     text = options.append_system_prompt
     if text is None:
         return None

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports.run_ports import RunFilter, RunState
 from hermes_acp.frontends.cli.cli_output import print_json
 from hermes_acp.frontends.cli.flag_values import positive_number
 from hermes_acp.frontends.cli.messages import command_messages, order_messages
-from hermes_acp.frontends.cli.runs.run_wishes import add_wishes
+from hermes_acp.frontends.cli.runs.run_requests import add_wishes
 from hermes_acp.frontends.cli.runs.stored_runs import stored_runs
+from hermes_acp.workspaces.processes.rlimit_tags import has_any_tag
 
 if TYPE_CHECKING:
     from hermes_acp.runs.run_service import RunService
@@ -111,11 +113,13 @@ async def _list(service: "RunService", options: argparse.Namespace) -> int:
 async def _answer(service: "RunService", options: argparse.Namespace) -> int:
     import getpass
 
-    from hermes_acp.runs.open_questions import answer_in_words
+    from hermes_acp.runs.open_questions import answer_from_text
 
+    if has_any_tag():
+        raise BadRequest(order_messages.PEOPLE_ONLY)
     run = await service.known(options.run)
     questions = await service.records.questions_of(run)
-    answer, text = answer_in_words(questions, " ".join(options.answer), options.comment)
+    answer, text = answer_from_text(questions, " ".join(options.answer), options.comment)
     await service.answer(run.order.id, answer, text, by=getpass.getuser(), call_id=options.call)
     print(order_messages.answered(run.order.id, is_driven=await service.engine.has_worker()))
     return 0

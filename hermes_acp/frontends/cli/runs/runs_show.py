@@ -9,6 +9,7 @@ import msgspec
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import CallProposed
 from hermes_acp.core.ports.run_ports import ENDED, RunChange, RunView
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.frontends.cli.cli_output import bold, escaped, exact_time, local_time, print_json
 from hermes_acp.frontends.cli.messages import order_messages
 
@@ -63,7 +64,7 @@ def question_lines(
     """Return a question in full: everything that would happen if it is allowed. `asked` is the ID of the run or the
     card.
     """
-    title = order_messages.question("" if question.is_for_text else question.card.title)
+    title = order_messages.question("" if question.is_for_text else escape_invisible(question.card.title))
     yield bold(escaped(title))
     yield from map(escaped, _question_text(question))
     choice = order_messages.TEXT if question.is_for_text else order_messages.ALLOW_OR_DENY
@@ -78,21 +79,24 @@ def _question_text(question: "OpenQuestion") -> Iterator[str]:
             yield question.asks.url
         return
     if question.why:
-        yield order_messages.why_asked(question.why)
+        yield order_messages.why_asked(escape_invisible(question.why))
     yield from _content(question.card)
 
 
 def _content(card: CallProposed) -> Iterator[str]:
     """Yield the changes of a call or, without any, its arguments."""
     for diff in card.diffs:
+        path = escape_invisible(diff.path)
         before, after = (diff.old_text or "").splitlines(), diff.new_text.splitlines()
-        yield from unified_diff(before, after, diff.path, diff.path, lineterm="")
+        yield from unified_diff(before, after, path, path, lineterm="")
     if not card.diffs:
         given = msgspec.to_builtins(card.raw_input)
         if isinstance(given, dict):
             for name, value in msgspec.convert(given, dict[str, Any]).items():
                 written = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-                yield f"  {name}: {written}"
+                # Lines are indented, so that none can pass for another argument or for the answers.
+                indented = written.replace("\n", "\n    ")
+                yield f"  {escape_invisible(name)}: {indented}"
         else:
             yield f"  {given}"
 

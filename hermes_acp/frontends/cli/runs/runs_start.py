@@ -14,14 +14,14 @@ from hermes_acp.core.exit_codes import ExitCode
 from hermes_acp.core.ports.run_ports import RunFilter, RunView
 from hermes_acp.frontends.cli.cli_output import escaped, note, print_json
 from hermes_acp.frontends.cli.messages import order_messages
-from hermes_acp.frontends.cli.runs.run_wishes import prompt_of, wish_of
+from hermes_acp.frontends.cli.runs.run_requests import deliver_to, prompt_of, request_of
 from hermes_acp.frontends.cli.runs.runs_show import as_document, full_document, question_lines
 from hermes_acp.frontends.command_line.nearest_words import nearest
 from hermes_acp.telemetry.trace_context import valid_trace_parent
 
 if TYPE_CHECKING:
     from hermes_acp.app.app import App
-    from hermes_acp.runs.run_service import RunService, RunWish
+    from hermes_acp.runs.run_service import RunRequest, RunService
 
 FAILURE_CODES: Final = MappingProxyType(
     {"model": ExitCode.MODEL, "storage": ExitCode.STORAGE, "usage": ExitCode.USAGE}
@@ -30,11 +30,11 @@ FAILURE_CODES: Final = MappingProxyType(
 
 def start_run(options: argparse.Namespace, environment: Environment) -> int:
     """Start a run and return the exit code. Raises BadRequest, StorageError."""
-    wish = structs.replace(wish_of(options, prompt_of(options, options.words)), id=options.id)
-    return anyio.run(_start, options, environment, wish)
+    request = structs.replace(request_of(options, prompt_of(options, options.words)), id=options.id)
+    return anyio.run(_start, options, environment, request)
 
 
-async def _start(options: argparse.Namespace, environment: Environment, wish: "RunWish") -> int:
+async def _start(options: argparse.Namespace, environment: Environment, request: "RunRequest") -> int:
     from hermes_acp.app.app import App
 
     app = App(environment)
@@ -42,8 +42,14 @@ async def _start(options: argparse.Namespace, environment: Environment, wish: "R
         async with background_tasks(app.keep):
             service = app.run_service
             session_id = await _session_of(service, environment, options)
+            if options.deliver:
+                from hermes_acp.ids import RandomIds
+                from hermes_acp.runs.run_notifications import RUN
+
+                request = structs.replace(request, id=request.id or RandomIds().fresh("run"))
+                await deliver_to(options, environment, service, f"{RUN}{request.id}")
             view = await service.start(
-                structs.replace(wish, session_id=session_id),
+                structs.replace(request, session_id=session_id),
                 trace_parent=valid_trace_parent(environment.trace_parent),
             )
             if not (options.wait or options.here):
@@ -86,7 +92,7 @@ async def _report_started(app: "App", view: RunView, *, as_json: bool) -> int:
 
 
 async def _rested(app: "App", view: RunView) -> RunView:
-    """Wait until a run ends or asks something, in whatever process it is driven."""
+    """Wait until a run ends or asks something, whichever process drives it."""
     run_id = view.order.id
     async with app.run_service.engine.watch(0) as changes:
         async for _ in changes:
@@ -97,7 +103,7 @@ async def _rested(app: "App", view: RunView) -> RunView:
 
 
 async def _report_rest(app: "App", view: RunView, *, as_json: bool) -> int:
-    """Print the answer of a run that is done, or the run's state; return the exit code."""
+    """Print the answer of a finished run, or the state of any other; return the exit code."""
     if as_json:
         print_json(await full_document(app.run_service, view))
     elif view.state == "done":

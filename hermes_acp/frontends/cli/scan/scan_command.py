@@ -1,6 +1,6 @@
 """The `hermes-acp scan` command: scan files for people, or texts for programs.
 
-A block is exit code 1.
+The exit code is 1 if anything is blocked.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""The flags of `hermes-acp scan`.
-
-Knows: the flags and their help. Does not know: what they do.
-"""
+"""The flags of `hermes-acp scan`."""
 
 import argparse
 import sys

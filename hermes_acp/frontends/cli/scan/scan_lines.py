@@ -93,7 +93,7 @@ class BatchQueue:
         self.under_way: deque[Future[bytes]] = deque()
 
     def answer(self, stream: Iterator[list[bytes]], descriptor: int, lines: list[bytes], number: int) -> None:
-        """Distribute these lines, starting at this line number, and all that follow in the stream."""
+        """Distribute these lines, starting at this line number, and all further lines in the stream."""
         size_bytes = sum(map(len, lines))
         for chunk in stream:
             lines += chunk

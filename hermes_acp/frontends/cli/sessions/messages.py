@@ -1,47 +1,47 @@
-"""What `hermes-acp sessions export` and `hermes-acp sessions import` say."""
+"""Texts of `hermes-acp sessions export` and `hermes-acp sessions import`."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from hermes_acp.frontends.cli.messages.word_forms import counted
 
-EXPORT_HELP: Final = "write sessions to read or as data, with secrets masked"
+EXPORT_HELP: Final = "write sessions for reading or as data sets, with secrets masked"
 EXPORT_EPILOG: Final = (
-    "markdown, html and json are one session each. atif (trajectories), messages and sharegpt (conversations) and dpo "
-    "(pairs of answers) are data sets: names are replaced, you see what is in them, and are asked before they are "
-    "written."
+    "markdown, html and json contain one session each. atif (trajectories), messages and sharegpt (conversations) and "
+    "dpo (pairs of answers) are data sets: names are replaced, and you see what a data set contains before you are "
+    "asked whether to write it."
 )
 ALL_HELP: Final = "export all sessions"
 FORMAT_HELP: Final = "default: markdown"
 UNTRUSTED_HELP: Final = "also export untrusted text in data sets: web pages and results of MCP servers"
 IMPORT_HELP: Final = "add sessions from a file of ATIF trajectories"
-IMPORT_FILE_HELP: Final = "a trajectory as JSON, or several, one a line"
+IMPORT_FILE_HELP: Final = "a trajectory as JSON, or several, one per line"
 IMPORT_CWD_HELP: Final = "the folder in which imported sessions continue (default: the working directory)"
-NO_IDS: Final = "Which sessions are to be exported?"
-NO_IDS_HINT: Final = "Give IDs, as `hermes-acp sessions list` prints them, or --all."
+NO_IDS: Final = "No sessions were named."
+NO_IDS_HINT: Final = "Pass IDs, as `hermes-acp sessions list` prints them, or --all."
 ONE_HINT: Final = "Export them one by one, or as --format atif, messages, sharegpt or dpo."
-NEEDS_FILE: Final = "A data set is written to a file."
+NEEDS_FILE: Final = "A data set is written to a file, not to standard output."
 NEEDS_FILE_HINT: Final = "Add --out FILE."
 NEEDS_YES: Final = "Exporting a data set needs your approval, and nobody can be asked here."
 NEEDS_YES_HINT: Final = "Look at the numbers above, then add --yes."
 NOTHING_WRITTEN: Final = "Nothing was written."
 QUESTION: Final = 'Type "yes" to write it: '
 ANSWER: Final = "yes"
-TOO_LARGE_HINT: Final = "Split it: one trajectory a line can be in any number of files."
+TOO_LARGE_HINT: Final = "Split it: trajectories, one per line, can be spread over several files."
 
 
 def several_readable(form: str) -> str:
-    """Return the error for several sessions in a format for one."""
-    return f"--format {form} is for one session."
+    """Return the error for several sessions in a format that holds one."""
+    return f"--format {form} exports one session at a time."
 
 
 def is_a_folder(file: str) -> str:
-    """Return the error of a folder in place of a file."""
+    """Return the error for a folder where a file is expected."""
     return f"{file} is a folder."
 
 
 def contents(sessions: int, children: int, prompts: int, answers: int, tool_calls: int) -> str:
-    """Return what a data set contains."""
+    """Describe the content of a data set."""
     below = f" with {counted(children, 'child agent')}" if children else ""
     return (
         f"{counted(sessions, 'session')}{below}: {counted(prompts, 'prompt')}, {counted(answers, 'answer')}, "
@@ -55,13 +55,18 @@ def records(form: str, number: int, unpaired: int) -> str:
     return f"{counted(number, 'record')} in the format {form}.{more}"
 
 
-def replaced(secrets: int, names: int) -> str:
-    """Return what was replaced."""
-    return f"Masked: {counted(secrets, 'secret')}. Replaced: {counted(names, 'name')} and home folders."
+def replaced(secrets: int, names: int, masks: int) -> str:
+    """Return what was replaced. `masks` is the number of masked secrets in the file."""
+    recorded = (
+        f" The file contains {counted(masks, 'masked secret')}, including those masked when they were recorded."
+        if masks
+        else ""
+    )
+    return f"Masked now: {counted(secrets, 'secret')}.{recorded} Replaced: {counted(names, 'name')} and home folders."
 
 
 def untrusted(left_out: int, *, is_included: bool) -> str:
-    """Return what becomes of text that others wrote."""
+    """Describe how text written by others is handled."""
     if is_included:
         return "Web pages and results of MCP servers are included: text that other people wrote."
     return f"Left out: {counted(left_out, 'result')} with untrusted text (--include-untrusted)."
@@ -69,12 +74,12 @@ def untrusted(left_out: int, *, is_included: bool) -> str:
 
 def models(named: Sequence[str]) -> str:
     """Return whose answers are in a data set."""
-    return f"Answers of {', '.join(named)}." if named else "No answers of a model."
+    return f"Answers from {', '.join(named)}." if named else "No answers from a model."
 
 
 def images(number: int) -> str:
     """Return the warning about pictures."""
-    return f"{counted(number, 'image')} included as they are: nothing in them is masked."
+    return f"{counted(number, 'image')} included unchanged: nothing in images is masked."
 
 
 def damaged(number: int) -> str:
@@ -84,44 +89,44 @@ def damaged(number: int) -> str:
 
 def running(number: int) -> str:
     """Return the warning about turns that have not ended."""
-    return f"{counted(number, 'session')} with an unfinished turn: exported as far as it is."
+    return f"{counted(number, 'session')} with an unfinished turn: exported up to the last event."
 
 
 PROMPT_INCLUDED: Final = (
-    "Prompts, the system prompt with your context files, and what the agent read in your files are included. Read the "
-    "file before you share it."
+    "The file includes prompts, the system prompt with your context files, and what the agent read in your files. Read "
+    "it before you share it."
 )
 
 
 def written(file: str, size_bytes: int, manifest: str) -> str:
     """Return the confirmation of an export."""
-    return f"{file} is written ({size_bytes:,} bytes). {manifest} says what is in it."
+    return f"Wrote {file} ({size_bytes:,} bytes). {manifest} describes its contents."
 
 
 def imported(session_id: str, children: int) -> str:
     """Return the confirmation of an import."""
     below = f" with {counted(children, 'child agent')}" if children else ""
-    return f"{session_id} is imported{below}."
+    return f"Imported {session_id}{below}."
 
 
 def import_unreadable(file: str, reason: str) -> str:
-    """Return the error of a file that cannot be read."""
+    """Return the error for a file that cannot be read."""
     return f"{file} cannot be read: {reason}."
 
 
 def import_too_large(file: str, most: int) -> str:
-    """Return the error of a file that is too large."""
+    """Return the error for a file that is too large."""
     return f"{file} is larger than {most >> 20:,} MiB."
 
 
 def not_importable(file: str, reason: str) -> str:
-    """Return the error of a file that is not a trajectory."""
+    """Return the error for a file that is not a trajectory."""
     return f"{file} cannot be imported. {reason}"
 
 
 def already_there(session_id: str) -> str:
-    """Return the error of a session that exists."""
-    return f"There is a session {session_id!r} already."
+    """Return the error for a session that exists."""
+    return f"There is already a session {session_id!r}."
 
 
 ALREADY_THERE_HINT: Final = "Delete it first, or import into another home (HERMES_HOME)."
@@ -144,4 +149,4 @@ code {{ font-family: ui-monospace, monospace; font-size: 0.9em; }}
 {body}</body>
 </html>
 """
-"""A session as a page: no scripts, and nothing that is loaded."""
+"""A session as a page, without scripts or anything loaded from elsewhere."""

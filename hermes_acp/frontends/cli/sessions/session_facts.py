@@ -23,6 +23,6 @@ def about(row: SessionRow) -> dict[str, object]:
 
 
 def usage_line(used: SessionUsage) -> str:
-    """Return what a session has used, in words."""
+    """Describe a session's usage in words."""
     cost = "" if used.cost_usd is None else f"${used.cost_usd:,.4f}"
     return session_messages.usage(used.input_tokens, used.output_tokens, cost)

@@ -70,7 +70,7 @@ def _described(session_id: str, row: SessionRow | None) -> str:
 
 
 async def _forget(environment: Environment, store: SessionStore, session_id: str) -> None:
-    """Delete a deleted session's data in other stores: its vectors and checkpoints."""
+    """Delete the data of a deleted session from other stores: its vectors and checkpoints."""
     from hermes_acp.app.service_factories import build_recall_service
     from hermes_acp.clock import SystemClock
     from hermes_acp.ids import RandomIds

@@ -1,7 +1,4 @@
-"""The `hermes-acp sessions` command: search, list and show stored sessions.
-
-Knows: the flags, the store, and its errors. Does not know: how anything is shown.
-"""
+"""The `hermes-acp sessions` command: search, list and show stored sessions."""
 
 import argparse
 import os

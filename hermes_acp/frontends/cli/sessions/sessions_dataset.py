@@ -1,6 +1,6 @@
-"""The data sets of `hermes-acp sessions export`: shown in numbers, written after a typed yes.
+"""The data sets of `hermes-acp sessions export`: summarised in numbers, and written once the user types yes.
 
-The data set is written to a temporary file next to its target first, so what is shown is what will be there.
+The data set is first written to a temporary file next to its target, so the preview matches the result exactly.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from hermes_acp.frontends.cli.cli_output import escaped, note
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.frontends.cli.sessions import messages as export_messages
 from hermes_acp.sessions.stored_sessions import StoredSessions
+from hermes_acp.storage.private_files import write_whole
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.tool_schema_store import ToolSchemaStore
 from hermes_acp.trajectories.dataset_export import DatasetExport
@@ -34,7 +35,7 @@ async def export_dataset(store: SessionStore, ids: Sequence[str], options: argpa
 
     Raises BadRequest for a file that exists and without a user, StorageError.
     """
-    if options.output is None:
+    if options.output in (None, "-"):
         raise BadRequest(export_messages.NEEDS_FILE, hint=export_messages.NEEDS_FILE_HINT)
     target = Path(options.output)
     manifest = target.with_name(f"{target.name}.manifest.json")
@@ -78,7 +79,7 @@ def _export(records: Sequence[Path], target: Path, manifest: Path, options: argp
                 return 1
             created_at = datetime.now(UTC).isoformat(timespec="seconds")
             _put(Path(draft.name), target, may_replace=options.force)
-            manifest.write_bytes(export.document(target.name, created_at))
+            write_whole(manifest, export.document(target.name, created_at), mode=0o600)
         except BaseException:
             with suppress(OSError):
                 os.unlink(draft.name)
@@ -88,7 +89,7 @@ def _export(records: Sequence[Path], target: Path, manifest: Path, options: argp
 
 
 def _show(export: DatasetExport, options: argparse.Namespace) -> None:
-    """Show what was found, on standard error."""
+    """Show on standard error what was found."""
     built = export.manifest
     totals = built.totals
     lines = [
@@ -97,7 +98,7 @@ def _show(export: DatasetExport, options: argparse.Namespace) -> None:
         ),
         export_messages.records(options.format, totals.records, built.unpaired),
         export_messages.models(sorted({escaped(model) for model, _ in built.models})),
-        export_messages.replaced(totals.secrets, totals.names),
+        export_messages.replaced(totals.secrets, totals.names, built.masks),
         export_messages.untrusted(totals.untrusted_left_out, is_included=options.include_untrusted),
         export_messages.images(totals.images) if totals.images else "",
         export_messages.damaged(totals.damaged) if totals.damaged else "",
@@ -120,7 +121,7 @@ def _agrees(options: argparse.Namespace) -> bool:
 
 
 def _put(draft: Path, target: Path, *, may_replace: bool) -> None:
-    """Name the file; never replace one that appeared meanwhile. Only its owner may read it."""
+    """Rename the finished file without replacing one that appeared in the meantime. Only its owner may read it."""
     if may_replace:
         draft.replace(target)
         return

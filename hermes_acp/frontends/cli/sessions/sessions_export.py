@@ -30,6 +30,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.frontends.cli.cli_output import escaped, exact_time, note, write_new
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.frontends.cli.sessions import messages as export_messages
@@ -73,7 +74,7 @@ async def _export_readable(path: Path, options: argparse.Namespace) -> int:
         raise StorageError(session_messages.record_unreadable(str(path), reason)) from error
     row = row_of(path) or SessionRow(path.stem, "", "", 0.0, 0.0)
     text = await anyio.to_thread.run_sync(_text, row, events, options.format)
-    if options.output is None:
+    if options.output in (None, "-"):
         sys.stdout.write(text)
         return 0
     try:
@@ -184,8 +185,9 @@ def _call(event: CallEnded, title: str) -> str:
 
 def _diff(diff: Diff) -> str:
     old = (diff.old_text or "").splitlines()
-    before = "/dev/null" if diff.old_text is None else diff.path
-    after = "/dev/null" if diff.is_deleted else diff.path
+    path = escape_invisible(diff.path)
+    before = "/dev/null" if diff.old_text is None else path
+    after = "/dev/null" if diff.is_deleted else path
     return "\n".join(unified_diff(old, diff.new_text.splitlines(), before, after, lineterm=""))
 
 

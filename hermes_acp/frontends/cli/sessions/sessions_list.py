@@ -1,7 +1,4 @@
-"""The `hermes-acp sessions list` command: list the stored sessions.
-
-Knows: how a session is shown in a list. Does not know: where the list comes from.
-"""
+"""The `hermes-acp sessions list` command: list the stored sessions."""
 
 import argparse
 from collections.abc import AsyncIterator

@@ -1,7 +1,4 @@
-"""The `hermes-acp sessions search` command: search the text of all sessions.
-
-Knows: how a result is shown. Does not know: how it is found.
-"""
+"""The `hermes-acp sessions search` command: search the text of all sessions."""
 
 import argparse
 import re
@@ -57,6 +54,8 @@ async def search_sessions(store: SessionStore, options: argparse.Namespace) -> i
                 bold(escaped(piece)) if number % 2 else escaped(piece) for number, piece in enumerate(pieces)
             )
             print(f"  {''.join(shown)}\n")
+    if finds.total > len(finds.found):
+        note(session_messages.more_results(len(finds.found), finds.total, is_exact=finds.is_total_exact))
     return 0 if finds.found else 1
 
 

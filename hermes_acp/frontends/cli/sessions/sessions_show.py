@@ -75,7 +75,7 @@ class _TurnEnd(Struct, frozen=True):
 
 
 def _told(end: _TurnEnd) -> str:
-    """Return why a turn stopped, unless it was done, and how its time was spent."""
+    """Return why a turn stopped, unless it was done, and how it spent its time."""
     lines: list[str] = []
     if end.event.reason != "done":
         why = end.event.sentence or end.event.reason.replace("_", " ")
@@ -121,7 +121,7 @@ def _as_json(passage: Passage) -> dict[str, object]:
 
 
 def _found(store: SessionStore, named: str) -> str:
-    """Return the ID of a session by its beginning. Raises SessionNotFound, BadRequest."""
+    """Return the ID of the session whose ID begins with the given characters. Raises SessionNotFound, BadRequest."""
     try:
         return StoredSessions(store).find(named)
     except SessionNotFound as error:

@@ -50,7 +50,9 @@ def _spans_of(path: Path, environment: Environment, settings: ExportSettings) ->
 
 
 def _folded(fold: SessionSpans, record: Path) -> Iterator[FinishedSpan]:
-    """Yield the spans of one record; events of earlier versions without a time have that of the one before."""
+    """Yield the spans of one record; an event without a time, from an earlier version, gets that of the previous
+    event.
+    """
     try:
         events = Transcript.read_timed(record)
     except OSError as error:

@@ -33,7 +33,7 @@ JSON_ENTRIES: Final = MappingProxyType(
 
 
 class Machine(Struct, frozen=True):
-    """Where a user's settings are, and the command that starts hermes-acp."""
+    """The location of a user's settings, and the command that starts hermes-acp."""
 
     home: Path
     config: Path

@@ -77,7 +77,7 @@ def _copy(change: FileChange) -> Path:
 
 
 def _write(change: FileChange) -> None:
-    """Write a file; one that is a link stays a link, since settings are often kept elsewhere."""
+    """Write a file; a link stays a link, because settings are often stored elsewhere."""
     path = change.path.resolve()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Set single members of a hand-written JSON file with comments, and leave the rest untouched.
+"""Set individual members of a hand-written JSON file with comments, and leave the rest untouched.
 
 Editors' settings are JSON with comments and trailing commas. The result is read again: a text that does not say
 exactly what was requested is never returned.
@@ -38,7 +38,7 @@ class _Node(Struct, frozen=True):
 
 
 def read_jsonc(text: str) -> Any:
-    """Return the content of a text; an empty one is an empty object. Raises ValueError, which names the line."""
+    """Return the content of a text; an empty text is an empty object. Raises ValueError, which names the line."""
     return _parse(text).value if _is_written(text) else {}
 
 
@@ -130,13 +130,13 @@ def _margin(text: str, position: int) -> str:
 
 
 def _step(text: str) -> str:
-    """Return one step of indentation, as the file has it."""
+    """Return one step of indentation as the file uses it."""
     found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     return "\t" if found and "\t" in found[1] else found[1] if found and len(found[1]) <= 8 else "  "
 
 
 def _written(value: object, margin: str, step: str) -> str:
-    """Write a value; the lines behind the first one are indented."""
+    """Write a value; all lines after the first are indented."""
     written = json.dumps(value, indent=step, ensure_ascii=False)
     return written.replace("\n", f"\n{margin}")
 

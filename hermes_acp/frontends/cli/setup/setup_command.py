@@ -48,7 +48,7 @@ def add_setup(parser: argparse.ArgumentParser) -> None:
 
 
 def run_setup(options: argparse.Namespace) -> int:
-    """Ask or take the flags, check, write; return the exit code.
+    """Ask for the answers or take them from the flags, check them and write them; return the exit code.
 
     Raises BadRequest if the user leaves or a flag is wrong, SetupInterrupted, ConfigError, ModelError, StorageError;
     then nothing was written, except what the error names and the copy of a file that was repaired before.

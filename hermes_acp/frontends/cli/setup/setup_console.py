@@ -1,6 +1,9 @@
 """Ask questions at a terminal: text, secrets, numbered choices, yes or no."""
 
 import getpass
+import select
+import signal
+import socket
 import sys
 from collections.abc import Sequence
 
@@ -21,12 +24,14 @@ def say(text: str) -> None:
 
 def ask(question: str, default: str = "") -> str:
     """Return an answer, or the default if it is empty. Raises BadRequest if input ends."""
+    print(escaped(question), end="", flush=True)
     try:
-        return input(escaped(question)).strip() or default
+        _wait_for_line()
+        return input().strip() or default
     except EOFError as error:
         raise _ended() from error
     except KeyboardInterrupt:
-        print()  # the shell's prompt gets a line of its own
+        print()  # put the shell's prompt on a new line
         raise
 
 
@@ -73,6 +78,18 @@ def choose_letter(choices: Sequence[tuple[str, str]]) -> str:
             return answer
 
 
+def _wait_for_line() -> None:
+    """Wait until there is a line to read. `input` alone loses a signal that arrives just before it reads."""
+    woken, waker = socket.socketpair()
+    with woken, waker:
+        waker.setblocking(False)
+        before = signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+        try:
+            select.select([sys.stdin, woken], [], [])
+        finally:
+            signal.set_wakeup_fd(before)
+
+
 def _ended() -> BadRequest:
-    print()  # the question's line has no line ending yet
+    print()  # the question's line is not terminated yet
     return BadRequest(setup_messages.NOTHING_CHANGED, hint=setup_messages.AGAIN_HINT)

@@ -42,7 +42,7 @@ CORRECTIONS: Final[Mapping[str, Step]] = MappingProxyType(
 
 
 class SetupDialogue:
-    """One dialogue; it writes nothing."""
+    """One dialogue, which writes nothing."""
 
     def __init__(self, present: PresentValues, running: str = "") -> None:
         """Start with the current values; `running` is the provider of a model server found on this machine."""
@@ -202,5 +202,5 @@ class SetupDialogue:
 
 
 def provider_names() -> list[str]:
-    """Return the providers in the order they are offered: those with a name, then any other endpoint."""
+    """Return the providers in the order in which they are offered: named ones, then any other endpoint."""
     return [*(name for name in presets() if name not in CUSTOM), *CUSTOM]

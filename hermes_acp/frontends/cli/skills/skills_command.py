@@ -1,7 +1,4 @@
-"""The `hermes-acp skills` command: list skills with their success, show versions, roll back.
-
-Knows: the flags, how skills are shown. Does not know: how one is kept, scanned or fetched (`skills_hub` installs them).
-"""
+"""The `hermes-acp skills` command: list skills with their success, show versions, roll back."""
 
 import argparse
 from pathlib import Path
@@ -13,6 +10,7 @@ from hermes_acp.frontends.cli.cli_output import bold, escaped, print_json
 from hermes_acp.frontends.cli.messages import command_messages, skill_messages
 from hermes_acp.frontends.cli.skills.skills_hub import add_hub, run_hub, usage_tracker_of
 from hermes_acp.frontends.cli.skills.skills_search import search_skills_of, similar_skills_of
+from hermes_acp.frontends.cli.skills.skills_taps import add_taps, run_taps
 
 if TYPE_CHECKING:
     from hermes_acp.storage.version_history import VersionHistory
@@ -47,6 +45,7 @@ def add_skills(parser: argparse.ArgumentParser) -> None:
         help=skill_messages.VERSION_HELP,
     )
     add_hub(actions.add_parser)
+    add_taps(actions.add_parser)
 
 
 def _add_place(parser: argparse.ArgumentParser, default: str = argparse.SUPPRESS) -> None:
@@ -70,6 +69,8 @@ def run_skills(options: argparse.Namespace) -> int:
             return _show_history(_history_of(environment, place, options.name), as_json=options.json)
         case "rollback":
             return _roll_back(_history_of(environment, place, options.name), options.version)
+        case "taps" | "publish":
+            return run_taps(environment, place, options)
         case _:
             return run_hub(environment, place, options)
 
@@ -81,8 +82,8 @@ def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
     from hermes_acp.skills.skill_overview import line_text, overview
     from hermes_acp.skills.skill_service import SkillService
 
-    skill_service = SkillService(environment, lambda _: None)  # looked up here, and not followed
-    workspace_trust = WorkspaceTrust(environment, RandomIds(), skill_service.brings)
+    skill_service = SkillService(environment, lambda _: None)  # looked up once, without following changes
+    workspace_trust = WorkspaceTrust(environment, RandomIds(), skill_service.trust_items)
     collection = skill_service.library.collection(str(place))
     found = overview(
         collection,

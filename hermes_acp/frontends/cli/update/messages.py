@@ -1,6 +1,6 @@
-"""What `hermes-acp update` says."""
+"""Texts of `hermes-acp update`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -12,9 +12,8 @@ FROM_HELP: Final = (
 )
 INDEX_HELP: Final = "the package index that the version comes from, now and in later updates"
 UPDATE_EPILOG: Final = (
-    "The new version is installed beside the old one, tried, and then used by everything that starts from then on. "
-    "Sessions that are open go on with the version that they began with. Ctrl+C stops an update; a closed terminal "
-    "does not."
+    "The new version is installed beside the old one and tried. Everything that starts afterwards uses it. Open "
+    "sessions keep the version that they started with. Ctrl+C stops an update; closing the terminal does not."
 )
 STEPS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
     {
@@ -29,11 +28,14 @@ STEPS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
     }
 )
 STOPPING: Final = "Stopping the update."
+INSTALLED_SKILLS: Final = (
+    "Skills that you installed were not changed. To look for newer versions: hermes-acp skills update"
+)
 STOPPED: Final = "The update was stopped."
 
 
 def newest(version: str, source: str) -> str:
-    """Return that there is nothing newer."""
+    """Say that there is no newer version."""
     return f"{version} is the newest version at {source}."
 
 
@@ -44,25 +46,53 @@ def available(version: str, found: str) -> str:
 
 
 def switched(before: str, now: str) -> str:
-    """Return which version is used from now on."""
-    return f"hermes-acp is now {now}. Sessions that are open go on with {before}."
+    """Name the version now in use, and the one that open sessions keep."""
+    return f"hermes-acp is now {now}. Open sessions keep {before}."
 
 
 def way_back(version: str) -> str:
-    """Return how to undo an update."""
+    """Say how to undo an update."""
     return f"To go back to {version}: hermes-acp update --back"
 
 
 def resident(version: str) -> str:
-    """Return that the background process still runs the version before."""
-    return f"The process in the background still runs {version}. To restart it: hermes-acp daemon restart"
+    """Say that the background process still runs the version before."""
+    return f"The background process still runs {version}. To restart it: hermes-acp daemon restart"
 
 
 def unchanged(version: str, log: str) -> str:
-    """Return that a failed update changed nothing, and where to read more."""
+    """Say that a failed update changed nothing, and name its log."""
     return f"{version} stays in use. The log of the update is {log}."
 
 
 def killed(signal: int, log: str) -> str:
-    """Return that the process of an update was killed."""
-    return f"The update was killed by signal {signal}. One whole version is in use; run it again. Its log is {log}."
+    """Say that the process of an update was killed."""
+    return (
+        f"The update was killed by signal {signal}. A complete version is still in use; run the update again. "
+        f"Its log is {log}."
+    )
+
+
+def builtin_skills(new: Sequence[str], changed: Sequence[str], gone: Sequence[str]) -> str:
+    """Return how the built-in skills of two versions differ."""
+    parts = (("new", new), ("changed", changed), ("no longer built in", gone))
+    facts = [f"{what}: {', '.join(names)}" for what, names in parts if names]
+    return f"Built-in skills: {'; '.join(facts)}."
+
+
+def skills_followed(names: Sequence[str], folder: str) -> str:
+    """Return which copies of built-in skills were updated."""
+    return f"Unedited copies in {folder} were updated too: {', '.join(names)}."
+
+
+def skills_hidden(names: Sequence[str], folder: str) -> str:
+    """Return which of the user's skills hide new built-in ones."""
+    return (
+        f"Your own skills in {folder} are used instead of built-in ones that changed: {', '.join(names)}. "
+        "To use a built-in one, move yours away."
+    )
+
+
+def skills_not_followed(reason: str) -> str:
+    """Say that the update is done, but copies of built-in skills were not updated."""
+    return f"The update is done, but copies of built-in skills could not be updated: {reason}"

@@ -1,7 +1,7 @@
 """The `hermes-acp update` command.
 
-An update runs in a process with a session of its own, so it is not ended by a closed terminal. This one only waits for
-it, and asks it to stop when it is interrupted.
+An update runs in a process with a separate session, so closing the terminal does not end it. This process only waits
+for the other, and asks it to stop when interrupted.
 """
 
 import argparse
@@ -42,13 +42,13 @@ def add_update(parser: argparse.ArgumentParser) -> None:
 
 
 def run_update(options: argparse.Namespace) -> int:
-    """Update, or look for an update; return the exit code."""
+    """Update, or check for an update; return the exit code."""
     import anyio
 
     if options.trial:
         from hermes_acp.updates.trial_turn import try_version
 
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what it starts must not end with a terminal either
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # child processes must not end with the terminal either
         anyio.run(try_version, read_environment().variables, __version__)
         return ExitCode.DONE
     if options.detached:

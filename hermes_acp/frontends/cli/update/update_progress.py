@@ -24,7 +24,9 @@ class Silent:
 
 
 class Told:
-    """Reports to a log and to standard output. Neither a full disk nor a reader that left or stalls stops an update."""
+    """Reports to a log and to standard output. An update continues even if the disk is full, or if the reader has
+    left or stalls.
+    """
 
     def __init__(self, *, is_quiet: bool) -> None:
         """With `is_quiet`, steps are only in the log."""
@@ -32,7 +34,7 @@ class Told:
         self._log = -1
 
     def open_log(self, path: Path) -> None:
-        """Write to a log from now on, after what earlier updates wrote."""
+        """Write to a log from now on, after the entries of earlier updates."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         with suppress(OSError):
             path.parent.mkdir(exist_ok=True)

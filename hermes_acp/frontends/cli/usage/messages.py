@@ -1,8 +1,10 @@
-"""What `hermes-acp usage` says."""
+"""Texts of `hermes-acp usage`."""
 
 from typing import Final
 
-BY_HELP: Final = "what to sum up by: day (the default), model, workspace, profile or tool"
+BY_HELP: Final = (
+    "group totals by day (the default), model, model-day (each model per day), workspace, profile or tool"
+)
 SINCE_HELP: Final = 'from this date on: 2026-03-04, 30d, "last month" (default: the last 30 days)'
 UNTIL_HELP: Final = "up to the end of this date"
 NOTHING_USED: Final = "Nothing was used in that time."
@@ -16,7 +18,7 @@ ESTIMATED: Final = "The tokens of results are estimates: four bytes are one toke
 
 def reading(done: int, number: int) -> str:
     """Return the progress of reading records for the first time."""
-    return f"Reading the records of sessions: {done:,} of {number:,}"
+    return f"Reading session records: {done:,} of {number:,}"
 
 
 def others_profile(name: str) -> str:
@@ -25,7 +27,7 @@ def others_profile(name: str) -> str:
 
 
 def cost(usd: float) -> str:
-    """Return a sum of money."""
+    """Return an amount of money."""
     return f"${usd:,.4f}" if 0 < usd < 0.1 else f"${usd:,.2f}"
 
 

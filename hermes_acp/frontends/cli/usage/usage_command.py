@@ -5,14 +5,12 @@ import sys
 import time
 from typing import Final
 
-from msgspec import structs
-
 from hermes_acp.config.environment import read_environment
 from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, note, print_json
 from hermes_acp.frontends.cli.messages import command_messages
 from hermes_acp.frontends.cli.usage import messages as usage_messages
 from hermes_acp.natural_dates import read_range
-from hermes_acp.storage.usage.usage_index import UsageSum, sum_up
+from hermes_acp.storage.usage.usage_index import UsageTotal, total_of
 from hermes_acp.storage.usage.usage_service import UsageService
 
 DEFAULT_DAYS: Final = 30
@@ -27,7 +25,7 @@ def add_usage(parser: argparse.ArgumentParser) -> None:
     """Describe the flags."""
     parser.add_argument(
         "--by",
-        choices=("day", "model", "workspace", "profile", "tool"),
+        choices=("day", "model", "model-day", "workspace", "profile", "tool"),
         default="day",
         help=usage_messages.BY_HELP,
     )
@@ -58,7 +56,7 @@ async def _run(options: argparse.Namespace) -> int:
     sums = report.sums
     if options.json:
         document = {"by": options.by, "since": days[0], "until": days[1] if until else None}
-        print_json({**document, "usage": [structs.asdict(each) for each in sums]})
+        print_json({**document, "usage": [_json(each, options.by) for each in sums]})
     elif sums:
         _print(sums, options.by)
     else:
@@ -76,12 +74,12 @@ def _day(at: float) -> str:
     return local_time(at)[:10]
 
 
-def _print(sums: list[UsageSum], by: str) -> None:
-    """Print a table with a bar for each line: money if any is known, else tokens; of tools, their calls."""
+def _print(sums: list[UsageTotal], by: str) -> None:
+    """Print a table with a bar on each line: for the cost if any is known, else for tokens; for tools, their calls."""
     is_tools = by == "tool"
-    if by != "day":
+    if by not in ("day", "model-day"):
         sums = sorted(sums, key=lambda each: -_weight(each, sums, is_tools=is_tools))
-    total = sum_up(usage_messages.TOTAL, sums)
+    total = total_of(usage_messages.TOTAL, sums)
     heads = usage_messages.TOOL_HEADS if is_tools else usage_messages.MODEL_HEADS
     rows = [(_name(each.name, by), *_cells(each, is_tools=is_tools)) for each in (*sums, total)]
     widths = [max(len(row[column]) for row in ((by, *heads), *rows)) for column in range(len(heads) + 1)]
@@ -95,12 +93,32 @@ def _print(sums: list[UsageSum], by: str) -> None:
         note(usage_messages.ESTIMATED)
 
 
+def _json(each: UsageTotal, by: str) -> dict[str, object]:
+    """Return a line for programs; an unknown cost is null."""
+    if by == "tool":
+        return {
+            "name": each.name,
+            "calls": each.requests,
+            "failed": each.failed,
+            "took_s": round(each.took_s, 3),
+            "result_tokens": each.output_tokens,
+        }
+    return {
+        "name": each.name,
+        "requests": each.requests,
+        "input_tokens": each.input_tokens,
+        "cached_tokens": each.cached_tokens,
+        "output_tokens": each.output_tokens,
+        "cost_usd": each.cost_usd or None,
+    }
+
+
 def _name(name: str, by: str) -> str:
     missing = usage_messages.UNDATED if by == "day" else usage_messages.UNKNOWN
     return " ".join(escaped(name).split()) or missing
 
 
-def _cells(each: UsageSum, *, is_tools: bool) -> tuple[str, ...]:
+def _cells(each: UsageTotal, *, is_tools: bool) -> tuple[str, ...]:
     if is_tools:
         took = usage_messages.seconds(each.took_s)
         return f"{each.requests:,}", f"{each.failed:,}", took, f"{each.output_tokens:,}"
@@ -109,7 +127,7 @@ def _cells(each: UsageSum, *, is_tools: bool) -> tuple[str, ...]:
     return f"{each.requests:,}", f"{each.input_tokens:,}", cached, f"{each.output_tokens:,}", cost
 
 
-def _weight(each: UsageSum, sums: list[UsageSum], *, is_tools: bool) -> float:
+def _weight(each: UsageTotal, sums: list[UsageTotal], *, is_tools: bool) -> float:
     if is_tools:
         return each.requests
     if any(one.cost_usd for one in sums):

@@ -1,4 +1,4 @@
-"""The `hermes-acp audit` command: what was done on a hub, and whether its log was changed."""
+"""The `hermes-acp audit` command: show the actions on a hub, and verify that the log is intact."""
 
 import argparse
 from collections import deque
@@ -25,7 +25,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
 
 
 def run_audit(options: argparse.Namespace) -> int:
-    """Run the subcommand; return the exit code, 1 for a log that was changed. Raises BadRequest, StorageError."""
+    """Run the subcommand; return the exit code, which is 1 if the log was altered. Raises BadRequest, StorageError."""
     from hermes_acp.users.accounts import HUB_FOLDER
     from hermes_acp.users.audit_log import AuditLog
 
@@ -56,7 +56,7 @@ def run_audit(options: argparse.Namespace) -> int:
 
 
 def _since(words: str) -> str:
-    """Return the time of the earliest entries to show, in the format of entries. Raises BadRequest."""
+    """Return the time of the earliest entries to show, in the format that entries use. Raises BadRequest."""
     if not words:
         return ""
     from datetime import UTC, datetime

@@ -26,7 +26,7 @@ ALL_HELP: Final = "revoke all tokens and end all web sessions"
 QUOTA_VALUE_HELP: Final = "`none` removes the limit"
 SINCE_HELP: Final = "entries since then: a date, `2d`, or words such as `last monday`"
 USER_HELP: Final = "entries of one user"
-LIMIT_HELP: Final = "how many entries to show, the newest ones (default: 50)"
+LIMIT_HELP: Final = "how many of the newest entries to show (default: 50)"
 AUDIT_SHOW_HELP: Final = "show who did what, when and from where"
 AUDIT_VERIFY_HELP: Final = "check that no entry was changed, removed or inserted"
 HEAD_HELP: Final = "a hash that you noted earlier; check that the log still contains its entry"
@@ -56,10 +56,11 @@ def added(name: str, home: str) -> str:
     return f"Added {name}. The profile is in {home}."
 
 
-def next_steps(name: str, profile_flag: str) -> str:
-    """List the next steps for a new user."""
+def next_steps(name: str, profile_flag: str, os_user: str) -> str:
+    """List the next steps for a new user; with `os_user`, the profile belongs to that operating system user."""
+    run_as = f"sudo -iu {os_user} " if os_user else ""
     return (
-        f"Set up a model:   hermes-acp {profile_flag}setup\n"
+        f"Set up a model:   {run_as}hermes-acp {profile_flag}setup\n"
         f"Create a token:   hermes-acp users token {name}\n"
         f"Or let them sign in with your identity provider: hermes-acp users link {name} --subject …"
     )
@@ -96,12 +97,12 @@ def revoked_all(name: str) -> str:
 
 
 def quota_changed(name: str, quota: str) -> str:
-    """Return what a user may use from now on."""
+    """Describe a user's new quota."""
     return f"{name}: {quota}. This applies at once."
 
 
 def not_a_limit(text: str) -> str:
-    """Return the error of an invalid quota value."""
+    """Return the error for an invalid quota value."""
     return f"must be a positive number or `none`, not {text}"
 
 

@@ -108,7 +108,7 @@ def _add(file: "AccountsFile", options: argparse.Namespace) -> None:
     _log(file.folder, "user_added", account.name)
     print(user_messages.added(account.name, home))
     flag = "" if account.profile == DEFAULT_PROFILE else f"--profile {account.profile} "
-    print(user_messages.next_steps(account.name, flag))
+    print(user_messages.next_steps(account.name, flag, account.os_user))
     if not account.os_user:
         note(user_messages.SHARED_OS_USER)
 
@@ -280,7 +280,7 @@ def _quota(options: argparse.Namespace, current: "Quota | None") -> "Quota":
 
 
 def _limit(kind: type[int] | type[float]) -> Callable[[str], int | float]:
-    """Return a parser of limits; 0 stands for none."""
+    """Return a parser for limits; 0 means no limit."""
 
     def parse(text: str) -> int | float:
         if text == "none":

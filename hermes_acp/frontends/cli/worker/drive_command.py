@@ -10,10 +10,10 @@ from msgspec import structs
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.ports.run_ports import Driver
-from hermes_acp.runs.processes.run_process import claim_streams, serve_run
+from hermes_acp.runs.processes.process_driver import ALLOW_BYPASS
+from hermes_acp.runs.processes.process_messages import Assignment
+from hermes_acp.runs.processes.run_process import RemoteParent, claim_streams, serve_run
 from hermes_acp.shutdown import exit_process
-
-ALLOW_BYPASS = "--allow-bypass"
 
 
 def drive_command(arguments: Sequence[str]) -> int:
@@ -25,14 +25,16 @@ def drive_command(arguments: Sequence[str]) -> int:
 
 
 @asynccontextmanager
-async def _driver(environment: Environment) -> AsyncGenerator[Driver]:
+async def _driver(
+    environment: Environment, assignment: Assignment, parent: RemoteParent
+) -> AsyncGenerator[Driver]:
     """Open the sessions of this process; they are closed before the outcome is reported."""
     from hermes_acp.app.app import App
 
-    app = App(environment)
+    app = App(environment, overrides=assignment.overrides)
     try:
         async with background_tasks(app.keep):
-            yield app.run_service.driver()
+            yield app.run_service.driver((assignment.work, parent) if assignment.work else None)
     finally:
         with anyio.CancelScope(shield=True):
             await app.aclose()

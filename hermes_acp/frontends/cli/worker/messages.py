@@ -6,7 +6,7 @@ from typing import Final
 
 BOARD_HELP: Final = "work on this board only; repeatable (default: all boards)"
 SLOTS_HELP: Final = "how many runs to work on at the same time (default: {default})"
-PLACE_HELP: Final = "also take work that is meant for workers of this place; repeatable"
+PLACE_HELP: Final = "also take work that is meant for workers at this place; repeatable"
 ONLY_PLACES_HELP: Final = "take only work that is meant for these places"
 PROFILE_HELP: Final = "also work on the runs of this profile, which must share the fleet's pool; repeatable"
 DRAIN_HELP: Final = "seconds that running work may take to end after SIGTERM (default: {default:g})"
@@ -24,12 +24,12 @@ OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def ready(slots: int) -> str:
-    """Say that the worker looks for work."""
+    """Say that the worker is looking for work."""
     return f"Looking for work, {slots} {'run' if slots == 1 else 'runs'} at a time. Ctrl+C stops."
 
 
 def draining(running: int) -> str:
-    """Say that the worker ends when its work does."""
+    """Say that the worker is waiting for its runs to end."""
     return f"Stopping. Waiting for {running} {'run' if running == 1 else 'runs'}."
 
 

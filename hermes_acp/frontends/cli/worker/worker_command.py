@@ -1,8 +1,6 @@
 """The command `hermes-acp worker`: work on cards and other runs, each in its own process."""
 
 import argparse
-import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import anyio
@@ -15,7 +13,6 @@ from hermes_acp.core.ports.run_ports import DriveOutcome, Lease, RunOrder, WorkS
 from hermes_acp.frontends.cli.cli_output import escaped, note
 from hermes_acp.frontends.cli.flag_values import positive_number
 from hermes_acp.frontends.cli.worker import messages
-from hermes_acp.frontends.cli.worker.drive_command import ALLOW_BYPASS
 from hermes_acp.shutdown import ShutdownGuard, code_after
 
 if TYPE_CHECKING:
@@ -47,11 +44,11 @@ def add_worker(worker: argparse.ArgumentParser) -> None:
         metavar="S",
         help=messages.DRAIN_HELP.format(default=DEFAULT_DRAIN_S),
     )
-    worker.add_argument(ALLOW_BYPASS, action="store_true", help=messages.ALLOW_BYPASS_HELP)
+    worker.add_argument("--allow-bypass", action="store_true", help=messages.ALLOW_BYPASS_HELP)
 
 
 def run_worker(options: argparse.Namespace) -> int:
-    """Work until a signal; return the exit code. Raises BadRequest."""
+    """Work until a signal arrives; return the exit code. Raises BadRequest."""
     if options.only_places and not options.place:
         raise BadRequest(messages.NO_PLACES)
     guard = ShutdownGuard(drain_s=options.drain)
@@ -75,8 +72,8 @@ class _ReportingDriver:
     """Drives the runs of one profile, each in its own process, and reports their progress."""
 
     def __init__(self, environment: Environment, running: set[str], *, allows_bypass: bool) -> None:
-        """Prepare; `running` holds the IDs of the current runs."""
-        from hermes_acp.runs.processes.process_driver import ProcessDriver
+        """Use `running` for the IDs of the current runs."""
+        from hermes_acp.runs.processes.process_driver import ProcessDriver, drive_line
 
         self._running = running
         line = drive_line(environment.profile, allows_bypass=allows_bypass)
@@ -108,7 +105,7 @@ class _Worker:
         self._is_draining = False
 
     async def run(self, guard: ShutdownGuard) -> int:
-        """Work until a signal and, after SIGTERM, until what is running ends; return the exit code."""
+        """Run until a signal and, after SIGTERM, until running work ends. Return the exit code."""
         options = self._options
         for name in options.board:
             await self._app.board_service.create(name)
@@ -154,15 +151,9 @@ class _Worker:
         return _ReportingDriver(environment, self._running, allows_bypass=self._options.allow_bypass)
 
     async def _drain(self, guard: ShutdownGuard) -> None:
-        """Start nothing more, and let running work end, until another signal or the time limit."""
+        """Start nothing more, and let running work end, until another signal arrives or the time is up."""
         self._is_draining = True
         if self._running:
             note(messages.draining(len(self._running)))
         with anyio.move_on_after(self._options.drain):
             await guard.stopped()
-
-
-def drive_line(profile: str, *, allows_bypass: bool) -> Sequence[str]:
-    """Return the command line of the process for one run of a profile."""
-    command = [sys.executable, "-m", "hermes_acp", "--profile", profile, "drive"]
-    return [*command, ALLOW_BYPASS] if allows_bypass else command

@@ -1,1 +1,1 @@
-"""Conversations: whose they are, what is asked in them, and the sessions behind them."""
+"""Conversations: their people, their questions, and the sessions behind them."""

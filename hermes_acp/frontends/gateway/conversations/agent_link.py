@@ -1,10 +1,11 @@
-"""The agent of one profile: its process, which is started when it is needed and again when it has ended.
+"""The agent process of one profile, started on demand and restarted after it has ended.
 
-If the profile has a resident process, the started one passes its connection on, so sessions and turns outlive both.
+If the profile has a resident process, the started one forwards its connection, so sessions and turns outlive both.
 """
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
@@ -23,20 +24,30 @@ from hermes_protocol import v1
 CLIENT_NAME: Final = "hermes-acp gateway"
 BACKOFF_S: Final = (0.0, 1.0, 2.0, 5.0, 15.0, 60.0)
 CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
-    {"_meta": {"hermes": {"edits": True, "turnStates": True, "turnEnds": True, "turnMarks": True}}}
+    {
+        "_meta": {
+            "hermes": {
+                "edits": True,
+                "turnStates": True,
+                "turnEnds": True,
+                "turnMarks": True,
+                "surface": "chat",
+            }
+        }
+    }
 )
 
 
 class SessionOwner(Protocol):
-    """Whoever gets the updates of a session."""
+    """The receiver of a session's updates."""
 
     def take(self, update: v1.SessionUpdate) -> None:
-        """Take an update."""
+        """Receive an update."""
         ...
 
 
 class AgentCallbacks(Struct, frozen=True):
-    """Who answers what the agent asks."""
+    """Callbacks for the agent's requests."""
 
     on_permission: OnPermission
     on_elicitation: OnElicitation
@@ -57,15 +68,25 @@ class AgentLink:
         self.starts = 0
 
     def attach(self, session_id: str, owner: SessionOwner) -> None:
-        """Pass a session's updates on to its owner."""
+        """Route a session's updates to its owner."""
         self._owners[session_id] = owner
 
     def owner(self, session_id: str) -> SessionOwner | None:
         """Return the owner of a session."""
         return self._owners.get(session_id)
 
+    def release(self, session_id: str) -> None:
+        """Stop routing a session's updates."""
+        self._owners.pop(session_id, None)
+
+    async def detach(self, session_id: str) -> None:
+        """Detach from a session. Its turns continue."""
+        if self._agent is not None:
+            with suppress(AgentError):  # the session was closed, or the agent has ended
+                await self._agent.call("session/detach", {"sessionId": session_id}, dict[str, Any])
+
     async def agent(self) -> Agent:
-        """Return the running agent; start it if need be. Raises AgentError if the latest start failed."""
+        """Return the running agent, starting it if necessary. Raises AgentError if the latest start failed."""
         self._wanted.set()
         while self._agent is None:
             if self._failure is not None:
@@ -75,7 +96,7 @@ class AgentLink:
         return self._agent
 
     async def run(self, pause: Callable[[float], Awaitable[None]] = anyio.sleep) -> None:
-        """Keep the agent running once it was needed, until cancelled."""
+        """Keep the agent running from its first use until cancelled."""
         failures = 0
         while True:
             await self._wanted.wait()
@@ -89,7 +110,7 @@ class AgentLink:
                 self._wake()
 
     async def _run_agent(self, failures: int) -> int:
-        """Run one agent to its end; return the number of failures in a row."""
+        """Run one agent until it ends, and return the number of consecutive failures."""
         callbacks = self._callbacks
         user = User(
             callbacks.on_permission,

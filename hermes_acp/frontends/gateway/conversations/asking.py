@@ -1,8 +1,8 @@
-"""Put the agent's questions to people, where they are, and bring back what they answered."""
+"""Show the agent's questions to people, and return their answers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Protocol
 
 import anyio
 import msgspec
@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from hermes_acp.core.untrusted_text import plain
 from hermes_acp.frontends.gateway import messages
-from hermes_acp.frontends.gateway.conversations.conversation import Conversation
-from hermes_acp.frontends.gateway.conversations.gateway_parts import GatewayParts
+from hermes_acp.frontends.gateway.conversations.gateway_parts import ConversationPlace, GatewayParts
 from hermes_acp.frontends.gateway.conversations.question_book import AskedOption, OpenQuestion
 from hermes_acp.frontends.gateway.conversations.question_texts import (
     choices_of,
@@ -31,7 +30,7 @@ MAX_CHOICES: Final = 9
 
 
 class Target(Struct, frozen=True):
-    """A place where a question is shown, and what is said there before it."""
+    """A place where a question is shown, and the texts before it."""
 
     platform: str
     key: str
@@ -39,7 +38,7 @@ class Target(Struct, frozen=True):
     remark: str = ""
 
     def part(self, part_id: str, text: str) -> OutgoingPart:
-        """Return a message to send there."""
+        """Build a message to send there."""
         return OutgoingPart(part_id, self.platform, self.key, self.place, text)
 
 
@@ -50,18 +49,40 @@ class Posted(Struct, frozen=True):
     part_id: str
 
 
+class QuestionOwner(Protocol):
+    """The conversation or the run that a question is about.
+
+    `asker` is the person whose request is being handled, or empty for a run that reports to a room. For a run, no
+    answer means that the question keeps waiting where it came from.
+    """
+
+    where: ConversationPlace
+
+    @property
+    def asker(self) -> str:
+        """The person whose request is being handled, or an empty string."""
+        ...
+
+    async def pause(self) -> None:
+        """Prepare for the next question."""
+        ...
+
+
 class Asking:
     """The questions of all sessions."""
 
     def __init__(
         self,
         parts: GatewayParts,
-        find: Callable[[str], Conversation | None],
+        find: Callable[[str], QuestionOwner | None],
         approvers: Callable[[], Awaitable[Sequence[Person]]],
         direct_places: Callable[[Person], Awaitable[Sequence[tuple[str, Place]]]],
         key_of: Callable[[str, Place], str],
     ) -> None:
-        """Prepare; `find` returns the conversation of a session, `direct_places` where an approver can be reached."""
+        """Prepare without asking anything.
+
+        `find` returns the conversation of a session, and `direct_places` where an approver can be reached.
+        """
         self._parts = parts
         self._find = find
         self._approvers = approvers
@@ -69,7 +90,7 @@ class Asking:
         self._key_of = key_of
 
     async def permission(self, request: v1.RequestPermissionRequest) -> Permission:
-        """Ask whether a call may run. Without an answer in time, it may not."""
+        """Ask whether a call may run. No answer in time means no."""
         refusal = Permission(option_named(request, "reject_once"))
         conversation = self._find(request.session_id)
         if conversation is None:
@@ -77,6 +98,8 @@ class Asking:
         asker = await self._asker(conversation)
         if asker is None:
             return Permission(None, is_unattended=True)
+        if conversation.where.is_run:
+            refusal = Permission(None, is_unattended=True)
         settings, where = self._parts.settings, conversation.where
         limits = self._parts.limits[where.platform]
         shown = question_text(request, limits, self._parts.redactor.clean, settings.web_page or "")
@@ -84,7 +107,8 @@ class Asking:
         options = options_of(request, lasts=lasts, is_whole=shown.is_whole)
         approvers = await self._approvers()
         book = self._parts.questions
-        rule = book.rule(asker, approvers, settings.approval, settings.question_timeout_s)
+        consent = settings.approval if asker.name else "approver"
+        rule = book.rule(asker, approvers, consent, settings.question_timeout_s)
         question = book.open(request.session_id, request.tool_call.tool_call_id, options, rule)
         reason = shown.reason if shown.is_whole else messages.WHOLE_TEXT_TOO_LONG
         text = self._text(question, shown.title, reason)
@@ -92,7 +116,7 @@ class Asking:
         return Permission(question.answer.option_id) if question.answer else refusal
 
     async def elicitation(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
-        """Ask a question of the agent; forms with more than a choice and a text cannot be asked here."""
+        """Ask a question from the agent. Forms with more than a choice and a text are not supported."""
         declined = v1.CreateElicitationResponseCancel()
         if not isinstance(request, v1.CreateElicitationRequestForm) or not isinstance(
             request.session_id, str
@@ -113,8 +137,10 @@ class Asking:
             options = [AskedOption(ANSWER, ANSWER, ANSWER, is_yes=False)]
         settings = self._parts.settings
         approvers = await self._approvers()
-        book, consent = self._parts.questions, "asker" if takes_text else settings.approval
-        rule = book.rule(asker, () if takes_text else approvers, consent, settings.question_timeout_s)
+        consent = "approver" if not asker.name else "asker" if takes_text else settings.approval
+        book = self._parts.questions
+        counted = () if takes_text and asker.name else approvers
+        rule = book.rule(asker, counted, consent, settings.question_timeout_s)
         question = book.open(request.session_id, "", options, rule)
         title = clean(request.message)
         text = messages.free_question(title, question.code) if takes_text else self._text(question, title, "")
@@ -127,21 +153,23 @@ class Asking:
             content = {text_field: answer.text}
         return v1.CreateElicitationResponseAccept(content=content)
 
-    async def _asker(self, conversation: Conversation) -> Person | None:
-        """Return the person whose message is being answered."""
+    async def _asker(self, conversation: QuestionOwner) -> Person | None:
+        """Return the person whose request is being handled, or a nameless person for a run that reports to a room."""
         name = conversation.asker
+        if not name and conversation.where.is_run and conversation.where.room is not None:
+            return Person("", "user", conversation.where.profile)
         everybody = await to_thread.run_sync(self._parts.stores.people.all)
         return next((person for person, _ in everybody if person.name == name), None)
 
     async def _ask(
         self,
         question: OpenQuestion,
-        conversation: Conversation,
+        conversation: QuestionOwner,
         people: tuple[Person, Sequence[Person]],
         title: str,
         texts: Sequence[str],
     ) -> None:
-        """Show a question, wait for its answer or its time to pass, and say how it ended."""
+        """Show a question, wait for an answer or the timeout, and show the result."""
         posted: list[Posted] = []
         try:
             await conversation.pause()
@@ -153,15 +181,15 @@ class Asking:
                 await question.ended.wait()
         finally:
             with anyio.CancelScope(shield=True):
-                await self._show_end(question, posted, title)
+                await self._show_end(question, posted, title, stays_open=conversation.where.is_run)
 
     async def _targets(
         self,
         question: OpenQuestion,
-        conversation: Conversation,
+        conversation: QuestionOwner,
         people: tuple[Person, Sequence[Person]],
     ) -> list[Target]:
-        """Return where a question is shown: in the conversation, and to approvers if nobody there can approve."""
+        """Return where to show a question: in the conversation, and to approvers if nobody there can approve."""
         asker, approvers = people
         where = conversation.where
         targets = [Target(where.platform, where.key, msgspec.json.encode(where.place).decode())]
@@ -175,7 +203,7 @@ class Asking:
         return targets
 
     async def _post(self, question: OpenQuestion, target: Target, texts: Sequence[str]) -> Posted:
-        """Show a question in one place; its last text is the one that asks."""
+        """Show a question in one place. Its last text is the question itself."""
         part_id = f"ask:{question.id}:{len(question.posted)}"
         limits = self._parts.limits[target.platform]
         if not limits.can_edit and length(whole := "\n\n".join(texts), limits) < limits.max_length:
@@ -189,12 +217,15 @@ class Asking:
         self._parts.wake(target.platform)
         return Posted(target, part_id)
 
-    async def _show_end(self, question: OpenQuestion, posted: Sequence[Posted], title: str) -> None:
-        has_expired = not question.ended.is_set()
+    async def _show_end(
+        self, question: OpenQuestion, posted: Sequence[Posted], title: str, *, stays_open: bool
+    ) -> None:
+        is_due = self._parts.clock.now() >= question.rule.expires_at
+        has_expired = is_due and not question.ended.is_set()  # otherwise it was withdrawn
         self._parts.questions.close(question)
         answer = question.answer
         if answer is None:
-            text = messages.closed(plain(title, 200), has_expired=has_expired)
+            text = messages.closed(plain(title, 200), has_expired=has_expired, stays_open=stays_open)
         else:
             option = next(each for each in question.options if each.option_id == answer.option_id)
             text = messages.answered(plain(title, 200), option.label, answer.by)
@@ -225,7 +256,7 @@ class Asking:
 
 
 def _who(question: OpenQuestion) -> str:
-    """Name the people whose yes a question needs."""
+    """Name the people who must agree to a question."""
     rule = question.rule
     approvers = " / ".join(sorted(rule.approvers)) or messages.NO_APPROVER
     if rule.consent == "approver":

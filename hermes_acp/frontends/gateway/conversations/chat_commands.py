@@ -12,7 +12,7 @@ MODEL = "model"
 
 
 class ChatCommands:
-    """Runs commands; each returns what it says."""
+    """Runs commands, each of which returns its reply."""
 
     def __init__(self, parts: GatewayParts) -> None:
         self._parts = parts
@@ -71,7 +71,7 @@ class ChatCommands:
 
 
 def _models(conversation: Conversation) -> tuple[str, list[str]]:
-    """Return the current model and those to choose from."""
+    """Return the current model and the available ones."""
     for option in conversation.session.options if conversation.session else ():
         if isinstance(option, v1.SessionConfigOptionSelect) and option.id == MODEL:
             values: list[str] = []

@@ -1,7 +1,7 @@
-"""One conversation: its messages are answered one after the other, in one session of the agent.
+"""A conversation: its messages are answered one after another, in one session of the agent.
 
-A message stays in the inbox until its whole answer is in the outbox. What was interrupted in between is found again in
-the replay of the session.
+A message stays in the inbox until its whole answer is in the outbox. After an interruption, the session's replay shows
+how far it got.
 """
 
 from collections import deque
@@ -21,6 +21,7 @@ from hermes_acp.frontends.gateway.conversations.gateway_parts import (
     StoredMessage,
 )
 from hermes_acp.frontends.gateway.conversations.message_content import content_of
+from hermes_acp.frontends.gateway.conversations.sent_files import files_of
 from hermes_acp.frontends.gateway.conversations.session_updates import (
     AnswerText,
     TurnState,
@@ -29,13 +30,13 @@ from hermes_acp.frontends.gateway.conversations.session_updates import (
     turn_state,
 )
 from hermes_acp.frontends.gateway.delivery.answer_stream import AnswerStream
-from hermes_acp.frontends.gateway.model_text import INTERRUPTED
+from hermes_acp.frontends.gateway.model_text import INTERRUPTED, SENDS_FILES
 from hermes_acp.storage.gateway.inbox import InboxEntry, StoredConversation
 from hermes_acp.storage.gateway.outbox import OutgoingPart
 from hermes_protocol import v1
 
 MAX_LOSSES: Final = 5
-"""After so many ends of the agent in one turn, the message counts as failed."""
+"""After this many ends of the agent in one turn, the message counts as failed."""
 
 BUSY: Final = "busy"
 BUSY_S: Final = 0.5
@@ -43,7 +44,7 @@ MAX_BUSY: Final = 40
 
 
 class Conversation:
-    """The messages and the session of one place."""
+    """The messages and the session of a place."""
 
     def __init__(self, where: ConversationPlace, parts: GatewayParts) -> None:
         self.where = where
@@ -86,7 +87,7 @@ class Conversation:
 
     @property
     def queued(self) -> int:
-        """How many messages wait."""
+        """The number of waiting messages."""
         return len(self._queue)
 
     def put(self, entry: InboxEntry) -> None:
@@ -95,7 +96,7 @@ class Conversation:
         self._news.set()
 
     def take(self, update: v1.SessionUpdate) -> None:
-        """Take an update of the session."""
+        """Receive an update of the session."""
         if self._replay is not None:
             self._replay.append(update)
             return
@@ -112,7 +113,7 @@ class Conversation:
                 self._turn_ended.set()
 
     def stop(self) -> bool:
-        """Cancel what is running; return whether anything was."""
+        """Cancel the running turn, and return whether there was one."""
         if self._session is None or not self.is_running:
             return False
         self._session.cancel()
@@ -121,12 +122,12 @@ class Conversation:
         return True
 
     async def open(self) -> None:
-        """Open the session unless it is open. Raises AgentError, StorageError."""
+        """Open the session if necessary. Raises AgentError, StorageError."""
         async with self._opening:
             await self._open(is_replay_wanted=False)
 
     async def forget_session(self) -> None:
-        """Let the next message begin a new session. Raises StorageError."""
+        """Make the next message start a new session. Raises StorageError."""
         self._session = None
         await to_thread.run_sync(self._parts.stores.inbox.set_conversation, self.where.key, None)
 
@@ -139,12 +140,12 @@ class Conversation:
         await stream.store(stores.outbox, self._parts.clock.now())
 
     async def say(self, key: str, text: str) -> None:
-        """Say something of the gateway's own. Raises StorageError."""
+        """Send a message from the gateway itself. Raises StorageError."""
         await to_thread.run_sync(self._parts.stores.outbox.put, self.part(key, text), self._parts.clock.now())
         self._parts.wake(self.where.platform)
 
     def part(self, key: str, text: str) -> OutgoingPart:
-        """Return a message to send here."""
+        """Build a message to send here."""
         place = msgspec.json.encode(self.where.place).decode()
         return OutgoingPart(key, self.where.platform, self.where.key, place, text)
 
@@ -161,7 +162,7 @@ class Conversation:
             await self._news.wait()
 
     async def _answer(self, entry: InboxEntry) -> None:
-        """Answer one message; its answer is in the outbox afterwards."""
+        """Answer one message. On return, its answer is in the outbox."""
         parts, stores = self._parts, self._parts.stores
         message = msgspec.json.decode(entry.message, type=StoredMessage)
         self._asker = message.person
@@ -182,13 +183,15 @@ class Conversation:
         finally:
             self._stream = self._text = None
         outgoing = stream.finish()
+        outgoing_files = await files_of(self, parts, stream.text, key)
         if note or not outgoing:
             outgoing.append(self.part(f"{key}:end", note or messages.NO_ANSWER))
+        outgoing += [self.part(each.id, each.text) for each in outgoing_files]
         await to_thread.run_sync(stores.inbox.finish, entry.number, outgoing, parts.clock.now())
         wake()
 
     async def _turn(self, entry: InboxEntry, message: StoredMessage, stream: AnswerStream) -> str:
-        """Have the agent answer; return what is to be said after the answer, if anything."""
+        """Let the agent answer, and return a notice to send after the answer, if any."""
         losses = 0
         is_prompted = entry.state == "prompted"
         before = entry.prompts_before
@@ -201,6 +204,8 @@ class Conversation:
                         return _note(end)
                 await self.open()
                 content = await content_of(message, self.where, self._parts, self._capabilities)
+                if not self._prompts and self._parts.limits[self.where.platform].max_file_bytes:
+                    content.append(v1.TextContent(text=SENDS_FILES))
                 before, is_prompted = len(self._prompts), True
                 await to_thread.run_sync(self._parts.stores.inbox.prompting, entry.number, before)
                 return await self._send(content)
@@ -221,7 +226,7 @@ class Conversation:
         return messages.CANCELLED if answer.stop_reason == "cancelled" else ""
 
     async def _recover(self, before: int, stream: AnswerStream) -> TurnState | None:
-        """Follow a turn that another process began; return its end, or None if the prompt never arrived."""
+        """Follow a turn that another process started. Return how it ended, or None if the prompt never arrived."""
         self._turn_ended, self._last_state = anyio.Event(), None
         async with self._opening:
             replay = await self._open(is_replay_wanted=True)
@@ -240,7 +245,7 @@ class Conversation:
         return self._last_state
 
     async def _open(self, *, is_replay_wanted: bool) -> list[v1.SessionUpdate]:
-        """Open the conversation's session unless it is open; return its replay, if it is wanted or came."""
+        """Open the conversation's session if necessary, and return its replay, if requested or received."""
         link = self._parts.link(self.where.profile)
         agent = await link.agent()
         if self._session is not None and self._opened_by == link.starts and not is_replay_wanted:
@@ -258,7 +263,7 @@ class Conversation:
                 self._prompts = {each for each in map(recorded_prompt, replay) if each}
                 return replay
             except NoSuchThing:
-                pass  # it was deleted: a new one takes its place
+                pass  # it was deleted, and a new one replaces it
             finally:
                 self._replay = None
         session = await agent.new_session(self.where.folder)
@@ -279,7 +284,7 @@ def _mode_of(session: Session) -> str:
 
 
 def _note(end: TurnState) -> str:
-    """Return what is to be said about the end of a turn."""
+    """Return the notice about how a turn ended, if any."""
     if end.reason == "cancelled":
         return messages.CANCELLED
     return messages.failed(end.text) if end.reason == "failed" else ""

@@ -1,4 +1,4 @@
-"""What all conversations share, and what is stored of a message."""
+"""The parts shared by all conversations, and the stored form of a message."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,21 +12,23 @@ from hermes_acp.frontends.gateway.port.platform_port import Attachment, Limits, 
 from hermes_acp.storage.gateway.gateway_database import GatewayDatabase
 from hermes_acp.storage.gateway.inbox import Inbox
 from hermes_acp.storage.gateway.outbox import Outbox
+from hermes_acp.storage.gateway.outgoing_files import OutgoingFiles
 from hermes_acp.storage.gateway.people import People
 from hermes_acp.telemetry.redaction import Redactor
 
 
 class GatewayStores(Struct, frozen=True):
-    """What the gateway keeps on disk."""
+    """The gateway's stores on disk."""
 
     database: GatewayDatabase
     people: People
     inbox: Inbox
     outbox: Outbox
+    files: OutgoingFiles
 
 
 class GatewayParts(Struct, frozen=True):
-    """What every conversation works with."""
+    """The dependencies of every conversation."""
 
     settings: GatewaySettings
     stores: GatewayStores
@@ -39,11 +41,13 @@ class GatewayParts(Struct, frozen=True):
     connected: Callable[[str], Platform | None]
     """Returns a platform, if it is connected."""
     wake: Callable[[str], None]
-    """Lets a platform look for messages to send."""
+    """Makes a platform check for messages to send."""
+    report: Callable[[BaseException, str], None]
+    """Reports an exception that no platform should raise."""
 
 
 class ConversationPlace(Struct, frozen=True):
-    """Where a conversation is, and by which rules it goes."""
+    """The place of a conversation and the rules for it. For a run, it is the place of its reports."""
 
     key: str
     platform: str
@@ -51,10 +55,11 @@ class ConversationPlace(Struct, frozen=True):
     profile: str
     folder: str
     room: GatewayRoomSettings | None = None
+    is_run: bool = False
 
 
 class StoredMessage(Struct, frozen=True):
-    """A message for the agent, as it waits in the inbox."""
+    """A message for the agent, as stored in the inbox."""
 
     place: Place
     person: str

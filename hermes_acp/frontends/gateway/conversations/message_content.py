@@ -1,7 +1,9 @@
-"""Turn a person's message into content blocks for the agent."""
+"""Convert a person's message to content blocks for the agent."""
 
 from base64 import b64encode
 from typing import Final
+
+import anyio
 
 from hermes_acp.frontends.gateway import messages, model_text
 from hermes_acp.frontends.gateway.conversations.gateway_parts import (
@@ -12,11 +14,13 @@ from hermes_acp.frontends.gateway.conversations.gateway_parts import (
 from hermes_acp.frontends.gateway.port.platform_port import (
     MAX_ATTACHMENT_BYTES,
     Attachment,
+    Platform,
     PlatformError,
 )
 from hermes_protocol import v1
 
 MAX_FILES: Final = 8
+FETCH_TIMEOUT_S: Final = 60.0
 IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
@@ -26,7 +30,7 @@ async def content_of(
     parts: GatewayParts,
     capabilities: v1.AgentCapabilities | v1.UnsetType | None,
 ) -> list[v1.ContentBlock]:
-    """Return the blocks of a prompt: who says what, pictures, and the texts of files."""
+    """Return the blocks of a prompt: the sender and text, pictures, and the texts of files."""
     if where.room is not None:
         text = model_text.room_prompt(message.person, message.text, message.others)
     else:
@@ -49,7 +53,7 @@ async def content_of(
 async def _block(
     attachment: Attachment, where: ConversationPlace, parts: GatewayParts, takes: v1.PromptCapabilities
 ) -> v1.ContentBlock:
-    """Return a file as a block. Raises PlatformError if it cannot be read or passed on."""
+    """Convert a file to a block. Raises PlatformError if it cannot be read or forwarded."""
     platform = parts.connected(where.platform)
     if platform is None:
         raise PlatformError(messages.NO_ANSWER_IN_TIME)
@@ -61,7 +65,7 @@ async def _block(
     is_text = mime_type.startswith("text/") or mime_type in ("application/json", "application/yaml")
     if not (is_picture or is_sound or is_text):
         raise PlatformError(messages.NOT_READABLE, is_permanent=True)
-    content = await platform.fetch(attachment, MAX_ATTACHMENT_BYTES)
+    content = await _fetched(platform, attachment, where.platform, parts)
     if len(content) > MAX_ATTACHMENT_BYTES:
         raise PlatformError(messages.TOO_LARGE, is_permanent=True)
     if is_picture:
@@ -69,3 +73,18 @@ async def _block(
     if is_sound:
         return v1.AudioContent(data=b64encode(content).decode(), mime_type=mime_type)
     return v1.TextContent(text=model_text.attached_text(attachment.name, content.decode("utf-8", "replace")))
+
+
+async def _fetched(platform: Platform, attachment: Attachment, name: str, parts: GatewayParts) -> bytes:
+    """Return the content of a file. Raises PlatformError for all exceptions, so the message is answered anyway."""
+    try:
+        with anyio.fail_after(FETCH_TIMEOUT_S):
+            return await platform.fetch(attachment, MAX_ATTACHMENT_BYTES)
+    except PlatformError:
+        raise
+    except TimeoutError:
+        raise PlatformError(messages.NO_ANSWER_IN_TIME) from None
+    except Exception as error:
+        if not isinstance(error, OSError):
+            parts.report(error, name)
+        raise PlatformError(messages.NOT_FETCHED) from error

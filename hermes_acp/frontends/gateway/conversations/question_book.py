@@ -1,12 +1,13 @@
-"""The open questions of all conversations: who may answer, with which code, until when.
+"""The open questions of all conversations: who may answer, with which code, and until when.
 
-A question is bound to a session, a call, the messages that show it and the people who may answer. Presses and typed
-answers are checked by the same rules; silence is no. Nothing here survives the process: after a restart the agent asks
-again, with another code.
+A question belongs to a session, a call, the messages that show it and the people who may answer. Button presses and
+typed answers follow the same rules, and no answer means no. Nothing here survives the process. After a restart, the
+agent asks again with another code.
 """
 
 import hmac
 import secrets
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
@@ -17,13 +18,15 @@ from hermes_acp.storage.gateway.people import ALPHABET, Person
 
 CODE_CHARACTERS: Final = 5
 MAX_WRONG_CODES: Final = 5
-"""After so many wrong codes for a question from one person, that person's answers to it no longer count."""
+"""After this many wrong codes for a question, a person's answers to it no longer count."""
+CLOSED_S: Final = 3_600.0
+"""For this long, the code of a closed question is recognised."""
 Consent = Literal["asker_and_approver", "approver", "asker"]
 Outcome = Literal["answered", "noted", "unknown", "not_allowed", "expired"]
 
 
 class Verdict(Struct, frozen=True):
-    """What became of an attempt to answer: `noted` is a yes that needs another person's yes too."""
+    """The result of an attempt to answer. `noted` is a yes that needs another person's yes too."""
 
     outcome: Outcome
     question: "OpenQuestion | None" = None
@@ -32,7 +35,7 @@ class Verdict(Struct, frozen=True):
 
 
 class AskedOption(Struct, frozen=True):
-    """One possible answer: the word to type for it, what it says, and whether it permits something."""
+    """A possible answer: the word to type, its label, and whether it grants permission."""
 
     option_id: str
     word: str
@@ -41,7 +44,7 @@ class AskedOption(Struct, frozen=True):
 
 
 class AnswerRule(Struct, frozen=True):
-    """Whose yes a question needs, and until when."""
+    """The people who must agree to a question, and the deadline."""
 
     asker: str
     approvers: frozenset[str]
@@ -58,7 +61,7 @@ class AnswerRule(Struct, frozen=True):
 
 
 class QuestionAnswer(Struct, frozen=True):
-    """The answer that counted: whose it is, the option, and what was written with it."""
+    """The accepted answer: the person, the option, and the text written with it."""
 
     by: str
     option_id: str
@@ -66,10 +69,10 @@ class QuestionAnswer(Struct, frozen=True):
 
 
 class OpenQuestion(Struct, eq=False):
-    """A question that waits for its answer.
+    """An unanswered question.
 
-    `posted` maps our message ids to the conversations that show it, `shown` to the platform's ids. `agreed` holds each
-    person's yes, `wrong` counts wrong codes.
+    `posted` maps our message IDs to the conversations that show it, and `shown` maps them to the platform's IDs.
+    `agreed` holds each person's yes; `wrong` counts wrong codes.
     """
 
     id: str
@@ -86,21 +89,30 @@ class OpenQuestion(Struct, eq=False):
     ended: anyio.Event = field(default_factory=anyio.Event)
 
     def token(self, option: AskedOption) -> str:
-        """Return what a press of an option's button carries."""
+        """Return the payload of an option's button."""
         return f"{self.id}.{self.code}.{option.word}"
 
 
+class ClosedQuestion(Struct, frozen=True):
+    """What is kept of a closed question: its code, the conversations that showed it, and when it was closed."""
+
+    code: str
+    conversations: frozenset[str]
+    closed_at: float
+
+
 class QuestionBook:
-    """All open questions."""
+    """All open questions, and those closed within the last hour."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._open: dict[str, OpenQuestion] = {}
+        self._closed: deque[ClosedQuestion] = deque()
 
     def open(
         self, session_id: str, call_id: str, options: Sequence[AskedOption], rule: AnswerRule
     ) -> OpenQuestion:
-        """Open a question with a code of its own."""
+        """Open a question with a new code."""
         code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
         question = OpenQuestion(secrets.token_hex(6), session_id, call_id, code, tuple(options), rule)
         self._open[question.id] = question
@@ -109,39 +121,55 @@ class QuestionBook:
     def rule(
         self, asker: Person, approvers: Sequence[Person], consent: Consent, timeout_s: float
     ) -> AnswerRule:
-        """Return whose yes is needed, from now on for a time."""
+        """Return the rule for a question that is open from now until the timeout."""
         names = frozenset(each.name for each in approvers)
         return AnswerRule(asker.name, names, consent, self._now() + timeout_s)
 
     def close(self, question: OpenQuestion) -> None:
-        """Take no further answers to a question."""
+        """Accept no further answers to a question."""
         question.ended.set()
-        self._open.pop(question.id, None)
+        if self._open.pop(question.id, None):
+            self._forget_old()
+            self._closed.append(
+                ClosedQuestion(question.code, frozenset(question.posted.values()), self._now())
+            )
 
     def of_session(self, session_id: str) -> list[OpenQuestion]:
         """Return the open questions of a session."""
         return [each for each in self._open.values() if each.session_id == session_id]
 
     def codes_in(self, conversation: str) -> tuple[str, ...]:
-        """Return the codes of the questions that a conversation shows."""
+        """Return the codes of the questions shown in a conversation."""
         return tuple(each.code for each in self._open.values() if conversation in each.posted.values())
+
+    def is_closed(self, conversation: str, code: str) -> bool:
+        """Return whether a code is that of a question that was shown in a conversation and is no longer open."""
+        self._forget_old()
+        named = code.upper()
+        return named not in self.codes_in(conversation) and any(
+            each.code == named and conversation in each.conversations for each in self._closed
+        )
+
+    def _forget_old(self) -> None:
+        while self._closed and self._now() - self._closed[0].closed_at > CLOSED_S:
+            self._closed.popleft()
 
     @property
     def count(self) -> int:
-        """How many questions are open."""
+        """The number of open questions."""
         return len(self._open)
 
     def find_posted(self, part_id: str) -> OpenQuestion | None:
-        """Return the question that one of our messages shows."""
+        """Return the question shown by one of our messages."""
         return next((each for each in self._open.values() if part_id in each.posted), None)
 
     def delivered(self, part_id: str, message_id: str) -> None:
-        """Note the platform's id of a message that shows a question."""
+        """Record the platform's ID of a message that shows a question."""
         if question := self.find_posted(part_id):
             question.shown[part_id] = message_id
 
     def press(self, person: Person, conversation: str, message_id: str, token: str) -> Verdict:
-        """Take a press of a button, which must be one of the very message that shows the question there."""
+        """Handle a button press, which must come from the message that shows the question in this conversation."""
         question_id, _, rest = token.partition(".")
         code, _, word = rest.partition(".")
         question = self._open.get(question_id)
@@ -153,7 +181,7 @@ class QuestionBook:
         return self._answer(question, person, code, word)
 
     def typed(self, person: Person, conversation: str, word: str, code: str, text: str = "") -> Verdict:
-        """Take a typed answer, in a conversation that shows the question; `text` follows the code."""
+        """Handle a typed answer in a conversation that shows the question. `text` is what follows the code."""
         here = [each for each in self._open.values() if conversation in each.posted.values()]
         for question in here:
             if hmac.compare_digest(question.code.encode(), code.upper().encode()):
@@ -183,7 +211,7 @@ class QuestionBook:
 
 
 def _missing(question: OpenQuestion, agreed: Mapping[str, str]) -> tuple[str, ...]:
-    """Return whose yes is missing, if anybody's."""
+    """Return the people whose yes is missing."""
     rule = question.rule
     asker = () if rule.asker in agreed else (rule.asker,)
     if rule.consent == "asker":

@@ -1,5 +1,6 @@
-"""What a question shows: the call, its reason, the whole text to be approved, and diffs up to a length."""
+"""The texts of a question: the call, the reason, the whole text to be approved, and diffs up to a certain length."""
 
+import re
 from collections.abc import Sequence
 from difflib import unified_diff
 from typing import Any, Final, cast
@@ -7,6 +8,7 @@ from typing import Any, Final, cast
 from msgspec import Struct
 
 from hermes_acp.core.untrusted_text import plain
+from hermes_acp.core.visible_text import escape_invisible, visible_lines
 from hermes_acp.frontends.gateway import messages
 from hermes_acp.frontends.gateway.conversations.question_book import AskedOption
 from hermes_acp.frontends.gateway.delivery.text_splitting import split_text
@@ -16,12 +18,14 @@ from hermes_protocol import v1
 MAX_DIFF_LINES: Final = 80
 MAX_DETAIL_MESSAGES: Final = 4
 YES, NO, ALWAYS = "yes", "no", "always"
+_STYLED: Final = re.compile(r"[*_`~<>&\[\]!#\\|]")
+"""Characters that Markdown may interpret as a style. They are escaped in titles."""
 
 
 class QuestionText(Struct, frozen=True):
-    """The parts of a permission question; `details` are messages that go before it.
+    """The parts of a permission question.
 
-    If not `is_whole`, part of what is to be approved could not be shown.
+    `details` are messages before it. Unless `is_whole`, part of the text to be approved could not be shown.
     """
 
     title: str
@@ -41,7 +45,7 @@ def question_text(
     content = request.tool_call.content if isinstance(request.tool_call.content, list) else []
     diffs = [_diff_text(part, web_page) for part in content if isinstance(part, v1.Diff)]
     shown = [_fenced(clean(diff), "diff") for diff in diffs]
-    if text and plain(text, 300) not in title and not diffs:
+    if text and not diffs and (plain(text, 300) not in title or _STYLED.search(text)):
         shown.insert(0, _fenced(text, ""))
     details = [message for each in shown for message in split_text(each, limits)]
     is_whole = len(details) <= MAX_DETAIL_MESSAGES or bool(diffs)
@@ -49,7 +53,7 @@ def question_text(
 
 
 def options_of(request: v1.RequestPermissionRequest, *, lasts: bool, is_whole: bool) -> list[AskedOption]:
-    """Return the answers to offer; lasting ones only if `lasts`, permissions only if all was shown."""
+    """Return the answers to offer: lasting ones only if `lasts` is set, permissions only if everything was shown."""
     found: dict[str, AskedOption] = {}
     kinds = {"allow_once": (YES, True), "reject_once": (NO, False)}
     if lasts:
@@ -65,7 +69,7 @@ def options_of(request: v1.RequestPermissionRequest, *, lasts: bool, is_whole: b
 def choices_of(schema: v1.ElicitationSchema) -> tuple[str, Sequence[str], str]:
     """Return the fields of a form: the one with choices, its choices, and the one for free text.
 
-    A form with other fields has none of these.
+    Return none of these for a form with other fields.
     """
     properties = schema.properties if isinstance(schema.properties, dict) else {}
     choice_field, values, text_field = "", cast("Sequence[str]", ()), ""
@@ -81,16 +85,15 @@ def choices_of(schema: v1.ElicitationSchema) -> tuple[str, Sequence[str], str]:
 
 def _diff_text(diff: v1.Diff, web_page: str) -> str:
     old = diff.old_text if isinstance(diff.old_text, str) else ""
-    lines = list(
-        unified_diff(old.splitlines(), diff.new_text.splitlines(), diff.path, diff.path, n=2, lineterm="")
-    )
+    path = escape_invisible(diff.path)
+    lines = list(unified_diff(old.splitlines(), diff.new_text.splitlines(), path, path, n=2, lineterm=""))
     if len(lines) > MAX_DIFF_LINES:
         lines[MAX_DIFF_LINES:] = [messages.diff_cut(len(lines) - MAX_DIFF_LINES, web_page)]
-    return "\n".join(lines)
+    return visible_lines("\n".join(lines))
 
 
 def _fenced(text: str, language: str) -> str:
-    """Return a text as a code block that nothing in it can close."""
+    """Format a text as a code block that its content cannot close."""
     mark = "```"
     while mark in text:
         mark += "`"

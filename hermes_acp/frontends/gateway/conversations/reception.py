@@ -1,6 +1,7 @@
-"""Receive what people send: check who it is, then answer it here or put it into a conversation.
+"""Receive messages, button presses and typed answers: identify the sender, then reply directly or pass the message to a
+conversation.
 
-Strangers get a pairing code in a direct message, and nothing in rooms. Presses and typed answers go the same way.
+Strangers get a pairing code in a direct message, and no reply in rooms.
 """
 
 import re
@@ -21,7 +22,7 @@ from hermes_acp.frontends.gateway.conversations.gateway_parts import (
 )
 from hermes_acp.frontends.gateway.conversations.question_book import Verdict
 from hermes_acp.frontends.gateway.conversations.room_rules import RoomRules
-from hermes_acp.frontends.gateway.port.platform_port import Incoming, IncomingMessage, Place, Press
+from hermes_acp.frontends.gateway.port.platform_port import Incoming, IncomingMessage, Press
 from hermes_acp.storage.gateway.outbox import OutgoingPart
 from hermes_acp.storage.gateway.people import ALPHABET, Person
 
@@ -37,20 +38,28 @@ _COMMAND: Final = re.compile(r"\s*[/!]([a-z_]+)(?:\s+(.*))?\s*", re.DOTALL | re.
 
 
 class Reception:
-    """All that comes in, from all platforms."""
+    """Handles everything received from all platforms."""
 
     def __init__(
-        self, parts: GatewayParts, rules: RoomRules, find: Callable[[ConversationPlace], Conversation]
+        self,
+        parts: GatewayParts,
+        rules: RoomRules,
+        find: Callable[[ConversationPlace], Conversation],
+        profile: str,
     ) -> None:
-        """Prepare; `find` returns the conversation of a place, and begins it if need be."""
+        """Prepare without receiving anything.
+
+        `find` returns the conversation of a place, creating it if necessary; `profile` is the gateway's own.
+        """
         self._parts = parts
         self._rules = rules
         self._find = find
+        self._profile = profile
         self._commands = ChatCommands(parts)
         self._earlier: dict[str, deque[tuple[str, str]]] = {}
 
     async def receive(self, platform: str, incoming: Incoming) -> None:
-        """Take something that came in; when this returns, it is stored or needs no answer. Raises StorageError."""
+        """Handle an incoming event. On return, it is stored or needs no answer. Raises StorageError."""
         person = await self._person(platform, incoming)
         if person is None:
             await self._stranger(platform, incoming)
@@ -69,7 +78,7 @@ class Reception:
         return await to_thread.run_sync(self._parts.stores.people.find, platform, incoming.sender)
 
     async def _stranger(self, platform: str, incoming: Incoming) -> None:
-        """Give a stranger a code, in a direct message only."""
+        """Give a stranger a pairing code, but only in a direct message."""
         if isinstance(incoming, Press) or not (incoming.place.is_direct and incoming.has_proof):
             return
         stores, now = self._parts.stores, self._parts.clock.now()
@@ -78,7 +87,7 @@ class Reception:
         code = await to_thread.run_sync(stores.people.new_code, platform, incoming.sender, now)
         if code:
             key = f"pair:{stores.database.hash(platform, incoming.id)}"
-            text = messages.pairing_code(code)
+            text = messages.pairing_code(code, self._profile)
             place = msgspec.json.encode(incoming.place).decode()
             conversation = self._rules.key_of(platform, incoming.place)
             part = OutgoingPart(key, platform, conversation, place, text)
@@ -98,9 +107,14 @@ class Reception:
             or message.is_addressed
             or where.room.listens == "all"
             or self._is_answer(text, where)
+            or self._is_late(text, where)
         )
         if not is_for_agent:
             self._overhear(where, person, text)
+            return
+        if self._is_late(text, where):
+            if await self._is_new(message, where):
+                await self._reply(message.id, where, messages.UNKNOWN_PRESS)
             return
         if self._is_here(where) and (answer := _ANSWER.fullmatch(text)):
             if await self._is_new(message, where):
@@ -145,7 +159,7 @@ class Reception:
             self._find(where).put(entry)
 
     def _overhear(self, where: ConversationPlace, person: Person, text: str) -> None:
-        """Keep what an admitted member of a room said, as context of the next message."""
+        """Store what an admitted member of a room said, as context for the next message."""
         earlier = self._earlier.setdefault(where.key, deque(maxlen=MAX_EARLIER))
         earlier.append((person.name, text[:MAX_EARLIER_TEXT]))
 
@@ -155,6 +169,11 @@ class Reception:
     def _is_answer(self, text: str, where: ConversationPlace) -> bool:
         return self._is_here(where) and _ANSWER.fullmatch(text) is not None
 
+    def _is_late(self, text: str, where: ConversationPlace) -> bool:
+        """Return whether a text answers a question that was open here a short time ago."""
+        answer = _ANSWER.fullmatch(text)
+        return answer is not None and self._parts.questions.is_closed(where.key, answer[2])
+
     def _open_codes(self, where: ConversationPlace) -> tuple[str, ...]:
         return self._parts.questions.codes_in(where.key)
 
@@ -163,14 +182,14 @@ class Reception:
         return await to_thread.run_sync(self._parts.stores.inbox.is_new, where.platform, message.id, now)
 
     async def _reply(self, message_id: str, where: ConversationPlace, text: str) -> None:
-        """Say something of the gateway's own, once for each message."""
+        """Reply from the gateway itself, once for each message."""
         if text:
             key = f"reply:{self._parts.stores.database.hash(where.platform, message_id)}"
             await self._find(where).say(key, self._parts.redactor.clean(text))
 
 
 def _reply_to(verdict: Verdict, unknown: str) -> str:
-    """Return what somebody who tried to answer is told; an answer that counts is shown at its question."""
+    """Return the reply to an attempt to answer. An accepted answer is shown at its question instead."""
     match verdict.outcome:
         case "answered":
             return ""
@@ -183,8 +202,3 @@ def _reply_to(verdict: Verdict, unknown: str) -> str:
             return messages.EXPIRED
         case "unknown":
             return unknown
-
-
-def place_json(place: Place) -> str:
-    """Return a place as it is stored."""
-    return msgspec.json.encode(place).decode()

@@ -1,4 +1,4 @@
-"""Which conversation a place is: its profile, its folder, and whether the agent answers there at all."""
+"""Determine the conversation of a place: its profile, its folder, and whether the agent answers there at all."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,7 +16,7 @@ from hermes_acp.storage.gateway.people import Person
 
 
 class RoomRules:
-    """The operator's choices: who works in which profile, and which rooms there are."""
+    """The operator's choices: each person's profile, and the rooms."""
 
     def __init__(
         self,
@@ -32,13 +32,13 @@ class RoomRules:
         self._reachable: dict[str, tuple[str, Place]] = {}
 
     def key_of(self, platform: str, place: Place) -> str:
-        """Return the key of a place's conversation, which reveals no personal ids."""
+        """Return the key of a place's conversation, which reveals no personal IDs."""
         if self._limits(platform).ids_are_personal:
             return f"{platform}:{self._stores.database.hash(platform, place.room, place.thread)}"
         return f"{platform}:{place.room}:{place.thread}"
 
     async def place_of(self, platform: str, place: Place, person: Person) -> ConversationPlace | None:
-        """Return the conversation of a place; None for a room that the operator did not name. Raises StorageError."""
+        """Return the conversation of a place, or None for a room that is not configured. Raises StorageError."""
         key = self.key_of(platform, place)
         if place.is_direct:
             await self._remember(platform, place, person)
@@ -53,7 +53,7 @@ class RoomRules:
         return ConversationPlace(key, platform, place, profile, folder, room)
 
     async def direct_places(self, person: Person) -> Sequence[tuple[str, Place]]:
-        """Return where a person can be asked directly. Raises StorageError."""
+        """Return the places where a person can be asked directly. Raises StorageError."""
         known = dict(await to_thread.run_sync(self._stores.people.places, person.name))
         found = {platform: msgspec.json.decode(raw, type=Place) for platform, raw in known.items()}
         if person.name in self._reachable:
@@ -62,7 +62,7 @@ class RoomRules:
         return list(found.items())
 
     async def has_sandbox_off(self, profile: str) -> bool:
-        """Return whether a profile's commands run outside the sandbox; settings that cannot be read count as that."""
+        """Return whether a profile's commands run outside the sandbox, also if its settings cannot be read."""
         variables = {**self._environment.variables, PROFILE_VARIABLE: profile}
         try:
             settings = await to_thread.run_sync(load_settings, environment_of(variables))
@@ -71,9 +71,7 @@ class RoomRules:
         return settings.sandbox.mode == "off"
 
     async def _remember(self, platform: str, place: Place, person: Person) -> None:
-        """Note where an approver can be asked: on disk only if the place is no personal address."""
-        if not person.is_approver:
-            return
+        """Record where a person can be reached, on disk only if the place is not a personal address."""
         self._reachable[person.name] = (platform, place)
         if not self._limits(platform).ids_are_personal:
             raw = msgspec.json.encode(place).decode()

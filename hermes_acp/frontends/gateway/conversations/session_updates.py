@@ -1,4 +1,4 @@
-"""What a session's updates mean for a conversation: prompts, pieces of answers, and the ends of turns."""
+"""Interpret a session's updates for a conversation: prompts, parts of answers, and the ends of turns."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
@@ -13,7 +13,7 @@ PARAGRAPH: Final = "\n\n"
 
 
 class TurnState(Struct, frozen=True):
-    """How a turn stands: it began or ended, why, and in which words."""
+    """The state of a turn: whether it started or ended, why, and the explanation."""
 
     state: Literal["began", "ended", "cut_off", "waiting"]
     reason: str = ""
@@ -21,14 +21,14 @@ class TurnState(Struct, frozen=True):
 
 
 class PastTurn(Struct, frozen=True):
-    """What the replay of a session says about one prompt."""
+    """The part of a session's replay about one prompt."""
 
     is_recorded: bool
     end: TurnState | None = None
 
 
 class AnswerText:
-    """Joins the pieces of an answer; the agent's separate messages become paragraphs."""
+    """Joins the parts of an answer. The agent's separate messages become paragraphs."""
 
     def __init__(self, feed: Callable[[str], None]) -> None:
         self._feed = feed
@@ -36,7 +36,7 @@ class AnswerText:
         self._has_text = False
 
     def take(self, update: v1.SessionUpdate) -> None:
-        """Take an update; all but pieces of the answer are ignored."""
+        """Add an update, ignoring everything but parts of the answer."""
         if not isinstance(update, v1.AgentMessageChunk) or not isinstance(update.content, v1.TextContent):
             return
         if self._has_text and update.message_id != self._message_id:
@@ -46,7 +46,7 @@ class AnswerText:
 
 
 def turn_state(update: v1.SessionUpdate) -> TurnState | None:
-    """Return what an update says about the state of a turn, or None."""
+    """Return the turn state that an update reports, or None."""
     own = _own(update)
     if "turnBegan" in own:
         return TurnState("began")
@@ -60,14 +60,14 @@ def turn_state(update: v1.SessionUpdate) -> TurnState | None:
 
 
 def recorded_prompt(update: v1.SessionUpdate) -> str:
-    """Return the id of a prompt that an update shows or reports as recorded, or an empty string."""
+    """Return the ID of a prompt that an update shows or reports as recorded, or an empty string."""
     if isinstance(update, v1.UserMessageChunk):
         return update.message_id if isinstance(update.message_id, str) else ""
     return str(_own(update).get("promptRecorded", {}).get("messageId", ""))
 
 
 def read_past(updates: Sequence[v1.SessionUpdate], prompts_before: int, text: AnswerText) -> PastTurn:
-    """Find the prompt that came after others in a replay, and pass on what was answered to it."""
+    """Find the prompt after `prompts_before` others in a replay, and feed its answer to `text`."""
     seen: list[str] = []
     end: TurnState | None = None
     for update in updates:
@@ -83,7 +83,7 @@ def read_past(updates: Sequence[v1.SessionUpdate], prompts_before: int, text: An
 
 
 def _is_continuation(update: v1.SessionUpdate) -> bool:
-    """Return whether a prompt is ours that asks to finish the one before."""
+    """Return whether a prompt is our own request to finish the previous one."""
     content = update.content if isinstance(update, v1.UserMessageChunk) else None
     return isinstance(content, v1.TextContent) and content.text == INTERRUPTED
 

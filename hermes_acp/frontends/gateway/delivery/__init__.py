@@ -1,1 +1,1 @@
-"""Getting texts to people: split, in time, and exactly as often as can be known."""
+"""Deliver texts to people: splitting, pacing and deduplication."""

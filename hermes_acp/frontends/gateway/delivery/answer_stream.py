@@ -1,6 +1,6 @@
-"""Show an answer while it is written: messages that grow by edits, at the pace that the platform allows.
+"""Show an answer while it is being written, by editing messages at the pace that the platform allows.
 
-The messages follow from the text alone, so an answer that is written again after a restart changes the same messages.
+The messages depend only on the text, so an answer that is streamed again after a restart edits the same messages.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +16,11 @@ from hermes_acp.telemetry.redaction import RedactedStream
 
 MIN_GAP_S: Final = 0.2
 Part = Callable[[str, str], OutgoingPart]
-"""Returns a message to send, with our id and its text."""
+"""Returns a message to send, with our ID and its text."""
 
 
 class AnswerStream:
-    """One answer. `feed` never blocks; `run` stores what is to be shown, until `finish`."""
+    """One answer. `feed` never blocks. `run` stores the messages to show until `finish`."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class AnswerStream:
         part: Part,
         cuts: Sequence[int] = (),
     ) -> None:
-        """Begin an empty answer; `cuts` are the offsets at which it was interrupted before a restart."""
+        """Start an empty answer. `cuts` are the offsets at which it was interrupted before a restart."""
         self._key = key
         self._limits = limits
         self._new_redacted = redacted
@@ -44,21 +44,26 @@ class AnswerStream:
 
     @property
     def has_text(self) -> bool:
-        """Whether anything was said."""
+        """Whether the answer has any text."""
         return bool(self._text.strip())
 
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return self._text
+
     def feed(self, text: str) -> None:
-        """Add a piece of the answer."""
+        """Add a part of the answer."""
         self._text += self._redacted.feed(text)
         self._news.set()
 
     def restart(self) -> None:
-        """Forget the text, because the answer is told again from its beginning."""
+        """Discard the text, because the answer is streamed again from the start."""
         self._text = ""
         self._redacted = self._new_redacted()
 
     def pause(self) -> bool:
-        """End the current message, because something else is about to be said; return whether that is new."""
+        """End the current message, because another message is about to follow. Return whether that changed anything."""
         self._text += self._redacted.finish()
         offset = len(self._text)
         if not offset or offset in self.cuts or any(cut > offset for cut in self.cuts):
@@ -67,7 +72,7 @@ class AnswerStream:
         return True
 
     def finish(self) -> list[OutgoingPart]:
-        """End the answer; return all its messages."""
+        """End the answer, and return all its messages."""
         self._text += self._redacted.finish()
         self._is_final = True
         self._news.set()
@@ -83,7 +88,7 @@ class AnswerStream:
             await anyio.sleep(max(MIN_GAP_S, self._limits.edit_gap_s))
 
     async def store(self, outbox: Outbox, now: float) -> bool:
-        """Store the messages that have changed; return whether there were any. Raises StorageError."""
+        """Store the messages that have changed, and return whether there were any. Raises StorageError."""
         shown = self._messages()
         if not self._limits.can_edit:
             shown = shown[: self._complete(shown)]
@@ -98,7 +103,7 @@ class AnswerStream:
         return has_changed
 
     def _complete(self, shown: list[str]) -> int:
-        """Return how many messages will not change any more: the last one may, unless the answer was interrupted."""
+        """Return how many messages are final. The last one may still change, unless the answer was interrupted."""
         is_closed = bool(self.cuts) and self.cuts[-1] >= len(self._text)
         return len(shown) if is_closed else max(0, len(shown) - 1)
 

@@ -1,4 +1,4 @@
-"""Send what is in the outbox on one platform: in order within a conversation, and as fast as the platform allows."""
+"""Send one platform's messages from the outbox, in order within a conversation and as fast as the platform allows."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -13,26 +13,29 @@ from hermes_acp.frontends.gateway import messages
 from hermes_acp.frontends.gateway.delivery.rate_limit import RateLimit
 from hermes_acp.frontends.gateway.port.platform_port import (
     Choice,
+    FilePlatform,
     Limits,
+    OutgoingFile,
     OutgoingMessage,
     Place,
     Platform,
     PlatformError,
 )
-from hermes_acp.storage.gateway.outbox import BACKOFF_S, Outbox, OutboxEntry
+from hermes_acp.storage.gateway.outbox import BACKOFF_S, Outbox, OutboxEntry, OutgoingPart
+from hermes_acp.storage.gateway.outgoing_files import PREFIX, OutgoingFiles, StoredFile
 
 MAX_ATTEMPTS: Final = 20
 SEND_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.5
-"""How often it looks for messages that another process stored."""
-FORGET_EVERY_S: Final = 60.0
+"""How often the sender checks for messages stored by another process."""
+ERASE_INTERVAL_S: Final = 60.0
 
 
 class SenderHooks(Struct, frozen=True):
-    """What a sender asks and tells the rest of the gateway.
+    """A sender's callbacks to the rest of the gateway.
 
-    `choices` returns the buttons of a message by our id; `delivered` learns the platform's id of one. `report` gets
-    exceptions that no platform should raise.
+    `choices` returns the buttons of a message by our ID. `delivered` receives the platform's ID of a message. `report`
+    receives exceptions that no platform should raise.
     """
 
     choices: Callable[[str], tuple[Choice, ...]]
@@ -40,13 +43,23 @@ class SenderHooks(Struct, frozen=True):
     report: Callable[[BaseException], None]
 
 
-class MessageSender:
-    """The outgoing messages of one platform, for as long as it is connected."""
+class SenderQueue(Struct, frozen=True):
+    """What is to be sent: messages, and the contents of files."""
 
-    def __init__(self, name: str, limits: Limits, outbox: Outbox, clock: Clock, hooks: SenderHooks) -> None:
+    outbox: Outbox
+    files: OutgoingFiles
+
+
+class MessageSender:
+    """Sends the messages of one platform while it is connected."""
+
+    def __init__(
+        self, name: str, limits: Limits, queue: SenderQueue, clock: Clock, hooks: SenderHooks
+    ) -> None:
         self._name = name
         self._limits = limits
-        self._outbox = outbox
+        self._outbox = queue.outbox
+        self._files = queue.files
         self._clock = clock
         self._hooks = hooks
         self._rate = RateLimit(limits, clock.monotonic())
@@ -55,11 +68,13 @@ class MessageSender:
         self.failures = 0
 
     def wake(self) -> None:
-        """Look into the outbox again."""
+        """Check the outbox again."""
         self._news.set()
 
     async def run(self, platform: Platform, changes: Callable[[], Awaitable[bool]]) -> None:
-        """Send until cancelled. `changes` says whether another process has changed the outbox. Raises StorageError."""
+        """Send until cancelled. `changes` returns whether another process has changed the outbox. Raises
+        StorageError.
+        """
         safe_since = self._clock.now() - self._limits.repeats_safely_s
         await to_thread.run_sync(self._outbox.recover, self._name, safe_since)
         self._busy.clear()
@@ -69,12 +84,12 @@ class MessageSender:
                 self._news = anyio.Event()
                 wait_s = await self._start_due(platform, tasks)
                 if self._clock.monotonic() >= next_erasure:
-                    next_erasure = self._clock.monotonic() + FORGET_EVERY_S
-                    await to_thread.run_sync(self._outbox.forget_places, self._clock.now())
+                    next_erasure = self._clock.monotonic() + ERASE_INTERVAL_S
+                    await to_thread.run_sync(self._outbox.erase, self._clock.now())
                 await self._wait(wait_s, changes)
 
     async def _wait(self, wait_s: float, changes: Callable[[], Awaitable[bool]]) -> None:
-        """Wait for news, for another process's messages, or until something is due."""
+        """Wait for a wake-up, for another process's messages, or until something is due."""
         ends_at = self._clock.monotonic() + wait_s
         while (left_s := ends_at - self._clock.monotonic()) > 0:
             with anyio.move_on_after(min(left_s, POLL_S)):
@@ -84,8 +99,8 @@ class MessageSender:
                 return
 
     async def _start_due(self, platform: Platform, tasks: anyio.abc.TaskGroup) -> float:
-        """Start sending the first message of each conversation; return how long nothing else can be done."""
-        wait_s, seen = FORGET_EVERY_S, set(self._busy)
+        """Start sending the first message of each conversation, and return how long to wait before the next one."""
+        wait_s, seen = ERASE_INTERVAL_S, set(self._busy)
         for entry in await to_thread.run_sync(self._outbox.unsent, self._name):
             if entry.conversation in seen:
                 continue
@@ -120,6 +135,8 @@ class MessageSender:
                 now = self._clock.now()
                 await to_thread.run_sync(self._outbox.delivered, entry.number, message_id, entry.text, now)
                 self.failures = 0
+                if entry.id.startswith(PREFIX):
+                    await to_thread.run_sync(self._files.forget, entry.id)
                 self._hooks.delivered(entry.id, message_id)
         finally:
             self._busy.discard(entry.conversation)
@@ -127,6 +144,8 @@ class MessageSender:
 
     async def _deliver(self, platform: Platform, entry: OutboxEntry) -> str:
         place = msgspec.json.decode(entry.place, type=Place)
+        if entry.id.startswith(PREFIX):
+            return entry.message_id or await self._deliver_file(platform, place, entry)
         text = messages.sent_again(entry.text) if entry.is_doubtful else entry.text
         if not entry.message_id:
             key = await to_thread.run_sync(self._outbox.key_of, entry.id)
@@ -136,17 +155,40 @@ class MessageSender:
             await platform.edit(place, entry.message_id, text)
         return entry.message_id
 
+    async def _deliver_file(self, platform: Platform, place: Place, entry: OutboxEntry) -> str:
+        file = msgspec.json.decode(entry.text, type=StoredFile)
+        content = await to_thread.run_sync(self._files.read, entry.id)
+        if content is None:
+            raise PlatformError(messages.FILE_GONE, is_permanent=True)
+        if not isinstance(platform, FilePlatform):
+            raise PlatformError(messages.NO_FILES, is_permanent=True)
+        if entry.is_doubtful:
+            again = await to_thread.run_sync(self._outbox.key_of, f"again:{entry.id}")
+            await platform.say(place, OutgoingMessage(messages.sent_again(file.name), again))
+        key = await to_thread.run_sync(self._outbox.key_of, entry.id)
+        return await platform.send_file(place, OutgoingFile(file.name, file.mime_type, content, key))
+
+    async def _give_up_file(self, entry: OutboxEntry, reason: str, now: float) -> None:
+        """Tell people that a file will not arrive."""
+        file = msgspec.json.decode(entry.text, type=StoredFile)
+        await to_thread.run_sync(self._files.forget, entry.id)
+        text = messages.file_not_sent(file.name, reason)
+        part = OutgoingPart(f"no-{entry.id}", entry.platform, entry.conversation, entry.place, text)
+        await to_thread.run_sync(self._outbox.put, part, now)
+
     async def _settle_failure(self, entry: OutboxEntry, error: PlatformError) -> None:
         now = self._clock.now()
         self.failures += 1
         has_asked = error.retry_after_s > 0
         if error.is_permanent or (entry.attempts >= MAX_ATTEMPTS and not has_asked):
             await to_thread.run_sync(self._outbox.fail, entry.number, error.reason, now)
+            if entry.id.startswith(PREFIX):
+                await self._give_up_file(entry, error.reason, now)
             return
         wait_s = error.retry_after_s or BACKOFF_S[min(entry.attempts, len(BACKOFF_S) - 1)]
         if has_asked:
             self._rate.close(self._clock.monotonic() + wait_s)
-        in_doubt = error.may_have_arrived and not entry.message_id and not self._limits.repeats_safely_s
+        in_doubt = error.may_have_arrived and not entry.message_id and wait_s > self._limits.repeats_safely_s
         await to_thread.run_sync(
             lambda: self._outbox.retry(entry.number, now + wait_s, error.reason, in_doubt=in_doubt)
         )

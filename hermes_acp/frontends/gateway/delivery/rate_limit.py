@@ -1,13 +1,13 @@
-"""A token bucket: how soon the next message may be sent.
+"""A token bucket that determines when the next message may be sent.
 
-A pure value over a clock's readings: nothing in it waits.
+It takes clock readings and never waits.
 """
 
 from hermes_acp.frontends.gateway.port.platform_port import Limits
 
 
 class RateLimit:
-    """The sends of one platform."""
+    """The rate limit of one platform."""
 
     def __init__(self, limits: Limits, now: float) -> None:
         """Start with a full bucket."""
@@ -18,7 +18,7 @@ class RateLimit:
         self._closed_until = now
 
     def take(self, now: float) -> float:
-        """Take the right to send, and return 0; or return how long to wait before asking again."""
+        """Take a token and return 0, or return how long to wait before asking again."""
         if now < self._closed_until:
             return self._closed_until - now
         if self._gap_s > 0:
@@ -33,6 +33,6 @@ class RateLimit:
         return 0.0
 
     def close(self, until: float) -> None:
-        """Let nothing be sent before a time: the platform asked for that."""
+        """Allow nothing to be sent before a time that the platform asked for."""
         self._closed_until = max(self._closed_until, until)
         self._tokens = min(self._tokens, 1.0)

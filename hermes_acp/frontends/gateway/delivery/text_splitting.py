@@ -1,25 +1,26 @@
-"""Split long texts into messages, at sensible places and with whole code blocks.
+"""Split long texts into messages, at sensible places and with complete code blocks.
 
-What was split stays split the same way when the text grows: only the last message changes. A code block that goes on in
-the next message is closed in this one and opened again there.
+When the text grows, only the last message changes. A code block that continues in the next message is closed and
+reopened there.
 """
 
 import re
+from html import escape
 from typing import Final
 
 from hermes_acp.frontends.gateway.port.platform_port import Limits
 
 MIN_SHARE: Final = 0.5
-"""A break before this share of a message is not looked for."""
+"""The share of a message before which it is never broken."""
 CLOSING: Final = 8
-"""Room that is kept for the line that closes a code block."""
+"""Room reserved for the line that closes a code block."""
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n`]*)$", re.MULTILINE)
 _BREAKS: Final = (re.compile(r"\n\n"), re.compile(r"\n"), re.compile(r"[.!?…] "), re.compile(r"\s"))
 MAX_REOPENED: Final = 40
 
 
 def split_text(text: str, limits: Limits) -> list[str]:
-    """Return the messages for a text; one of only white space has none."""
+    """Return the messages for a text, or none for white space."""
     messages: list[str] = []
     opener = ""
     rest = text
@@ -38,11 +39,13 @@ def split_text(text: str, limits: Limits) -> list[str]:
 
 
 def length(text: str, limits: Limits) -> int:
-    """Return the length of a text as a platform counts it."""
+    """Return the length of a text in the platform's unit."""
     if limits.unit == "bytes":
         return len(text.encode("utf-8", "replace"))
     if limits.unit == "utf16":
         return len(text.encode("utf-16-le", "replace")) // 2
+    if limits.unit == "escaped":
+        return len(escape(text, quote=False))
     return len(text)
 
 

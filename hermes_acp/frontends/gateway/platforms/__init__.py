@@ -1,1 +1,1 @@
-"""Platforms: one file each, exporting `PLATFORM`."""
+"""A plugin folder of platforms, each module exporting `PLATFORM`."""

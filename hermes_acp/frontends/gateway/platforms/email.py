@@ -1,7 +1,7 @@
 """E-mail: read over IMAP, answered over SMTP. A thread with one subject is a conversation.
 
-`From:` proves nothing. A sender is known if the own mail server confirms the address (`Authentication-Results` of the
-server named in the settings), or if the mail answers one of ours, whose `Message-ID` nobody else can know.
+`From:` proves nothing. A sender is verified if our own mail server confirms the address (`Authentication-Results` from
+the server named in the settings), or if the mail replies to one of ours, whose `Message-ID` nobody else can know.
 Source: RFC 3501, RFC 2177, RFC 5322, RFC 8601, RFC 3834.
 """
 
@@ -21,9 +21,11 @@ import anyio
 from hermes_acp.frontends.gateway import messages
 from hermes_acp.frontends.gateway.mail_reading import ReceivedMail, read_mail
 from hermes_acp.frontends.gateway.port.platform_port import (
+    MAX_ATTACHMENT_BYTES,
     Attachment,
     IncomingMessage,
     Limits,
+    OutgoingFile,
     OutgoingMessage,
     Place,
     Platform,
@@ -36,7 +38,13 @@ TIMEOUT_S: Final = 30.0
 END_GRACE_S: Final = 3.0
 MAX_MAIL_BYTES: Final = 20 * 1024 * 1024
 LIMITS: Final = Limits(
-    max_length=60_000, can_edit=False, burst=10, send_gap_s=2.0, has_threads=True, ids_are_personal=True
+    max_length=60_000,
+    can_edit=False,
+    burst=10,
+    send_gap_s=2.0,
+    has_threads=True,
+    ids_are_personal=True,
+    max_file_bytes=MAX_ATTACHMENT_BYTES,
 )
 _VALIDITY: Final = re.compile(r"UIDVALIDITY (\d+)")
 
@@ -54,7 +62,7 @@ class EmailPlatform:
         self._last = 0
 
     async def begin(self) -> None:
-        """Select the mailbox and find the position; without a stored one, begin now."""
+        """Select the mailbox and restore the position. Without a stored one, start now."""
         selected = _ok(await self._imap.select("INBOX"))
         lines = b"\n".join(bytes(line) for line in selected.lines).decode("utf-8", "replace")
         found = _VALIDITY.search(lines)
@@ -85,26 +93,40 @@ class EmailPlatform:
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
         """Send a mail in a thread."""
+        mail = self._mail(place, message.key)
+        mail.set_content(message.text)
+        await self._send(mail)
+        return mail["Message-ID"]
+
+    async def send_file(self, place: Place, file: OutgoingFile) -> str:
+        """Send a mail with a file in a thread."""
+        mail = self._mail(place, file.key)
+        mail.set_content(file.name)
+        main, _, kind = file.mime_type.partition("/")
+        mail.add_attachment(file.content, maintype=main, subtype=kind, filename=file.name)
+        await self._send(mail)
+        return mail["Message-ID"]
+
+    def _mail(self, place: Place, key: str) -> EmailMessage:
+        """Return an empty mail in a thread."""
         root, _, subject = place.thread.partition(" ")
         mail = EmailMessage()
         domain = self._settings.address.rpartition("@")[2]
-        message_id = f"<{self._proof(place.room)}.{sha256(message.key.encode()).hexdigest()[:16]}@{domain}>"
+        message_id = f"<{self._proof(place.room)}.{sha256(key.encode()).hexdigest()[:16]}@{domain}>"
         mail["From"], mail["To"] = self._settings.address, place.room
         mail["Subject"] = f"Re: {subject}"
         mail["Date"], mail["Message-ID"] = formatdate(), message_id
         mail["Auto-Submitted"] = "auto-replied"
         if root:
             mail["In-Reply-To"] = mail["References"] = root
-        mail.set_content(message.text)
-        await self._send(mail)
-        return message_id
+        return mail
 
     async def edit(self, place: Place, message_id: str, text: str) -> None:
-        """Raise PlatformError: a mail cannot be changed."""
+        """Raise PlatformError, because a mail cannot be edited."""
         raise PlatformError(messages.NO_EDITS, is_permanent=True)
 
     async def fetch(self, attachment: Attachment, max_bytes: int) -> bytes:
-        """Read the mail once more, over a connection of its own; return one of its files."""
+        """Read the mail again over a separate connection, and return one of its files."""
         uid, _, number = attachment.reference.partition(":")
         async with _connected(self._settings, self._context.secrets["password"]) as (imap, _):
             _ok(await imap.select("INBOX"))
@@ -143,7 +165,7 @@ class EmailPlatform:
         await self._context.receive(message)
 
     def _is_proven(self, mail: ReceivedMail) -> bool:
-        """Return whether a sender is who it says."""
+        """Return whether a sender's identity is verified."""
         authority = self._settings.authserv_id
         if authority and mail.is_confirmed_by(authority):
             return True
@@ -154,7 +176,7 @@ class EmailPlatform:
         )
 
     def _proof(self, address: str) -> str:
-        """Return what only the owner of an address has got from us."""
+        """Return the secret that only the owner of an address has received from us."""
         return hmac.digest(self._key, address.lower().encode(), sha256).hex()[:32]
 
     async def _send(self, mail: EmailMessage) -> None:
@@ -200,7 +222,7 @@ class EmailPlugin:
 
 @asynccontextmanager
 async def _connected(settings: Any, password: str) -> AsyncGenerator[tuple[Any, anyio.Event]]:
-    """Connect to the IMAP server for the length of the block; the event says that the connection is lost."""
+    """Connect to the IMAP server for the duration of the block. The event is set when the connection is lost."""
     lost = anyio.Event()
 
     def on_lost(error: Exception | None) -> None:
@@ -224,7 +246,7 @@ async def _connected(settings: Any, password: str) -> AsyncGenerator[tuple[Any, 
 
 
 async def _disconnect(imap: Any) -> None:
-    """Log out if the server listens, and close the connection."""
+    """Log out if the server responds, and close the connection."""
     for task in tuple(imap.tasks):
         task.cancel()
     transport = imap.protocol.transport
@@ -234,10 +256,10 @@ async def _disconnect(imap: Any) -> None:
         if imap.get_state() in ("AUTH", "SELECTED") and not imap.has_pending_idle():
             await imap.logout()
     except (OSError, TimeoutError, import_module("aioimaplib").AioImapException):
-        pass  # it is gone already
+        pass  # it is already closed
     finally:
         transport.close()
-        await anyio.sleep(0)  # the loop closes it
+        await anyio.sleep(0)  # let the event loop close it
 
 
 async def _content(imap: Any, uid: int) -> bytes:
@@ -247,7 +269,7 @@ async def _content(imap: Any, uid: int) -> bytes:
 
 
 def _ok(answer: Any) -> Any:
-    """Return an answer of the server. Raises PlatformError for a refusal."""
+    """Return a response of the server. Raises PlatformError for a refusal."""
     if answer.result != "OK":
         raise PlatformError(f"IMAP {answer.result}")
     return answer

@@ -7,16 +7,20 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from importlib import import_module
+from io import BytesIO
 from typing import Any, Final, cast
 
+import anyio
 import msgspec
 from msgspec import Struct, field
 
 from hermes_acp.frontends.gateway.formatting import to_html
 from hermes_acp.frontends.gateway.port.platform_port import (
+    MAX_ATTACHMENT_BYTES,
     Attachment,
     IncomingMessage,
     Limits,
+    OutgoingFile,
     OutgoingMessage,
     Place,
     Platform,
@@ -25,6 +29,7 @@ from hermes_acp.frontends.gateway.port.platform_port import (
 )
 
 SYNC_MS: Final = 30_000
+JOIN_INTERVAL_S: Final = 60.0
 PAGE: Final = 100
 MAX_PAGES: Final = 20
 HOUR_S: Final = 3_600.0
@@ -36,6 +41,7 @@ LIMITS: Final = Limits(
     send_gap_s=1.0,
     has_threads=True,
     repeats_safely_s=6 * HOUR_S,
+    max_file_bytes=MAX_ATTACHMENT_BYTES,
 )
 PERMANENT: Final = frozenset(
     {"M_FORBIDDEN", "M_NOT_FOUND", "M_TOO_LARGE", "M_BAD_JSON", "M_INVALID_PARAM", "M_UNRECOGNIZED"}
@@ -78,7 +84,7 @@ class _Content(Struct):
 
 
 class _Event(Struct):
-    """A message as it comes from the server; whatever does not fit is no message."""
+    """A message from the server. Events that do not match are not messages."""
 
     type: str
     sender: str
@@ -87,21 +93,21 @@ class _Event(Struct):
 
 
 class _Position(Struct):
-    """How far the timeline was read: the server's token, and the last event of each room."""
+    """The position in the timeline: the server's token, and the last event of each room."""
 
     since: str = ""
     last: dict[str, str] = {}
 
     @classmethod
     def read(cls, stored: str) -> "_Position":
-        """Return a stored position, or the beginning."""
+        """Parse a stored position, or return the initial one."""
         try:
             return msgspec.json.decode(stored, type=cls)
         except msgspec.DecodeError:
             return cls()
 
     def after(self, answer: Any) -> "_Position":
-        """Return the position after an answer of the server."""
+        """Return the position after a response of the server."""
         last = {
             room_id: info.timeline.events[-1].event_id
             for room_id, info in answer.rooms.join.items()
@@ -120,19 +126,35 @@ class MatrixPlatform:
         self._user: str = context.settings.user
         self._own_events: set[str] = set()
         self._position = _Position()
+        self._next_join = 0.0
 
     async def begin(self) -> None:
-        """Learn the rooms, and receive what was said since the stored position; without one, begin now."""
+        """Find the rooms, receive messages since the stored position, and join configured rooms. Without a position,
+        start now.
+        """
         self._position = _Position.read(await self._context.cursor.load())
         await self._sync(is_first=True)
+        await self._join_rooms()  # an invitation before the position is not received again
 
     async def run(self) -> None:
         """Follow the server's timeline."""
         while True:
             await self._sync()
+            if anyio.current_time() >= self._next_join:
+                await self._join_rooms()
+
+    async def _join_rooms(self) -> None:
+        """Join the configured rooms, and report those that cannot be joined."""
+        self._next_join = anyio.current_time() + JOIN_INTERVAL_S
+        refused: dict[str, str] = {}
+        for room_id in sorted(self._context.rooms.difference(self._client.rooms)):
+            answer = await self._client.join(room_id)
+            if isinstance(answer, self._nio.ErrorResponse):
+                refused[room_id] = f"{answer.status_code or ''} {answer.message}".strip()
+        await self._context.report_rooms(refused)
 
     async def _sync(self, *, is_first: bool = False) -> None:
-        """Receive what is new; the position is saved once everything before it is stored."""
+        """Receive new messages. The position is saved once everything before it is stored."""
         position = self._position
         answer = self._checked(
             await self._client.sync(
@@ -152,11 +174,27 @@ class MatrixPlatform:
         await self._context.cursor.save(msgspec.json.encode(self._position).decode())
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message; the server recognises a repetition by its transaction ID."""
+        """Send a message. The server deduplicates retries by the transaction ID."""
         content = _content(message.text)
         if place.thread:
             content["m.relates_to"] = {"rel_type": "m.thread", "event_id": place.thread}
         return await self._send(place, content, message.key)
+
+    async def send_file(self, place: Place, file: OutgoingFile) -> str:
+        """Upload a file and show it."""
+        answer, _ = await self._client.upload(
+            BytesIO(file.content), file.mime_type, file.name, filesize=len(file.content)
+        )
+        content: dict[str, Any] = {
+            "msgtype": "m.image" if file.is_picture else "m.file",
+            "body": file.name,
+            "url": self._checked(answer).content_uri,
+            "info": {"mimetype": file.mime_type, "size": len(file.content)},
+            "m.mentions": {},
+        }
+        if place.thread:
+            content["m.relates_to"] = {"rel_type": "m.thread", "event_id": place.thread}
+        return await self._send(place, content, file.key)
 
     async def edit(self, place: Place, message_id: str, text: str) -> None:
         """Replace a message."""
@@ -179,7 +217,7 @@ class MatrixPlatform:
         return answer.event_id
 
     def _checked(self, answer: Any) -> Any:
-        """Return an answer of the server. Raises PlatformError for an error."""
+        """Return a response of the server. Raises PlatformError for an error."""
         if not isinstance(answer, self._nio.ErrorResponse):
             return answer
         code = str(answer.status_code or "")
@@ -189,7 +227,7 @@ class MatrixPlatform:
         raise PlatformError(f"{code} {answer.message}".strip(), is_permanent=code in PERMANENT)
 
     async def _join(self, answer: Any) -> None:
-        """Accept invitations to direct conversations, and to rooms of the settings."""
+        """Accept invitations to direct conversations, and soon those to configured rooms."""
         for room_id, info in answer.rooms.invite.items():
             is_direct = any(
                 isinstance(event, self._nio.InviteMemberEvent)
@@ -197,7 +235,9 @@ class MatrixPlatform:
                 and _is_direct(event.content)
                 for event in info.invite_state
             )
-            if is_direct or room_id in self._context.rooms:
+            if room_id in self._context.rooms:
+                self._next_join = 0.0
+            elif is_direct:
                 await self._client.join(room_id)
 
     async def _receive_all(self, answer: Any, position: _Position) -> None:
@@ -211,7 +251,7 @@ class MatrixPlatform:
                     await self._context.receive(message)
 
     async def _missed(self, room_id: str, before: str, last: str) -> list[dict[str, Any]]:
-        """Return what was said since an event and does not fit into one answer, oldest first."""
+        """Return the messages since an event that did not fit into one response, oldest first."""
         found: list[dict[str, Any]] = []
         for _ in range(MAX_PAGES):
             page = self._checked(await self._client.room_messages(room_id, start=before, limit=PAGE))
@@ -225,7 +265,7 @@ class MatrixPlatform:
         return found[::-1]
 
     def _message(self, room_id: str, source: dict[str, Any]) -> IncomingMessage | None:
-        """Return an event as a message; None for what is none, or our own, or a changed one."""
+        """Convert an event to a message, or return None if it is not one, is our own or is an edit."""
         try:
             event = msgspec.convert(source, _Event)
         except msgspec.ValidationError:
@@ -235,8 +275,9 @@ class MatrixPlatform:
         if not is_message or event.sender == self._user or relation.rel_type == "m.replace":
             return None
         files = (content.attachment(),) if content.msgtype in FILES and content.url else ()
-        room = self._client.rooms.get(room_id)
-        is_direct = room is not None and room.member_count == 2 and room_id not in self._context.rooms
+        is_direct = room_id not in self._context.rooms and _is_closed_to_others(
+            self._client.rooms.get(room_id)
+        )
         is_named = self._user in content.mentions.user_ids or self._user in content.body
         return IncomingMessage(
             event.event_id,
@@ -282,8 +323,16 @@ def _is_direct(content: object) -> bool:
     return isinstance(content, dict) and cast("dict[str, object]", content).get("is_direct") is True
 
 
+def _is_closed_to_others(room: Any) -> bool:
+    """Return whether a room has one other member, and nobody can enter or read it whom neither invites."""
+    if room is None:
+        return False
+    is_closed = room.join_rule == "invite" and room.history_visibility != "world_readable"
+    return is_closed and room.member_count == 2
+
+
 def _content(text: str) -> dict[str, Any]:
-    """Return a message that mentions nobody."""
+    """Build a message that mentions nobody."""
     return {
         "msgtype": "m.text",
         "body": text,

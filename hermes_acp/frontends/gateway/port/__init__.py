@@ -1,1 +1,1 @@
-"""What a platform is to the gateway."""
+"""The interface of platforms."""

@@ -1,26 +1,29 @@
-"""The port of chat platforms, and the values that pass through it.
+"""The port of chat platforms and its value types.
 
-A platform connects, hands in what people send, and sends what it is given. It decides nothing: who may do what, what a
-message means and when something is sent is the gateway's. Ids are those that never change, not names.
+A platform connects, hands in messages that it receives, and sends the ones it is given. It decides nothing:
+permissions, the meaning of messages and the time of sending are up to the gateway. IDs are permanent ones, never names.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
 MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
+PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
-Unit = Literal["characters", "utf16", "bytes"]
+Unit = Literal["characters", "utf16", "bytes", "escaped"]
+"""`escaped` counts the characters of a text after escaping `&`, `<` and `>` as in HTML."""
 
 
 class Limits(Struct, frozen=True):
-    """What a platform can do.
+    """The capabilities of a platform.
 
-    `max_length` is counted in `unit`. `edit_gap_s` is the least time between two versions of a message. At most `burst`
-    messages are sent at once, then one every `send_gap_s`. A message with the same key appears once, if it is repeated
-    within `repeats_safely_s`. If `ids_are_personal`, ids are addresses or numbers of people.
+    `max_length` is counted in `unit`. `edit_gap_s` is the minimum time between two versions of a message. At most
+    `burst` messages are sent at once, then one every `send_gap_s`. Messages with the same key are deduplicated within
+    `repeats_safely_s`. If `ids_are_personal`, IDs are people's addresses or numbers. Files of at most
+    `max_file_bytes` can be sent; 0 means that the platform accepts none.
     """
 
     max_length: int
@@ -33,10 +36,11 @@ class Limits(Struct, frozen=True):
     has_threads: bool = False
     repeats_safely_s: float = 0.0
     ids_are_personal: bool = False
+    max_file_bytes: int = 0
 
 
 class Place(Struct, frozen=True):
-    """Where something is said: a room or a direct conversation, and a thread of it."""
+    """The place of a message: a room or a direct conversation, and optionally a thread in it."""
 
     room: str
     thread: str = ""
@@ -44,7 +48,7 @@ class Place(Struct, frozen=True):
 
 
 class Attachment(Struct, frozen=True):
-    """A file that came with a message; `reference` is what the platform needs to fetch it."""
+    """A file attached to a message. `reference` is what the platform needs to fetch it."""
 
     reference: str
     name: str
@@ -53,10 +57,10 @@ class Attachment(Struct, frozen=True):
 
 
 class IncomingMessage(Struct, frozen=True, tag="message"):
-    """What somebody sent.
+    """A received message.
 
-    `is_addressed` says that it is for the agent: it mentions it, or answers it. `has_proof` is false if the platform
-    cannot tell that the sender is who it says.
+    `is_addressed` means that it mentions the agent or replies to it. `has_proof` is false if the platform cannot verify
+    the sender's identity.
     """
 
     id: str
@@ -69,7 +73,7 @@ class IncomingMessage(Struct, frozen=True, tag="message"):
 
 
 class Press(Struct, frozen=True, tag="press"):
-    """A button that somebody pressed: the one with `token`, of the message with `message_id`."""
+    """A pressed button: the one with `token` in the message with `message_id`."""
 
     id: str
     place: Place
@@ -80,29 +84,43 @@ class Press(Struct, frozen=True, tag="press"):
 
 Incoming = IncomingMessage | Press
 Receive = Callable[[Incoming], Awaitable[None]]
-"""Stores what somebody sent; when it returns, the platform may forget it."""
+"""Stores a received event. Once it returns, the platform may discard the event."""
 
 
 class Choice(Struct, frozen=True):
-    """A button: what it says, and what a press of it carries."""
+    """A button: its label, and the token sent when it is pressed."""
 
     token: str
     label: str
 
 
 class OutgoingMessage(Struct, frozen=True):
-    """A message to send. A repetition has the same `key`. Platforms without buttons leave `choices` out."""
+    """A message to send. A retry has the same `key`. Platforms without buttons leave `choices` out."""
 
     text: str
     key: str
     choices: tuple[Choice, ...] = ()
 
 
-class PlatformError(Exception):
-    """A platform did not do what it was asked.
+class OutgoingFile(Struct, frozen=True):
+    """A file to send. A repetition has the same `key`."""
 
-    `is_permanent` means that repeating does not help; `retry_after_s` is how long the platform wants to be left alone;
-    `may_have_arrived` means that nobody can know.
+    name: str
+    mime_type: str
+    content: bytes
+    key: str
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether people can be shown it as a picture."""
+        return self.mime_type in PICTURES
+
+
+class PlatformError(Exception):
+    """A platform request failed.
+
+    `is_permanent` means that retrying does not help. `retry_after_s` is how long to wait before the next request.
+    `may_have_arrived` means that delivery is uncertain.
     """
 
     def __init__(
@@ -121,10 +139,10 @@ class PlatformError(Exception):
 
 
 class Cursor(Protocol):
-    """Where a platform notes how far it has read, across restarts."""
+    """Stores how far a platform has read, across restarts."""
 
     async def load(self) -> str:
-        """Return what was saved last, or an empty string."""
+        """Return the last saved position, or an empty string."""
         ...
 
     async def save(self, position: str) -> None:
@@ -132,26 +150,37 @@ class Cursor(Protocol):
         ...
 
 
+ReportRooms = Callable[[Mapping[str, str]], Awaitable[None]]
+"""Shows which configured rooms cannot be joined, and why. An empty mapping means that all are joined."""
+
+
+async def report_no_rooms(rooms: Mapping[str, str]) -> None:
+    """Show nothing."""
+
+
 class PlatformContext(Struct, frozen=True):
-    """What a platform gets: its settings, its secrets by the names it declares, and where it hands messages in."""
+    """The context of a platform: its settings, its secrets by their declared names, and the receiver of its
+    messages.
+    """
 
     settings: Any
     secrets: Mapping[str, str]
     receive: Receive
     cursor: Cursor
     rooms: frozenset[str] = frozenset()
-    """The ids of the rooms that the operator named."""
+    """The IDs of the configured rooms."""
+    report_rooms: ReportRooms = report_no_rooms
 
 
 class Platform(Protocol):
-    """A platform that is connected. Methods raise PlatformError."""
+    """A connected platform. Methods raise PlatformError."""
 
     async def run(self) -> None:
-        """Receive until the connection is lost or this is cancelled."""
+        """Receive until the connection is lost or cancelled."""
         ...
 
     async def say(self, place: Place, message: OutgoingMessage) -> str:
-        """Send a message; return its id."""
+        """Send a message, and return its ID."""
         ...
 
     async def edit(self, place: Place, message_id: str, text: str) -> None:
@@ -159,16 +188,34 @@ class Platform(Protocol):
         ...
 
     async def fetch(self, attachment: Attachment, max_bytes: int) -> bytes:
-        """Return the content of a file that came with a message."""
+        """Return the content of an attached file."""
+        ...
+
+
+@runtime_checkable
+class FilePlatform(Protocol):
+    """A connected platform that can send files, as its limits say."""
+
+    async def send_file(self, place: Place, file: OutgoingFile) -> str:
+        """Send a file; return the message's ID. Raises PlatformError."""
+        ...
+
+
+@runtime_checkable
+class OptionalSecrets(Protocol):
+    """A kind of platform that needs some of its secrets only with certain settings."""
+
+    def optional_secrets(self, settings: Any) -> Sequence[str]:
+        """Return the names of the secrets that may be missing."""
         ...
 
 
 class PlatformPlugin(Protocol):
-    """A kind of platform: the constant `PLATFORM` of each plugin."""
+    """A kind of platform. Each plugin exports one as `PLATFORM`."""
 
     @property
     def limits(self) -> Limits:
-        """What it can do."""
+        """The capabilities of the platform."""
         ...
 
     @property
@@ -178,7 +225,7 @@ class PlatformPlugin(Protocol):
 
     @property
     def package(self) -> str:
-        """The module that it needs, or an empty string; the extra that brings it has the platform's name."""
+        """The required module, or an empty string. The extra that installs it has the platform's name."""
         ...
 
     def connect(self, context: PlatformContext) -> AbstractAsyncContextManager[Platform]:

@@ -12,8 +12,8 @@ def _is_offered(selection: CodeSelection) -> bool:
 def _ask(selection: CodeSelection) -> str:
     at = selection.target.range.start
     return (
-        f"Go on writing {selection.document.path} at line {at.line + 1}, column {at.character + 1}, "
-        "where my cursor is: what obviously comes next there, in the manner of what stands around it, "
+        f"Continue writing {selection.document.path} at line {at.line + 1}, column {at.character + 1}, "
+        "where my cursor is. Write what obviously comes next there, in the style of the surrounding text, "
         "and no more than that."
     )
 

@@ -11,8 +11,8 @@ def _is_offered(selection: CodeSelection) -> bool:
 
 def _ask(selection: CodeSelection) -> str:
     return (
-        f"Fix what is wrong at {selection.lines} of {selection.document.path}, at its cause and not by hiding it. "
-        "Change nothing that has to do with something else."
+        f"Fix what is wrong at {selection.lines} of {selection.document.path}, at its cause; do not just hide it. "
+        "Change nothing unrelated."
     )
 
 

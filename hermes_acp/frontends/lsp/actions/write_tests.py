@@ -11,8 +11,8 @@ def _is_offered(selection: CodeSelection) -> bool:
 
 def _ask(selection: CodeSelection) -> str:
     return (
-        f"Write tests for {selection.lines} of {selection.document.path}. Look first how this project tests, "
-        "and put them where such tests are; cover the usual case, the edges and what must fail."
+        f"Write tests for {selection.lines} of {selection.document.path}. First look at how this project "
+        "is tested, and put them where its tests are. Cover the usual case, edge cases and what must fail."
     )
 
 

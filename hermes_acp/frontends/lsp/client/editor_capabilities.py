@@ -11,7 +11,7 @@ class EditorCapabilities:
 
     @property
     def show_documents(self) -> bool:
-        """Whether it opens documents for its user."""
+        """Whether the editor opens documents for its user."""
         window = self._announced.window
         return bool(window and window.show_document and window.show_document.support)
 
@@ -23,7 +23,7 @@ class EditorCapabilities:
 
     @property
     def apply_edits(self) -> bool:
-        """Whether it applies edits for the server."""
+        """Whether the editor applies edits for the server."""
         workspace = self._announced.workspace
         return bool(workspace and workspace.apply_edit)
 
@@ -35,7 +35,7 @@ class EditorCapabilities:
 
     @property
     def confirm_edits(self) -> bool:
-        """Whether it lets its user confirm annotated edits."""
+        """Whether the editor lets its user confirm annotated edits."""
         return self._edits.change_annotation_support is not None and self.use_versions
 
     @property
@@ -65,6 +65,6 @@ class EditorCapabilities:
 
     @property
     def provide_settings(self) -> bool:
-        """Whether it answers requests for its settings."""
+        """Whether the editor answers requests for its settings."""
         workspace = self._announced.workspace
         return bool(workspace and workspace.configuration)

@@ -16,11 +16,11 @@ from hermes_acp.core.event_types import WARNING_EFFECTS, Diff, PermissionAnswer
 from hermes_acp.core.events import CallProposed
 from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.core.visible_text import escape_invisible, visible_lines
 from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.client.lsp_client import ClientError, LspClient
 from hermes_acp.frontends.lsp.client.scratch_files import ScratchFolder
-from hermes_acp.tools.approval_text import approval_text, visible_lines
-from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.tools.approval_text import approval_text
 
 DRAFTED_KINDS: Final = frozenset({"edit", "delete", "move"})
 MAX_TEXT_LENGTH: Final = 1_000
@@ -53,7 +53,7 @@ class ClientGate:
         return answers[chosen] if chosen else "cancelled"
 
     async def _shown_text(self, call: CallProposed) -> str:
-        """Return all that a call would run or write; open it if it is long, and return where."""
+        """Return everything that a call would run or write; open a long text as a file, and return its location."""
         text = _diff_text(call.diffs) if call.diffs else approval_text(call)
         if len(text) <= MAX_TEXT_LENGTH and text.count("\n") < MAX_LINES:
             return text
@@ -104,8 +104,9 @@ def _diff_text(diffs: Sequence[Diff]) -> str:
     lines: list[str] = []
     for diff in diffs:
         old, new = (diff.old_text or "").splitlines(), diff.new_text.splitlines()
-        to_path = messages.DELETED if diff.is_deleted else diff.path
-        lines += difflib.unified_diff(old, new, diff.path, to_path, lineterm="")
+        path = escape_invisible(diff.path)
+        to_path = messages.DELETED if diff.is_deleted else path
+        lines += difflib.unified_diff(old, new, path, to_path, lineterm="")
     return visible_lines("\n".join(lines))
 
 

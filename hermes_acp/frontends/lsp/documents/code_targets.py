@@ -40,7 +40,7 @@ class Diagnostic(Struct, frozen=True):
     source: str | None = None
 
     def shown(self) -> str:
-        """Return it as one line for the model."""
+        """Return the diagnostic as one line for the model."""
         known = self.severity is not None and 1 <= self.severity <= len(SEVERITIES)
         severity = SEVERITIES[self.severity - 1] if known and self.severity else "problem"
         source = f" ({plain(self.source, 60)})" if self.source else ""
@@ -74,7 +74,7 @@ class CodeSelection(Struct, frozen=True):
 
     @property
     def lines(self) -> str:
-        """The lines in words, counted from 1."""
+        """The lines as a phrase, counted from 1."""
         first, last = self.target.range.start.line + 1, self._last_line
         return f"line {first}" if first >= last else f"lines {first} to {last}"
 

@@ -1,6 +1,6 @@
 """The documents that the editor has open, with unsaved text.
 
-pygls keeps documents too, but also ends lines at characters such as a form feed, which the protocol does not.
+pygls keeps documents too, but it ends lines at characters such as a form feed, which the protocol does not.
 """
 
 import os

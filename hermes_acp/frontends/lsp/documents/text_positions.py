@@ -55,7 +55,7 @@ class Positions:
         moved = len(whole) - len(self._text)
         found = [before, *(before + each.end() for each in _LINE_END.finditer(lines))]
         if behind < len(self._starts):
-            found.pop()  # the window ends where the next line begins
+            found.pop()  # the window ends where the next line starts
         rest = [each + moved for each in self._starts[behind:]]
         return Positions(whole, self._encoding, [*self._starts[:first], *found, *rest])
 
@@ -92,7 +92,7 @@ class Positions:
         return line, len(before) if before.isascii() else sum(map(self._width, before))
 
     def span(self, first: int, last: int) -> str:
-        """Return the text of whole lines, without the line `last`."""
+        """Return the text of whole lines up to but excluding the line `last`."""
         if first >= len(self._starts):
             return ""
         return self._text[self._starts[first] : self.offset(last, 0)]

@@ -18,6 +18,7 @@ from hermes_acp.core.events import (
     TextSaid,
     TurnEnded,
 )
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.frontends.lsp import messages, model_text
 from hermes_acp.frontends.lsp.client.lsp_gate import ClientGate
 from hermes_acp.frontends.lsp.client.work_done_progress import WorkDoneProgress
@@ -26,7 +27,6 @@ from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
 from hermes_acp.frontends.lsp.editor.lsp_sessions import LspSession
 from hermes_acp.frontends.lsp.edits.edit_confirmation import STOPPED_EARLY, EditResult
-from hermes_acp.tools.safe_display import escape_invisible
 
 FAILED: Final[frozenset[ExitReason]] = frozenset(
     {"bad_calls", "looping", "empty", "model_trouble", "storage_trouble", "gave_up"}
@@ -153,7 +153,7 @@ async def _result(
     *,
     reads: bool,
 ) -> Result:
-    """Show the answer if the action asked for one or nothing was changed, and return the command's result."""
+    """Show the answer if the action requires one or nothing was changed, and return the command's result."""
     result: Result = {
         "status": STATUS[end.reason == "cancelled"],
         "reason": end.reason,

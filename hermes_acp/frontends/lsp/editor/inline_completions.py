@@ -39,7 +39,7 @@ class InlineCompletions:
         folders: Sequence[str],
         settings: CompletionSettings,
     ) -> str:
-        """Return what the model would write at an offset, or "" if there is none or it was cancelled."""
+        """Return the model's suggestion at an offset, or "" if there is none or the request was cancelled."""
         self.drop(document.uri)
         gap = CompletionGap(document.path, document.text[:offset], document.text[offset:])
         place = next((each for each in folders if gap.path.startswith(each + "/")), os.path.dirname(gap.path))

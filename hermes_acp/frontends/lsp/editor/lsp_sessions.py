@@ -94,7 +94,7 @@ class LspSessions:
         if settings.session and not self._sessions:
             session, _ = await app.sessions.load(settings.session, cwd, open_workspace, extra_folders)
         else:
-            session = await app.sessions.create(cwd, extra_folders, open_workspace)
+            session = await app.sessions.create(cwd, extra_folders, open_workspace, surface="editor")
         lsp_session = LspSession(session, drafts, extra_folders)
         lsp_session.apply(settings, LspSettings())
         return lsp_session

@@ -10,12 +10,12 @@ from typing import Final
 from lsprotocol import types
 from msgspec import Struct
 
+from hermes_acp.core.visible_text import escape_invisible
 from hermes_acp.frontends.lsp import messages, model_text
 from hermes_acp.frontends.lsp.client.lsp_client import ClientError, LspClient
 from hermes_acp.frontends.lsp.client.scratch_files import ScratchFolder
 from hermes_acp.frontends.lsp.documents.open_documents import OpenDocuments
 from hermes_acp.frontends.lsp.edits.proposed_edits import PendingChanges, ProposedChange, change_of, to_edit
-from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.workspaces.draft_workspace import Draft
 
 MAX_NAMED: Final = 5
@@ -134,8 +134,7 @@ def _as_diff(changes: Sequence[ProposedChange]) -> str:
     """Return changes as a unified diff."""
     parts: list[str] = []
     for change in changes:
-        parts.append(
-            f"--- {change.draft.path}\n+++ {f'({messages.DELETED})' if change.after is None else change.draft.path}"
-        )
+        path = escape_invisible(change.draft.path)
+        parts.append(f"--- {path}\n+++ {f'({messages.DELETED})' if change.after is None else path}")
         parts += [f"@@ line {hunk.first + 1} @@\n{hunk.shown()}" for hunk in change.hunks]
     return "\n".join(parts) + "\n"

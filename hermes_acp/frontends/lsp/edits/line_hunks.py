@@ -25,7 +25,7 @@ class LineHunk(Struct, frozen=True):
         return self.first <= line < max(self.last, self.first + 1)
 
     def shown(self) -> str:
-        """Return it as lines of a diff."""
+        """Return the hunk as lines of a diff."""
         old = (f"-{line}" for line in self.old.splitlines())
         return "\n".join((*old, *(f"+{line}" for line in self.new.splitlines())))
 

@@ -35,7 +35,7 @@ class ProposedChange(Struct, frozen=True):
 
     @property
     def counted(self) -> str:
-        """The number of added and removed lines, in words."""
+        """The number of added and removed lines, as a phrase."""
         new = sum(len(hunk.new.splitlines()) for hunk in self.hunks)
         old = sum(len(hunk.old.splitlines()) for hunk in self.hunks)
         return messages.DELETED if self.after is None else messages.lines_changed(new, old)

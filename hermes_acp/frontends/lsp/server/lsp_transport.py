@@ -188,7 +188,7 @@ def _do(work: Callable[[], None]) -> None:
 
 
 async def _let_begin() -> None:
-    """Let the task of a message start before the next message: pygls' task first, then ours.
+    """Let the tasks of a message start before the next message is processed: pygls' task first, then ours.
 
     Otherwise, a keystroke right after a request would cancel it before its document is known.
     """
@@ -203,7 +203,7 @@ def log_line(text: str) -> None:
 
 
 def _reasons(error: BaseException | None) -> str:
-    """Return what is wrong with a message, field by field, without its values."""
+    """Return a message's errors, field by field, without its values."""
     if isinstance(error, ClassValidationError):
         return "; ".join(transform_error(error, "message")[:MAX_REASONS])[:MAX_REASON_LENGTH] + "."
     return messages.PARAMETERS_MISMATCH

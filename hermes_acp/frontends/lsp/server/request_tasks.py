@@ -75,7 +75,7 @@ class RequestTasks:
         return await self.begin(work).wait()
 
     def attempt(self, work: Callable[[], None]) -> None:
-        """Run a function at once; report what it raises."""
+        """Run a function at once, and report exceptions."""
         try:
             work()
         except Exception as error:

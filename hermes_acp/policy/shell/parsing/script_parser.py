@@ -201,7 +201,7 @@ class _Reader:
         operator = tested.pop(len(tested) - 2)
         is_plain = len(tested) in (1, 2) and text_of(operator) in PLAIN_TESTS[len(tested) - 1]
         words = [read_word(child, place.scope) for child in tested]
-        # Unquoted, an unknown value may become several words for `[`, including operators.
+        # An unquoted, unknown value may become several words for `[`, including operators.
         whole = {"string"} if text_of(node).startswith("[ ") else {"string", *EXPANSIONS}
         unclear = [
             word
@@ -215,7 +215,7 @@ class _Reader:
         return FoldersAfter(place.cwds, place.cwds)
 
     def _unsupported(self, node: "Node", place: StatementContext) -> FoldersAfter:
-        """Report what is not understood, but keep reading inside it, so that forbidden commands are still found."""
+        """Report an unknown construct, but keep parsing inside it, so that forbidden commands are still found."""
         if node.type == "function_definition":
             name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
             self.functions.append((text_of(name) if name else "", text_of(body) if body else ""))

@@ -58,7 +58,7 @@ class Word(Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is written literally, without quotes or expansions."""
+        """Whether the word is written literally, without quotes or expansions."""
         return self.raw == self.text and not self.globs
 
 
@@ -88,7 +88,7 @@ def read_word(node: "Node", scope: Scope) -> Word:
     """Evaluate one word of the tree."""
     raw = text_of(node)
     if node.type == "process_substitution" and raw.startswith("<("):
-        return Word(raw, "/dev/stdin")  # a pipe; its content comes from commands that are checked themselves
+        return Word(raw, "/dev/stdin")  # a pipe from commands that are checked themselves
     pieces = _pieces(node, scope)
     oddity = next((piece.oddity for piece in pieces if piece.oddity), "")
     if oddity or any(piece.text is None for piece in pieces):
@@ -254,7 +254,7 @@ def _expansion(raw: str, scope: Scope, *, is_quoted: bool) -> _Piece:
     if value is None and SECRET_NAME.search(named[1]):
         return _Piece(None, oddity=f"{raw[:40]} is secret by its name")
     if named[1] in scope.patterns:
-        # Unquoted, a file name may become several words.
+        # An unquoted file name may become several words.
         return _Piece(value if is_quoted else None)
     if value is None or not (is_quoted or ONE_WORD.fullmatch(value)):
         return _Piece(None)

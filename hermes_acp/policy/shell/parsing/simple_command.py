@@ -44,7 +44,7 @@ class Command(Struct, frozen=True):
 
 
 def output_of(command: Command) -> str | None:
-    """Return what a command is certain to print: the arguments of `echo` and `printf`."""
+    """Return a command's predictable output: the arguments of `echo` and `printf`."""
     if command.program not in ("echo", "printf") or command.redirects:
         return None
     texts = [word.text for word in command.args]

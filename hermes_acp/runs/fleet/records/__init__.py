@@ -1,1 +1,1 @@
-"""The records of sessions in Postgres, for all machines of a profile."""
+"""Session records in Postgres, shared by all machines of a profile."""

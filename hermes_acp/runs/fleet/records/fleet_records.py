@@ -1,4 +1,4 @@
-"""The records that this machine shares with others of its profile; implements `SharedRecords`."""
+"""The records that this machine shares with the profile's other machines; implements `SharedRecords`."""
 
 import socket
 import time
@@ -37,10 +37,10 @@ from hermes_acp.runs.tables.table_connection import TableConnection
 from hermes_acp.storage.record_lines import decode_lines
 
 T = TypeVar("T")
-PATIENCE_S: Final = 20.0
+MAX_WAIT_S: Final = 20.0
 """How long a session waits for the fleet's database before its turn ends."""
-CLAIM_LOOK_S: Final = 0.5
-FETCH_EVERY_S: Final = 2.0
+CLAIM_POLL_INTERVAL_S: Final = 0.5
+FETCH_INTERVAL_S: Final = 2.0
 
 
 class FleetRecords:
@@ -52,14 +52,14 @@ class FleetRecords:
         folder: Path,
         path_of: Callable[[str], Path],
         settings: EngineSettings,
-        patience_s: float = PATIENCE_S,
+        max_wait_s: float = MAX_WAIT_S,
     ) -> None:
-        """Prepare; nothing is connected yet. `folder` has the records, `path_of` returns the path of one."""
+        """Prepare without connecting. `folder` contains the records, and `path_of` returns the path of one."""
         self.sender = RecordSender(database, folder, socket.gethostname(), settings)
         self._database = database
         self._path_of = path_of
         self._settings = settings
-        self._patience_s = patience_s
+        self._patience_s = max_wait_s
         self._seen = SeenChanges(folder)
         self._fetched_at = float("-inf")
 
@@ -68,7 +68,7 @@ class FleetRecords:
         return self._hold(session_id, path, None)
 
     def hold(self, session_id: str, path: Path) -> FleetHold:
-        """Hold a locked record and bring it up to date. Blocks, in a worker thread.
+        """Claim a locked record and update it. Blocks: call it in a worker thread.
 
         Raises HeldElsewhere, StorageError.
         """
@@ -83,13 +83,13 @@ class FleetRecords:
         return self._hold(session_id, path, Claim(claim.epoch, sent))
 
     async def fetch(self, session_id: str) -> None:
-        """Bring the local copies of a record and of its children up to date. Raises StorageError."""
+        """Update the local copies of a record and its children. Raises StorageError."""
         for each in await self._database.read(partial(records_below, session_id=session_id)):
             await self._fetch(each)
 
     async def fetch_changed(self) -> ChangedRecords:
-        """Bring all local copies up to date, and return what has changed. Raises StorageError."""
-        if time.monotonic() - self._fetched_at < FETCH_EVERY_S:
+        """Update all local copies, and return what has changed. Raises StorageError."""
+        if time.monotonic() - self._fetched_at < FETCH_INTERVAL_S:
             return ChangedRecords()
         since = await run_sync(self._seen.read)
         updated: list[str] = []
@@ -110,7 +110,7 @@ class FleetRecords:
         return ChangedRecords([each for each in updated if "." not in each], deleted)
 
     async def delete(self, session_id: str) -> None:
-        """Delete a record and those of its children for all machines. Raises StorageError."""
+        """Delete a record and those of its children on all machines. Raises StorageError."""
 
         def delete(connection: TableConnection) -> None:
             delete_records(connection, records_below(connection, session_id))
@@ -118,7 +118,7 @@ class FleetRecords:
         await self._database.write(delete)
 
     async def follow(self, session_id: str, path: Path) -> AsyncGenerator[tuple[Event, ...]]:
-        """Add to a locked copy what the record's holder adds, and yield it. Raises StorageError."""
+        """Append to a locked copy whatever the record's holder appends, and yield it. Raises StorageError."""
         copy = LocalCopy(path)
         channel = await self._database.read(_channel)
         async with changes_of(self._database, self._settings.poll_s, channel, session_id) as changes:
@@ -137,20 +137,20 @@ class FleetRecords:
                     await changes.wait()
 
     async def run(self) -> None:
-        """Send what is appended, and renew what is held, until it is cancelled."""
+        """Send additions and renew claims until cancelled."""
         await self.sender.run()
 
     async def aclose(self) -> None:
-        """Send what is left, let go of everything and close the connections."""
+        """Send unsent additions, release all records and close the connections."""
         with anyio.move_on_after(self._patience_s, shield=True):
             with suppress(StorageError):
                 await self.sender.finish()
             await self._database.aclose()
 
     def _claim(self, session_id: str) -> Claim:
-        """Claim a record; wait until a holder elsewhere shows that it is there, or its lease is over. Blocks.
+        """Claim a record. Wait until another holder proves to be alive or its lease expires.
 
-        Raises HeldElsewhere, StorageError.
+        Blocks. Raises HeldElsewhere, StorageError.
         """
         first: Holder | None = None
         while True:
@@ -163,7 +163,7 @@ class FleetRecords:
                     hint="Close it there first.",
                 )
             first = first or found
-            time.sleep(CLAIM_LOOK_S)
+            time.sleep(CLAIM_POLL_INTERVAL_S)
 
     def _hold(self, session_id: str, path: Path, claim: Claim | None) -> FleetHold:
         hold = FleetHold(session_id, path, self.sender, self._patience_s, claim)
@@ -171,7 +171,7 @@ class FleetRecords:
         return hold
 
     async def _fetch(self, session_id: str) -> None:
-        """Bring the local copy of one record up to date, unless a process of this machine has it open."""
+        """Update the local copy of one record, unless a process on this machine has it open."""
         if session_id in self.sender.holds:
             return
         shared_bytes = await self._database.read(partial(size_of_record, session_id=session_id))
@@ -181,7 +181,7 @@ class FleetRecords:
                 await run_sync(update_unlocked, self._path_of(session_id), shared_bytes, read)
 
     def _read_shared(self, session_id: str, start: int) -> bytes:
-        """Return a shared record's bytes from a position on. Blocks. Raises StorageError."""
+        """Return a shared record's bytes from a position to the end. Blocks. Raises StorageError."""
         return from_thread.run(self._database.read, partial(read_record, session_id=session_id, start=start))
 
 

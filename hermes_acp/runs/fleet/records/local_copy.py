@@ -1,7 +1,7 @@
-"""The copy of a shared record on this machine, and how it is brought up to date.
+"""The copy of a shared record on this machine, and how it is updated.
 
-Each line of a record is chained to all lines before it (`storage.record_lines`). So two copies whose lines end alike at
-a position are the same up to there.
+Each line of a record is chained to all lines before it (`storage.record_lines`). So two copies with the same line
+ending at a position are identical up to there.
 """
 
 import os
@@ -14,28 +14,28 @@ from hermes_acp.storage.disk_sync import sync_file
 from hermes_acp.storage.private_files import lock_or_busy, private_folder, storage_error, unlock_and_close
 
 LAST_LINE_BYTES: Final = 4096
-"""How much of a record's end is read at first to find its last line."""
+"""Bytes at the end of a record that are read first to find its last line."""
 ReadShared = Callable[[int], bytes]
-"""Returns the shared record's bytes from a position on."""
+"""Returns the shared record's bytes from a position to the end."""
 
 
 class LocalCopy:
     """A local copy that this process has locked."""
 
     def __init__(self, path: Path) -> None:
-        """Take the path of a copy, which need not exist yet."""
+        """Store the path of a copy that may not exist yet."""
         self.path = path
 
     @property
     def size_bytes(self) -> int:
-        """The size of the copy; 0 if there is none."""
+        """The size of the copy, or 0 if it does not exist."""
         try:
             return self.path.stat().st_size
         except FileNotFoundError:
             return 0
 
     def read(self, start: int, end: int) -> bytes:
-        """Return some bytes. Raises StorageError."""
+        """Return the bytes from `start` to `end`. Raises StorageError."""
         try:
             with self.path.open("rb") as file:
                 file.seek(start)
@@ -46,10 +46,10 @@ class LocalCopy:
             raise storage_error("read the session record", self.path, error) from error
 
     def update(self, shared_bytes: int, read_shared: ReadShared) -> int:
-        """Bring the copy up to date with the shared record and return up to where both are the same.
+        """Update the copy from the shared record, and return the length up to which both are the same.
 
-        What only this copy has stays if it follows all of the shared record; otherwise it is kept in `NAME.torn`.
-        Blocks. Raises StorageError.
+        Lines that only this copy has stay if they follow the whole shared record. Otherwise they are moved to
+        `NAME.torn`. Blocks. Raises StorageError.
         """
         ends_at = min(self.size_bytes, shared_bytes)
         tail = self._last_line(ends_at) if ends_at else b""
@@ -60,7 +60,7 @@ class LocalCopy:
         return self._replace(read_shared(0))
 
     def append(self, content: bytes) -> None:
-        """Add to the copy. Raises StorageError."""
+        """Append to the copy. Raises StorageError."""
         if content:
             try:
                 descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -72,7 +72,7 @@ class LocalCopy:
                 raise storage_error("write to the session record", self.path, error) from error
 
     def _last_line(self, end: int) -> bytes:
-        """Return the last whole line before a position; nothing if no line ends there."""
+        """Return the last whole line before a position, or nothing if no line ends there."""
         length = LAST_LINE_BYTES
         while True:
             content = self.read(max(0, end - length), end)
@@ -84,7 +84,7 @@ class LocalCopy:
             length *= 4
 
     def _replace(self, shared: bytes) -> int:
-        """Make the copy the same as the shared record from where they differ."""
+        """Replace the copy with the shared record from the point where they differ."""
         own = self.read(0, self.size_bytes)
         same = _same_lines(own, shared)
         try:
@@ -100,7 +100,7 @@ class LocalCopy:
 
 
 def _same_lines(one: bytes, other: bytes) -> int:
-    """Return the length of the whole lines that two records begin with."""
+    """Return the length of the whole lines that two records have in common at the start."""
     length = 0
     for line, other_line in zip(one.split(b"\n")[:-1], other.split(b"\n")[:-1], strict=False):
         if line != other_line:
@@ -110,7 +110,7 @@ def _same_lines(one: bytes, other: bytes) -> int:
 
 
 def update_unlocked(path: Path, shared_bytes: int, read_shared: ReadShared) -> None:
-    """Bring a copy up to date that no process of this machine has open. Blocks. Raises Busy, StorageError."""
+    """Update a copy that no process on this machine has open. Blocks. Raises Busy, StorageError."""
     private_folder(path.parent)
     is_new = not path.exists()
     try:

@@ -1,6 +1,6 @@
-"""Send what the records held by a process have gained, and let others know that the process is there.
+"""Send additions to the records that a process holds, and signal that the process is alive.
 
-What one session adds is sent together with what others add meanwhile, in one transaction.
+Concurrent additions of several sessions are sent in one transaction.
 """
 
 import os
@@ -29,12 +29,12 @@ from hermes_acp.runs.fleet.records.record_tables import (
 )
 from hermes_acp.runs.tables.table_connection import TableConnection
 
-SEND_EVERY_S: Final = 0.05
-"""The least time between two sendings of what nobody waits for."""
+SEND_INTERVAL_S: Final = 0.05
+"""The minimum interval between two sends that nobody waits for."""
 
 
 class _Attempt:
-    """One sending, for which others wait."""
+    """One attempt to send, which others wait for."""
 
     def __init__(self) -> None:
         self.is_over = anyio.Event()
@@ -47,7 +47,7 @@ class RecordSender:
     def __init__(
         self, database: PostgresDatabase, folder: Path, machine: str, settings: EngineSettings
     ) -> None:
-        """Prepare; `folder` has this machine's records, and people know the machine as `machine`."""
+        """Send nothing yet. `folder` contains this machine's records; `machine` is its name for people."""
         self.holds: dict[str, FleetHold] = {}
         self._database = database
         self._folder = folder
@@ -63,7 +63,7 @@ class RecordSender:
         self._loop_thread = 0
 
     def claiming(self, session_id: str) -> Callable[[TableConnection], Claim | Holder]:
-        """Return the transaction that claims a record for this process, or returns who holds it. Blocks."""
+        """Return a transaction that claims a record for this process or returns its holder. Blocks."""
         if not self._id:
             self._own_ids = machine_of(self._folder)
             self._id = f"{self._own_ids}_{os.getpid()}_{os.urandom(4).hex()}"
@@ -76,19 +76,19 @@ class RecordSender:
         return claim
 
     def wake(self) -> None:
-        """Have sent soon what is not stored yet; those who work in other threads wait for it themselves."""
+        """Request sending soon. Callers in other threads wait for it themselves."""
         if get_ident() == self._loop_thread:
             self._has_news.set()
 
     def let_go(self, hold: FleetHold) -> None:
-        """Release a hold once what is left of it has been sent."""
+        """Release a record once its unsent part has been sent."""
         self._leaving.append(hold)
         self.wake()
 
     async def flush(self) -> None:
-        """Send what is not stored yet, or fail; a connection that hangs does not stop a cancellation.
+        """Send all unsent additions.
 
-        Raises StorageError.
+        A hanging connection does not prevent cancellation. Raises StorageError.
         """
         if get_ident() != self._loop_thread:
             await self.send()
@@ -101,7 +101,7 @@ class RecordSender:
             raise attempt.trouble
 
     async def send(self) -> None:
-        """Send what is not stored yet, and release what is left. Raises StorageError."""
+        """Send all unsent additions, and release records that are being closed. Raises StorageError."""
         async with self._sending:
             for hold in [each for each in self.holds.values() if each.claim is None and each.has_unsent]:
                 await self._claim_new(hold)
@@ -114,7 +114,7 @@ class RecordSender:
             await self._release()
 
     async def run(self) -> None:
-        """Send what is appended, and renew what is held, until it is cancelled."""
+        """Send additions and renew claims until cancelled."""
         self._loop_thread = get_ident()
         try:
             async with anyio.create_task_group() as tasks:
@@ -125,14 +125,14 @@ class RecordSender:
             self._next.is_over.set()
 
     async def finish(self) -> None:
-        """Send what is left and release all records. Raises StorageError."""
+        """Send all unsent additions and release all records. Raises StorageError."""
         self._leaving += [each for each in self.holds.values() if each not in self._leaving]
         await self.send()
         if self._id:
             await self._database.write(partial(forget_holders, holder=self._id))
 
     async def _release(self) -> None:
-        """Release the records that are being left and have nothing unsent."""
+        """Release the records that are being closed and have no unsent part."""
         ready = [each for each in self._leaving if not each.has_unsent]
         if claimed := [each for each in ready if each.claim and not each.trouble]:
             await self._database.write(partial(_release_all, holds=claimed))
@@ -160,7 +160,7 @@ class RecordSender:
                 self._has_news.set()
             finally:
                 attempt.is_over.set()
-            with anyio.move_on_after(RETRY_S if attempt.trouble else SEND_EVERY_S):
+            with anyio.move_on_after(RETRY_S if attempt.trouble else SEND_INTERVAL_S):
                 await self._is_awaited.wait()
 
     async def _keep_holds(self) -> None:
@@ -172,7 +172,7 @@ class RecordSender:
 
 
 def _add_all(connection: TableConnection, holds: list[FleetHold]) -> list[tuple[FleetHold, int | None]]:
-    """Store what records have gained; return up to where each is stored now, None if another machine holds it."""
+    """Store the additions to records. Return the stored length of each, or None if another machine holds it."""
     done: list[tuple[FleetHold, int | None]] = []
     for hold in holds:
         content = hold.unsent()

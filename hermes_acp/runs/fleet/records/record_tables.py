@@ -1,7 +1,7 @@
-"""The statements about shared records: who holds one, what it contains, what has changed.
+"""SQL statements about shared records: holders, content and changes.
 
-A record is a sequence of bytes, stored in parts. Its epoch grows with each holder, and only the holder of the newest
-epoch can add to it. Whether a holder is there is judged by the server's clock alone.
+A record is a sequence of bytes, stored in parts. Its epoch increases with each holder, and only the holder of the
+newest epoch can append. Only the server's clock decides whether a holder is alive.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ Sending = Literal["sent", "taken_over"]
 
 
 class Claim(Struct, frozen=True):
-    """A record that was claimed: the claim's epoch and how many bytes of the record are stored."""
+    """A claimed record: the claim's epoch and the stored size in bytes."""
 
     epoch: int
     size_bytes: int
 
 
 class Holder(Struct, frozen=True):
-    """Who holds a record, on which machine, and how often it was seen."""
+    """The holder of a record, its machine, and how often it was seen."""
 
     id: str
     machine: str
@@ -33,7 +33,7 @@ class Holder(Struct, frozen=True):
 
 
 class RecordRow(Struct, frozen=True):
-    """A stored record; `changed_at` is seconds since the epoch on the server's clock."""
+    """A stored record; `changed_at` is in seconds since the epoch on the server's clock."""
 
     session_id: str
     size_bytes: int
@@ -44,7 +44,7 @@ class RecordRow(Struct, frozen=True):
 def claim_record(
     connection: TableConnection, session_id: str, holder: Holder, own_ids: str, lease_s: float
 ) -> Claim | Holder:
-    """Claim a record, or return who holds it.
+    """Claim a record, or return its holder.
 
     A record can be claimed if nobody holds it, if its holder's ID begins with `own_ids`, or if the holder was not seen
     for a whole lease.
@@ -72,7 +72,7 @@ def claim_record(
 
 
 def note_holder(connection: TableConnection, holder: str) -> None:
-    """Note that a holder is there."""
+    """Record that a holder is alive."""
     connection.execute(
         """INSERT INTO record_holders (id, beat, seen_at) VALUES (?, 1, clock_timestamp())
            ON CONFLICT (id) DO UPDATE SET beat = record_holders.beat + 1, seen_at = clock_timestamp()""",
@@ -81,7 +81,7 @@ def note_holder(connection: TableConnection, holder: str) -> None:
 
 
 def forget_holders(connection: TableConnection, holder: str) -> None:
-    """Note that a holder is gone, and forget those that were killed long ago."""
+    """Remove a holder, and those that were killed long ago."""
     connection.execute(
         "DELETE FROM record_holders WHERE id = ? OR seen_at < clock_timestamp() - make_interval(days => ?)",
         (holder, FORGOTTEN_DAYS),
@@ -99,7 +99,7 @@ def release_record(connection: TableConnection, session_id: str, epoch: int) -> 
 def add_to_record(
     connection: TableConnection, session_id: str, epoch: int, start: int, content: bytes
 ) -> Sending:
-    """Add bytes to a claimed record, unless they were added before and only the answer was lost."""
+    """Append bytes to a claimed record, unless they were appended before and only the response was lost."""
     end = start + len(content)
     added = connection.execute(
         """UPDATE records SET size = ?, is_deleted = 0, changed_at = clock_timestamp()
@@ -127,7 +127,7 @@ def add_to_record(
 
 
 def read_record(connection: TableConnection, session_id: str, start: int = 0) -> bytes:
-    """Return a record's bytes from a position on."""
+    """Return a record's bytes from a position to the end."""
     rows = connection.execute(
         """SELECT start, content FROM record_parts
            WHERE session_id = ? AND start + octet_length(content) > ? ORDER BY start""",
@@ -139,13 +139,13 @@ def read_record(connection: TableConnection, session_id: str, start: int = 0) ->
 
 
 def size_of_record(connection: TableConnection, session_id: str) -> int:
-    """Return how many bytes of a record are stored; 0 for an unknown one."""
+    """Return a record's stored size in bytes, or 0 for an unknown record."""
     row = connection.execute("SELECT size FROM records WHERE session_id = ?", (session_id,)).fetchone()
     return row[0] if row else 0
 
 
 def is_held(connection: TableConnection, session_id: str, lease_s: float) -> bool:
-    """Return whether a process that was seen within a lease holds a record."""
+    """Return whether a record is held by a process that was seen within a lease."""
     row = connection.execute(
         """SELECT 1 FROM records JOIN record_holders ON record_holders.id = holder
            WHERE session_id = ? AND seen_at > clock_timestamp() - make_interval(secs => ?)""",
@@ -155,7 +155,7 @@ def is_held(connection: TableConnection, session_id: str, lease_s: float) -> boo
 
 
 def records_below(connection: TableConnection, session_id: str) -> list[str]:
-    """Return the IDs of a session's record and of those of its children."""
+    """Return the IDs of the records of a session and its children."""
     rows = connection.execute(
         "SELECT session_id FROM records WHERE session_id = ? OR starts_with(session_id, ?) ORDER BY session_id",
         (session_id, f"{session_id}."),
@@ -164,7 +164,7 @@ def records_below(connection: TableConnection, session_id: str) -> list[str]:
 
 
 def records_since(connection: TableConnection, changed_at: float) -> list[RecordRow]:
-    """Return the records that have changed since a time on the server's clock, the oldest change first."""
+    """Return the records that have changed since a time on the server's clock, oldest change first."""
     rows = connection.execute(
         """SELECT session_id, size, is_deleted, EXTRACT(EPOCH FROM changed_at)::float8 FROM records
            WHERE changed_at > to_timestamp(?) ORDER BY changed_at""",
@@ -174,7 +174,7 @@ def records_since(connection: TableConnection, changed_at: float) -> list[Record
 
 
 def delete_records(connection: TableConnection, session_ids: Sequence[str]) -> None:
-    """Delete records; their holders are fenced, and other machines learn of it."""
+    """Delete records, fence their holders and notify other machines."""
     for session_id in session_ids:
         connection.execute("DELETE FROM record_parts WHERE session_id = ?", (session_id,))
         connection.execute(

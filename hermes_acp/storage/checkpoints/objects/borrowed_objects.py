@@ -1,8 +1,8 @@
 """Objects of the user's repository that a shadow's first index names, until they are copied into the shadow.
 
 Object files are linked, or copied if the home folder is on another file system, so neither the user's garbage
-collection nor deleting the repository removes them. Only contents that a snapshot may hold are copied from there,
-in batches; then the links are removed. Everything blocks.
+collection nor deleting the repository removes them. Only contents that a snapshot may hold are copied from there, in
+batches. Then the links are removed. All methods block.
 """
 
 import os
@@ -34,11 +34,11 @@ class BorrowedObjects:
 
     @property
     def exist(self) -> bool:
-        """Whether there are borrowed objects that are not, or may not be, copied yet."""
+        """Whether some borrowed objects may not be copied yet."""
         return self._folder.is_dir()
 
     def borrow(self, objects: str, oids: set[bytes]) -> set[bytes]:
-        """Borrow objects from a repository's folder of objects; return those that are there. Raises OSError."""
+        """Borrow objects from a repository's objects folder and return those that exist there. Raises OSError."""
         if not oids or os.path.realpath(objects) != objects:
             return set()
         (self._folder / "pack").mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ class BorrowedObjects:
         return set(names.values())
 
     def _link(self, source: Path, target: Path) -> bool:
-        """Link or copy a file, and return whether that worked; anything but a plain file is refused."""
+        """Link or copy a file, and return whether that worked. Refuse anything but a regular file."""
         try:
             about = os.lstat(source)
             if not stat.S_ISREG(about.st_mode):
@@ -90,9 +90,9 @@ class BorrowedObjects:
         return [line.partition(" ")[0] for line in listed.splitlines() if line.endswith(" missing")]
 
     def copy_all(self, held: Callable[[], AbstractContextManager[None]]) -> None:
-        """Copy what is still only borrowed, in batches, each while the shadow is locked; then return everything.
+        """Copy all objects that are still borrowed, then remove the links.
 
-        What was copied stays, if this is stopped. Raises CheckpointError and OSError.
+        Each batch locks the shadow. If this is stopped, the finished copies remain. Raises CheckpointError, OSError.
         """
         if not self.exist:
             return
@@ -109,7 +109,7 @@ class BorrowedObjects:
 
 
 def remove_borrowed(place: Path) -> None:
-    """Return everything that the shadow at a path borrows, copied or not."""
+    """Remove everything that the shadow at a path borrows, copied or not."""
     with suppress(FileNotFoundError):
         os.rename(place / BORROWED, place / f"{BORROWED}.{os.urandom(8).hex()}")
     for left in place.glob(f"{BORROWED}.*"):

@@ -1,7 +1,7 @@
 """Fill a shadow's first index from the index of the user's own repository, instead of storing every file.
 
-An entry is used only if its file was read and has exactly the content that the entry names. So a filter that
-converts files, a racy time or a forged index changes nothing: such files are stored like any others. The contents
+An entry is used only if its file was read and has exactly the content that the entry names. So neither a filter that
+converts files, a racy timestamp nor a forged index can do harm: such files are stored like any others. The contents
 stay in the user's repository until they are copied (`borrowed_objects`). Source: git's own
 Documentation/gitformat-index.txt.
 """
@@ -23,7 +23,7 @@ from hermes_acp.git.repository_folders import find_repository_folders
 from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error, write_atomically
 from hermes_acp.storage.checkpoints.git_trees import LINK, PLAIN, PROGRAM, READ_BYTES
 from hermes_acp.storage.checkpoints.objects.borrowed_objects import BorrowedObjects
-from hermes_acp.storage.checkpoints.repository_scan import Walk, too_many_files
+from hermes_acp.storage.checkpoints.repository_scan import WorkspaceWalk, too_many_files
 from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
 from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
 from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
@@ -31,24 +31,24 @@ from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
 MAX_INDEX_BYTES: Final = 256 << 20
 MODES: Final = frozenset(int(mode, 8) for mode in (PLAIN, PROGRAM, LINK))
 CHECK_INTERVAL: Final = 256
-"""Files between two looks at whether to stop."""
+"""Number of files between two checks of whether to stop."""
 UNFINISHED: Final = "index.seed"
 _HEAD: Final = struct.Struct(">4sII")
 _MAX_32: Final = 0xFFFFFFFF
 
 
-class Seed(Struct):
+class IndexSeed(Struct):
     """The entries whose files were checked, in the index's order, and the permission bits of their files."""
 
     entries: list[RawEntry] = field(default_factory=list[RawEntry])
     modes: dict[bytes, int] = field(default_factory=dict[bytes, int])
 
 
-def fill_index(git: ShadowGit, base: str, walk: Walk, bounds: SnapshotLimits) -> Mapping[bytes, int]:
+def fill_index(git: ShadowGit, base: str, walk: WorkspaceWalk, bounds: SnapshotLimits) -> Mapping[bytes, int]:
     """Write a shadow's missing index from that of the repository `base`; return the permission bits of files.
 
-    Paths are relative to the shadow's folder. Without an index that can be used, nothing is written. What was checked
-    is kept for the next try if this one is stopped. The caller holds the shadow's lock. Raises CheckpointError.
+    Paths are relative to the shadow's folder. Without a usable index, nothing is written. If this is stopped, the next
+    attempt reuses the finished checks. The caller holds the shadow's lock. Raises CheckpointError.
     """
     folders = find_repository_folders(base)
     if folders is None:
@@ -79,19 +79,19 @@ def fill_index(git: ShadowGit, base: str, walk: Walk, bounds: SnapshotLimits) ->
 
 
 class _Check:
-    """Finds the entries whose files are exactly what they name, and hold no keys."""
+    """Finds the entries whose files have exactly the content they name and hold no keys."""
 
-    def __init__(self, git: ShadowGit, walk: Walk, bounds: SnapshotLimits, prefix: bytes) -> None:
+    def __init__(self, git: ShadowGit, walk: WorkspaceWalk, bounds: SnapshotLimits, prefix: bytes) -> None:
         self._git = git
         self._walk = walk
         self._bounds = bounds
         self._prefix = prefix
 
-    def run(self, chosen: list[RawEntry]) -> Seed:
+    def run(self, chosen: list[RawEntry]) -> IndexSeed:
         """Check each entry. Raises CheckpointError if stopped, and OSError."""
         draft = self._git.place / UNFINISHED
         known = {entry.raw for entry in read_raw_entries(_read_index(str(draft))[0])}
-        seed, reached = Seed(), dict[bytes, bool]()
+        seed, reached = IndexSeed(), dict[bytes, bool]()
         for number, entry in enumerate(chosen):
             if number % CHECK_INTERVAL == 0 and self._git.stop.is_set():
                 _write_index(draft, seed.entries)
@@ -100,7 +100,7 @@ class _Check:
             folder = path.rpartition(b"/")[0]
             if folder not in reached:
                 reached[folder] = self._walk.takes(path)
-            if not reached[folder] or not self._walk.may_hold(path):
+            if not reached[folder] or not self._walk.may_contain(path):
                 continue
             if self._bounds.holds_keys(os.fsdecode(path)):
                 continue
@@ -112,7 +112,7 @@ class _Check:
 
 
 def _mode_of(path: bytes, entry: RawEntry, bounds: SnapshotLimits, known: set[bytes]) -> int | None:
-    """Return the permission bits of a file that is as its entry says; None for any other."""
+    """Return the permission bits of a file that matches its entry, or None."""
     try:
         about = os.lstat(path)
         if not _is_same(about, entry) or about.st_size > bounds.largest_file_bytes:
@@ -151,7 +151,7 @@ def _is_same(about: os.stat_result, entry: RawEntry) -> bool:
 
 
 def _holds_what_is_named(descriptor: int, entry: RawEntry) -> bool:
-    """Return whether an open file has the content that its entry names, and holds no keys."""
+    """Return whether an open file has the content its entry names and holds no keys."""
     size_bytes = os.fstat(descriptor).st_size
     if size_bytes > MAX_BYTES:
         return _names(entry, size_bytes, _pieces_of(descriptor))
@@ -172,7 +172,7 @@ def _names(entry: RawEntry, size_bytes: int, pieces: Iterable[bytes]) -> bool:
 
 
 def _read_index(path: str) -> tuple[bytes, int]:
-    """Return the content of an index and when it was written; empty if there is none that can be used."""
+    """Return the content of an index and when it was written, or an empty content without a usable index."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:

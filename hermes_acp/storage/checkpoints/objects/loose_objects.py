@@ -1,7 +1,7 @@
-"""Write git's loose objects without starting git, which would take longer than all the rest of storing a file.
+"""Write git's loose objects without starting git, which would take longer than everything else about storing a file.
 
-An object appears whole or not at all, and contents are on the disk before they are replaced in the workspace. An object
-that exists is marked as just used, so that garbage collection keeps it.
+Objects are written atomically, and contents are on disk before they are replaced in the workspace. An object that
+exists is marked as just used, so that garbage collection keeps it.
 Source: git-hash-object(1), git-prune(1), "Git Internals - Git Objects" in the Pro Git book.
 """
 
@@ -13,12 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
-from hermes_acp.storage.checkpoints.git_trees import READ_BYTES, State
+from hermes_acp.storage.checkpoints.git_trees import READ_BYTES, FileState
 from hermes_acp.storage.disk_sync import sync_content
 
 FOLDER_MODE: Final = "40000"
 DRAFT: Final = "tmp_obj_"
-"""By this prefix, `git prune` finds what a killed process left."""
+"""The prefix by which `git prune` finds the leftovers of a killed process."""
 COMPRESSION: Final = 1
 
 
@@ -31,7 +31,7 @@ class LooseObjects:
     def store_file(self, descriptor: int) -> str:
         """Store the content of an open file, byte for byte, and return its object's name.
 
-        Return an empty string if the file's size changed meanwhile.
+        Return an empty string if the file's size changes in the process.
         """
         size_bytes = os.fstat(descriptor).st_size
         return self._store("blob", size_bytes, _pieces_of(descriptor))
@@ -40,9 +40,9 @@ class LooseObjects:
         """Store an object and return its name."""
         return self._store(kind, len(content), (content,))
 
-    def store_tree(self, files: Mapping[bytes, State]) -> str:
+    def store_tree(self, files: Mapping[bytes, FileState]) -> str:
         """Store a tree of files, by their paths, with the trees of their folders; return its name."""
-        folders: dict[bytes, dict[bytes, State]] = {b"": {}}
+        folders: dict[bytes, dict[bytes, FileState]] = {b"": {}}
         for path, state in files.items():
             folder, _, name = path.rpartition(b"/")
             folders.setdefault(folder, {})[name] = state
@@ -54,7 +54,7 @@ class LooseObjects:
             if not folder:
                 return oid
             above, _, name = folder.rpartition(b"/")
-            folders[above][name] = State(FOLDER_MODE, oid)
+            folders[above][name] = FileState(FOLDER_MODE, oid)
         raise AssertionError("the top folder ends the loop")
 
     def _store(self, kind: str, size_bytes: int, pieces: Iterable[bytes]) -> str:
@@ -78,7 +78,7 @@ class LooseObjects:
                     return digest.hexdigest()
                 file.write(packer.flush())
                 file.flush()
-                if kind == "blob":  # what a tree says, the checkpoint's record says too
+                if kind == "blob":  # a tree's content can be rebuilt from the checkpoint's record
                     sync_content(file.fileno())
             path.parent.mkdir(mode=0o700, exist_ok=True)
             os.replace(draft, path)
@@ -94,7 +94,10 @@ def _pieces_of(descriptor: int) -> Iterator[bytes]:
 
 
 def _is_kept(path: Path) -> bool:
-    """Mark an object as just used, and return whether it exists; an empty one is a power failure's."""
+    """Mark an object as just used, and return whether it exists.
+
+    An empty file, left by a power failure, does not count.
+    """
     try:
         os.utime(path)
         return path.stat().st_size > 0
@@ -106,8 +109,8 @@ def _depth(folder: bytes) -> int:
     return folder.count(b"/") + 1 if folder else 0
 
 
-def _tree_content(entries: Mapping[bytes, State]) -> bytes:
-    """Return a tree's content; git compares the names of folders as if they ended in a slash."""
+def _tree_content(entries: Mapping[bytes, FileState]) -> bytes:
+    """Return a tree's content. Git sorts folder names as if they ended in a slash."""
     ordered = sorted(
         entries.items(), key=lambda each: each[0] + (b"/" if each[1].mode == FOLDER_MODE else b"")
     )

@@ -1,4 +1,4 @@
-"""Remove the packs that a killed git left half written in a shadow; nothing else would do so for hours."""
+"""Remove the packs that a killed git left unfinished in a shadow. Nothing else would remove them for hours."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ PREFIXES: Final = ("tmp_pack_", "tmp_idx_", "tmp_rev_", ".tmp-")
 
 @contextmanager
 def packing(place: Path) -> Generator[int]:
-    """Keep the packs being written from being removed; yield the lock's descriptor. Raises OSError."""
+    """Protect the packs being written from removal, and yield the lock's descriptor. Raises OSError."""
     descriptor = os.open(place / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
@@ -24,7 +24,7 @@ def packing(place: Path) -> Generator[int]:
 
 
 def remove_unfinished_packs(place: Path) -> None:
-    """Remove them, unless garbage collection is at work; the caller holds the lock of the shadow's index."""
+    """Remove unfinished packs unless garbage collection is running. The caller holds the lock of the shadow's index."""
     with suppress(OSError):
         names = [name for name in os.listdir(place / "objects" / "pack") if name.startswith(PREFIXES)]
         if not names:

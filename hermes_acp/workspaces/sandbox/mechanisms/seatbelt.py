@@ -22,7 +22,7 @@ SYSTEM: Final = (
     "/Applications/Xcode.app", "/private/etc", "/private/var/db/dyld", "/private/var/db/timezone",
     "/private/var/db/xcode_select_link", "/private/var/select",
 )  # fmt: skip
-"""What programs of the system read, besides `sandbox_mounts.SYSTEM`. /Library as a whole holds keychains."""
+"""Paths that system programs read, besides `sandbox_mounts.SYSTEM`. /Library as a whole holds keychains."""
 
 # Variables of other processes are in kern.procargs2, so only named values can be read.
 FIXED: Final = """\

@@ -1,4 +1,4 @@
-"""Random logs of boards: also entries that no rule would let through."""
+"""Random board logs, including entries that no rule would permit."""
 
 import random
 

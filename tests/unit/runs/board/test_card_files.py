@@ -131,7 +131,7 @@ def test_a_new_file_is_a_new_card(files: CardFiles) -> None:
         ("---\ntitle: [\n---\n", "not YAML"),
         ("---\nstate: ready\n---\n", "title is missing"),
         ("---\ntitle: a\nstate: later\n---\n", "later is not a state"),
-        ("---\ntitle: a\npriority: high\n---\n", "do not fit"),
+        ("---\ntitle: a\npriority: high\n---\n", "are not valid"),
         ("---\ntitle: a\ncolour: red\n---\n", "colour is not a setting"),
     ],
 )

@@ -1,7 +1,7 @@
 /**
  * Diagrams as SVG.
  *
- * Knows: Mermaid, the theme's colours. Does not know: where a diagram stands. It is loaded with the first diagram.
+ * Knows: Mermaid, the theme's colours. Does not know: the place of a diagram. It is loaded with the first diagram.
  */
 
 import mermaid from "mermaid";
@@ -10,7 +10,7 @@ import { diagramTooLong } from "../../messages/conversation";
 
 const MAX_SOURCE = 20_000;
 const MAX_EDGES = 300;
-/** What a diagram's own text cannot set: looks come from the theme, and safety from here. */
+/** Options that a diagram's own text cannot set: appearance comes from the theme, and security from here. */
 const SECURE = [
   "secure",
   "securityLevel",

@@ -1,20 +1,20 @@
 /**
- * Parts of the page that are loaded when something first needs them.
+ * Parts of the page that are loaded on first use.
  *
  * Knows: how a script of ours is loaded under the page's policy. Does not know: what is in it.
  */
 
 declare global {
-  /** Return a formula as MathML; throws where it is none. */
+  /** Convert a formula to MathML. Throws for an invalid one. */
   var hermesMath: ((tex: string, isBlock: boolean) => string) | undefined;
-  /** Return a diagram as SVG; rejects where it is none. */
+  /** Convert a diagram to SVG. Rejects for an invalid one. */
   var hermesDiagram: ((source: string, nonce: string) => Promise<string>) | undefined;
 }
 
 const own = document.currentScript instanceof HTMLScriptElement ? document.currentScript : undefined;
 const loading = new Map<string, Promise<void>>();
 
-/** The page's word for what may run and style it. */
+/** The page's nonce for scripts and styles. */
 export const nonce = own?.nonce ?? "";
 
 export function load(name: "math" | "diagrams"): Promise<void> {

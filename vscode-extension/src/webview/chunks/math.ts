@@ -1,7 +1,7 @@
 /**
- * Formulas as MathML, which the page draws without fonts or styles of its own.
+ * Formulas as MathML, which needs no extra fonts or styles.
  *
- * Knows: KaTeX. Does not know: where a formula stands. It is loaded with the first formula.
+ * Knows: KaTeX. Does not know: the place of a formula. It is loaded with the first formula.
  */
 
 import katex from "katex";

@@ -1,12 +1,12 @@
 /**
- * A text in Markdown cut into its blocks, so that a growing text draws only its end again.
+ * Split Markdown into blocks, so that only the end of a growing text is redrawn.
  *
- * Knows: where blocks begin. Does not know: how a block is drawn.
+ * Knows: where blocks start. Does not know: how a block is drawn.
  */
 
 import { parser } from "./parser";
 
-/** Cut a text into its top-level blocks, in source; joined by line feeds they are the text. */
+/** Split a text into the source of its top-level blocks. Joined by line feeds, they are the text. */
 export function blocksOf(text: string): readonly string[] {
   const lines = text.split("\n");
   const starts = parser
@@ -22,10 +22,10 @@ export interface Blocks {
   readonly blocks: readonly string[];
 }
 
-/** So many blocks at the end may still become others when the text goes on. */
+/** The number of blocks at the end that may still change as the text grows. */
 const UNSETTLED = 2;
 
-/** Cut a text into its blocks; of one that has only grown, those that are settled are kept. */
+/** Split a text into blocks. If it has only grown, reuse the settled blocks. */
 export function growBlocks(before: Blocks, text: string): Blocks {
   const settled = before.blocks.slice(0, -UNSETTLED);
   const length = settled.reduce((sum, block) => sum + block.length + 1, 0);

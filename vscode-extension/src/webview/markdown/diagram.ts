@@ -1,7 +1,7 @@
 /**
  * A diagram drawn above its source.
  *
- * Knows: what of SVG may stand in the page, and that styles stay within the diagram. Does not know: how a source becomes
+ * Knows: which SVG is allowed in the page, and that styles stay within the diagram. Does not know: how a source becomes
  * SVG (`chunks/diagrams`).
  */
 
@@ -12,11 +12,14 @@ import { load, nonce } from "../chunks/load";
 
 const HOST = "diagram";
 const FAULT = "diagram-fault";
-/** Of a fault so much is shown: the first lines say what and where, the rest is what else could stand there. */
+/** The number of error lines shown. The first lines name the error and its place; the rest lists alternatives. */
 const MAX_FAULT_LINES = 4;
 const MAX_FAULT = 400;
 
-/** Draw a diagram, again with each theme; one that cannot be drawn shows its source, and why. Call the answer to end that. */
+/**
+ * Draw a diagram, and redraw it when the theme changes. If that fails, show its source and the error. Call the result
+ * to stop.
+ */
 export function drawDiagram(code: HTMLElement): () => void {
   let isOver = false;
   const draw = () =>
@@ -37,7 +40,7 @@ export function drawDiagram(code: HTMLElement): () => void {
   };
 }
 
-/** Return why a diagram cannot be drawn, as far as a person can use it. */
+/** Return the useful part of the error for a person. */
 export function faultOf(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
   return noDiagram(words.trim().split("\n").slice(0, MAX_FAULT_LINES).join("\n").slice(0, MAX_FAULT));
@@ -71,7 +74,7 @@ function show(code: HTMLElement, svg: string): void {
   root.replaceChildren(drawing);
 }
 
-/** Take out what could run or load; styles in text become what the page's policy allows. */
+/** Remove anything that could run or load, and convert inline styles to a form that the page's policy allows. */
 function safe(svg: string): { readonly drawing: Node; readonly styles: string } {
   const fragment = DOMPurify.sanitize(svg, {
     USE_PROFILES: { svg: true, svgFilters: true },

@@ -1,5 +1,5 @@
 /**
- * What is added to a block after it was drawn: links to files that are there, formulas, diagrams.
+ * Enrich drawn blocks with links to existing files, formulas and diagrams.
  *
  * Knows: when something has to be asked for or loaded first. Does not know: Markdown.
  */
@@ -8,7 +8,7 @@ import { locate } from "../places";
 import { drawDiagram } from "./diagram";
 import { drawMath } from "./math";
 
-/** Add what a block lacks; the answer ends that, for a block that is drawn anew. */
+/** Enrich a block. Call the result before the block is redrawn. */
 export function enrich(block: HTMLElement, source: string): () => void {
   const words = [...block.querySelectorAll<HTMLElement>("[data-place]")];
   const stops = words.map((word) => locate(word.dataset["place"] ?? "", () => link(word)));
@@ -19,7 +19,7 @@ export function enrich(block: HTMLElement, source: string): () => void {
   return () => stops.forEach((stop) => stop());
 }
 
-/** Return whether a block of code has its end: one that is still being written is no diagram yet. */
+/** Return whether a code block is closed. An open one is not a diagram yet. */
 function isClosed(source: string): boolean {
   return /\n\s*(?:`{3,}|~{3,})\s*$/.test(source);
 }

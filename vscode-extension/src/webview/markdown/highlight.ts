@@ -1,5 +1,5 @@
 /**
- * Code with its words marked, as HTML.
+ * Syntax highlighting as HTML.
  *
  * Knows: the languages that are bundled. Does not know: Markdown.
  */
@@ -46,7 +46,7 @@ export function highlight(code: string, language: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Return a text as HTML that shows it as it is, in text and in attributes. */
+/** Escape a text for HTML content and attributes. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => ENTITIES[sign] ?? sign);
 }

@@ -1,5 +1,5 @@
 /**
- * A text in Markdown, drawn while it grows.
+ * Markdown, rendered while it grows.
  *
  * Knows: blocks that stay as they are, what a click on one means. Does not know: how a block is drawn (`sanitize`).
  */

@@ -1,14 +1,14 @@
 /**
- * A formula drawn in place of its source.
+ * Replace the source of a formula by its rendering.
  *
- * Knows: what of MathML may stand in the page. Does not know: how a formula becomes MathML (`chunks/math`).
+ * Knows: which MathML is allowed in the page. Does not know: how a formula becomes MathML (`chunks/math`).
  */
 
 import DOMPurify from "dompurify";
 
 import { load } from "../chunks/load";
 
-/** Draw a formula; one that cannot be drawn keeps its source. */
+/** Draw a formula, or keep its source if that fails. */
 export function drawMath(formula: HTMLElement): void {
   const tex = formula.dataset["tex"] ?? "";
   void load("math")

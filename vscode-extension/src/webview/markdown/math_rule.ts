@@ -1,7 +1,8 @@
 /**
  * Formulas in Markdown: `$…$` and `\\(…\\)` in a line, `$$…$$` and `\\[…\\]` as blocks.
  *
- * Knows: where a formula begins and ends; a price is none. Does not know: how it is drawn, until then its source is shown.
+ * Knows: where a formula starts and ends, and that a price is not one. Does not know: how it is drawn. Until then, its
+ * source is shown.
  */
 
 import type MarkdownIt from "markdown-it";
@@ -45,7 +46,7 @@ function bracketed(src: string, pos: number) {
   return end < 0 || !tex || tex.length > MAX_TEX ? undefined : { tex, end: end + 2 };
 }
 
-/** No blank inside beside the signs, and no digit behind: then these are prices. */
+/** A space inside next to a dollar sign, or a digit after it, means prices. */
 function inDollars(src: string, pos: number) {
   const isDouble = src[pos + 1] === "$";
   const sign = isDouble ? "$$" : "$";

@@ -1,7 +1,7 @@
 /**
- * Markdown as HTML, not yet safe: links, code with what can be done with it, formulas.
+ * Convert Markdown to unsanitized HTML: links, code blocks with actions, formulas.
  *
- * Knows: the parser and our rules. Does not know: what may stand in the page (`sanitize`), components.
+ * Knows: the parser and our rules. Does not know: what is allowed in the page (`sanitize`), components.
  */
 
 import MarkdownIt from "markdown-it";
@@ -11,7 +11,7 @@ import { escaped, highlight } from "./highlight";
 import { parseMath } from "./math_rule";
 import { isPlace, isPlaceInCode } from "./place_links";
 
-/** Links lead to pages, to letters and to files; what else an address could do is nobody's to ask for in a text. */
+/** Links may lead to pages, mail addresses and files, and nowhere else. */
 const FOLLOWED = /^(?:https?|mailto):/i;
 const SHELLS: ReadonlySet<string> = new Set(["bash", "sh", "shell", "zsh", "fish", "console", "powershell", "pwsh"]);
 const DIAGRAM = "mermaid";
@@ -22,16 +22,16 @@ parser.use(parseMath);
 parser.validateLink = (url) => FOLLOWED.test(url) || isPlace(url);
 
 const { rules } = parser.renderer;
-// Pictures from elsewhere would tell a server what was read here; they are shown as links.
+// Remote pictures would tell a server what was read here, so they are shown as links.
 rules["image"] = (tokens, at) => {
   const token = tokens[at];
   return `<a href="${escaped(String(token?.attrGet("src") ?? ""))}">${escaped(token?.content || messages.PICTURE)}</a>`;
 };
-// A wide table scrolls, by the keyboard too.
+// Wide tables scroll, also with the keyboard.
 rules["table_open"] = () => '<table tabindex="0">';
 rules["link_open"] = (tokens, at) => {
   const href = String(tokens[at]?.attrGet("href") ?? "");
-  // A file is a link once it is known that there is one.
+  // A file becomes a link once it is known to exist.
   return FOLLOWED.test(href) ? `<a href="${escaped(href)}">` : `<a data-place="${escaped(decoded(href))}">`;
 };
 rules["code_inline"] = (tokens, at) => {
@@ -57,7 +57,7 @@ function codeBlock(text: string, language: string): string {
   return `<div class="code${kind}">${bar}<pre tabindex="0"><code>${highlight(text, language)}</code></pre></div>`;
 }
 
-/** Return what is mostly done with code of this kind. */
+/** Return the usual action for code in this language. */
 function actionFor(language: string): string {
   if (language === DIAGRAM) return button("source", "code", messages.SHOW_SOURCE);
   if (SHELLS.has(language)) return button("run", "terminal", messages.RUN_CODE);
@@ -76,7 +76,7 @@ function decoded(href: string): string {
   }
 }
 
-/** Draw `[ ]` and `[x]` at the beginning of a list's item as boxes. */
+/** Draw `[ ]` and `[x]` at the start of list items as checkboxes. */
 export function markTasks({ core }: typeof parser): void {
   core.ruler.after("inline", "tasks", ({ tokens }) => {
     tokens.forEach((token, at) => {

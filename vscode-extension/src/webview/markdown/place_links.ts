@@ -1,7 +1,7 @@
 /**
- * Words that may name a file, with a line.
+ * Recognise text that may name a file, with a line.
  *
- * Knows: how people and models write that. Does not know: which files there are.
+ * Knows: how people and models write places. Does not know: which files exist.
  */
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
@@ -11,13 +11,13 @@ const WITH_LINE = new RegExp(`^[^\\s:?#*]+${LINES}$`);
 const IN_CODE = new RegExp(`^(?:\\.{0,2}/)?(?:${NAME}/)*${NAME}\\.[A-Za-z]\\w{0,9}${LINES}?$`);
 const MAX_LENGTH = 300;
 
-/** Return whether the target of a link may be a file: a path, perhaps with a line, or a file's address. */
+/** Return whether a link's target may be a file: a path, optionally with a line, or a file URL. */
 export function isPlace(target: string): boolean {
   if (target.length > MAX_LENGTH || target.startsWith("#") || target.startsWith("//")) return false;
   return /^file:\/\/\//i.test(target) || !SCHEME.test(target) || WITH_LINE.test(target);
 }
 
-/** Return whether words in code may be a file: a name with an ending, or a path with a line. */
+/** Return whether inline code may be a file: a name with an extension, or a path with a line. */
 export function isPlaceInCode(text: string): boolean {
   return text.length <= MAX_LENGTH && !SCHEME.test(text.replace(new RegExp(`${LINES}$`), "")) && IN_CODE.test(text);
 }

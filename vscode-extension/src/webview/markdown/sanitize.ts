@@ -1,14 +1,14 @@
 /**
- * Blocks of Markdown as HTML that may stand in the page.
+ * Convert Markdown blocks to sanitized HTML.
  *
- * Knows: what may stand in the page. Does not know: Markdown, components.
+ * Knows: what is allowed in the page. Does not know: Markdown, components.
  */
 
 import DOMPurify from "dompurify";
 
 import { parser } from "./parser";
 
-/** Draw one block; whatever came in, no script, style or form comes out. */
+/** Convert one block. The result never contains scripts, styles or forms. */
 export function htmlOf(block: string): string {
   return DOMPurify.sanitize(parser.render(block), {
     ALLOWED_TAGS: [
@@ -54,7 +54,7 @@ export function htmlOf(block: string): string {
       "data-place",
       "data-tex",
     ],
-    // Their values are no addresses, and are not judged as such.
+    // Their values are not URLs and are not checked as such.
     ADD_URI_SAFE_ATTR: ["start", "type", "tabindex"],
     ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
   });

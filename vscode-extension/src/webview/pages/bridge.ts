@@ -1,7 +1,7 @@
 /**
- * The wire between the pages and their host.
+ * The connection between the pages and their host.
  *
- * Knows: posting and hearing. Does not know: what is said.
+ * Knows: posting and receiving. Does not know: the messages.
  */
 
 import type { FromPages, ToPages } from "../../pages/protocol";

@@ -1,5 +1,5 @@
 /**
- * The page of rules and context files: what is read, and what the scanner found in it.
+ * The page of rules and context files: the files that are read, and the scanner's findings.
  *
  * Knows: how a file is shown. Does not know: how it is opened.
  */
@@ -70,7 +70,7 @@ function File({ file }: { file: ContextListFile }) {
   );
 }
 
-/** Let a file be read that is not, because it came or changed during the session, or was rejected. */
+/** Approve a file that is not used because it appeared or changed during the session, or was rejected. */
 function Approve({ file: { path, isUsed, digest } }: { file: ContextListFile }) {
   if (isUsed || digest === undefined) return null;
   return (

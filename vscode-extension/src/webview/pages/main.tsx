@@ -1,7 +1,7 @@
 /**
  * The pages: which one is shown, and its frame.
  *
- * Knows: what stands where. Does not know: what the pages contain.
+ * Knows: the layout. Does not know: the content of the pages.
  */
 
 import { render, type ComponentChildren } from "preact";

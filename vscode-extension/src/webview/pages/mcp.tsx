@@ -1,7 +1,7 @@
 /**
  * The page of MCP servers.
  *
- * Knows: how a server is shown. Does not know: what its buttons lead to.
+ * Knows: how a server is shown. Does not know: what its buttons do.
  */
 
 import type { McpListResult, McpListServer } from "../../acp/own";
@@ -40,7 +40,7 @@ export function McpPage({ list, isBusy }: { list: McpListResult; isBusy: boolean
   );
 }
 
-/** Return what can be done about a server now. */
+/** Return the available actions on a server. */
 function actionsOf(server: McpListServer): readonly Action[] {
   const isOwn = server.scope === "user";
   if (!server.isEnabled) return isOwn ? ["enable"] : [];

@@ -1,7 +1,7 @@
 /**
- * The page that leads from nothing to a model that answers.
+ * The page that guides the user to a working model.
  *
- * Knows: the steps and how they stand. Does not know: how anything is installed, stored or called.
+ * Knows: the steps and their states. Does not know: how anything is installed, stored or called.
  */
 
 import type { ComponentChildren } from "preact";
@@ -165,7 +165,7 @@ function Present({ status }: { status: SetupStatusResult }) {
   );
 }
 
-/** Return what the provider in use is called on this page. */
+/** Return this page's label for the current provider. */
 function labelOf({ provider, providers }: SetupStatusResult): string {
   return providers.find(({ name }) => name === provider)?.label ?? provider;
 }

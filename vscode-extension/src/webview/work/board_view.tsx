@@ -1,7 +1,7 @@
 /**
  * A board: its cards in columns by state, or one card in full.
  *
- * Knows: what of a card is shown in a column. Does not know: where boards are kept, who carries actions out.
+ * Knows: which parts of a card a column shows. Does not know: where boards are stored, who carries out actions.
  */
 
 import { useState } from "preact/hooks";
@@ -17,7 +17,7 @@ import { ChoiceField } from "./fields";
 import { Problem } from "./problem";
 
 const COLUMNS = Object.keys(messages.STATES) as readonly CardState[];
-/** More cards of a column are shown when they are asked for. */
+/** The maximum cards shown in a column until the user asks for more. */
 const MAX_SHOWN = 50;
 
 interface Props {

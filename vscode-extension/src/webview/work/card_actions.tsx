@@ -1,7 +1,7 @@
 /**
- * What a person can do with a card in its state, with words or without.
+ * The actions on a card in its state, with or without a text.
  *
- * Knows: which moves a state has. Does not know: what follows from them.
+ * Knows: the moves of each state. Does not know: their effects.
  */
 
 import { useState } from "preact/hooks";

@@ -1,7 +1,7 @@
 /**
- * One card in full: what it says, what it asks, what became of it, and what a person can do with it.
+ * One card in full: its text, question, result and actions.
  *
- * Knows: what of a card is shown. Does not know: where cards are kept, who carries actions out.
+ * Knows: which parts of a card are shown. Does not know: where cards are stored, who carries out actions.
  */
 
 import type { ComponentChildren } from "preact";
@@ -75,7 +75,7 @@ export function CardView({ card, shown, act }: Props) {
   );
 }
 
-/** What a card says; empty parts are left out. */
+/** The content of a card, without empty parts. */
 function Contents({ card, details }: { card: BoardListCard; details: BoardShowResult }) {
   return (
     <>
@@ -117,7 +117,7 @@ function Part({ title, text }: { title: string; text: string }) {
 
 type RestProps = Omit<Props, "shown"> & { readonly details: BoardShowResult };
 
-/** Links, the form, the history: what is looked at less often. */
+/** The less frequently used parts: links, the form, the history. */
 function Rest({ card, details, act }: RestProps) {
   const { id } = card;
   const [isEdited, setEdited] = useState(false);

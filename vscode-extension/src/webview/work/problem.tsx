@@ -1,4 +1,4 @@
-/** What went wrong, or what is missing, above a page. */
+/** An error, or a missing prerequisite, above a page. */
 export function Problem({ text, note = "" }: { text: string; note?: string }) {
   return (
     <>

@@ -1,7 +1,7 @@
 /**
  * A question of a run, with everything that an answer would let happen, to its end.
  *
- * Knows: what of a question is shown. Does not know: who asks, who takes the answer.
+ * Knows: which parts of a question are shown. Does not know: who asks, who handles the answer.
  */
 
 import { useState } from "preact/hooks";

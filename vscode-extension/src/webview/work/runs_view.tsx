@@ -1,7 +1,7 @@
 /**
- * What waits for the user, runs as a list, and one run with the whole of what it asks.
+ * Waiting items, the list of runs, and one run with its full questions.
  *
- * Knows: what of a run is shown. Does not know: where runs are kept, who carries actions out.
+ * Knows: which parts of a run are shown. Does not know: where runs are stored, who carries out actions.
  */
 
 import type { RunsListRun, WaitingListWaiting } from "../../acp/own";

@@ -1,7 +1,7 @@
 /**
- * Schedules with their whole prompts, and what became of the times they were due.
+ * Schedules with their full prompts, and the outcomes of their due times.
  *
- * Knows: what of a schedule is shown. Does not know: where schedules are kept, who carries actions out.
+ * Knows: which parts of a schedule are shown. Does not know: where schedules are stored, who carries out actions.
  */
 
 import { useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** Return a time as people here write it; nothing for none. */
+/** Format a time in the reader's locale, or return an empty string without one. */
 export function timeOf(iso: string, zone?: string): string {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return "";

@@ -52,7 +52,7 @@ export function DayChart({ bars, measure }: { bars: readonly Bar[]; measure: Mea
   );
 }
 
-/** One line's bar; the figures beside it say the same. */
+/** The bar of one row, which repeats the figures next to it. */
 export function ShareBar({ share }: { share: number }) {
   return (
     <svg class="usage-share" aria-hidden="true">

@@ -1,5 +1,5 @@
 /**
- * What sessions have used, as a chart and two tables.
+ * The usage of sessions as a chart and two tables.
  *
  * Knows: which figures are shown. Does not know: where they come from.
  */
@@ -92,7 +92,7 @@ function Groups({ shown, measure }: { shown: UsageShown; measure: Measure }) {
 interface Column {
   readonly head: string;
   readonly cell: (group: UsageListGroup) => string;
-  /** Whether it is left out where there is little room. */
+  /** Whether it is hidden when there is little room. */
   readonly isMinor?: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * One page of work without a conversation.
+ * One page of background work.
  *
- * Knows: which page is drawn by what. Does not know: who keeps it, who carries actions out.
+ * Knows: the component of each page. Does not know: where data is stored, who carries out actions.
  */
 
 import type { WorkAction, WorkShown } from "../../work/work";

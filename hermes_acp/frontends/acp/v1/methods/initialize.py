@@ -1,7 +1,4 @@
-"""initialize: negotiate the version and announce the capabilities.
-
-Knows: the capabilities of this agent. Does not know: event loops; it is answered before one is imported.
-"""
+"""initialize: negotiate the version and announce the capabilities."""
 
 from typing import Final
 
@@ -26,7 +23,9 @@ def initialize(client: ClientConnection, params: v1.InitializeRequest) -> v1.Ini
         agent_info=v1.Implementation(name="hermes-acp", title="Hermes", version=__version__),
         agent_capabilities=v1.AgentCapabilities(
             load_session=True,
-            prompt_capabilities=v1.PromptCapabilities(image=True, audio=False, embedded_context=True),
+            prompt_capabilities=v1.PromptCapabilities(
+                image=True, audio=client.offers_speech, embedded_context=True
+            ),
             mcp_capabilities=v1.McpCapabilities(http=True, sse=True, acp=unstable or v1.UNSET),
             session_capabilities=_of_sessions(unstable=unstable),
             auth=v1.AgentAuthCapabilities(
@@ -34,7 +33,7 @@ def initialize(client: ClientConnection, params: v1.InitializeRequest) -> v1.Ini
                 status=v1.AuthStatusCapabilities() if unstable else v1.UNSET,
             ),
             providers=v1.ProvidersCapabilities() if unstable else v1.UNSET,
-            meta=extension_meta(params.client_capabilities, unstable=unstable),
+            meta=extension_meta(params.client_capabilities, unstable=unstable, speech=client.offers_speech),
         ),
         auth_methods=auth_methods(client.capabilities),
     )

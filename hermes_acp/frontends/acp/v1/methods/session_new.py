@@ -2,6 +2,7 @@
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.extensions.client_surface import surface_of
 from hermes_acp.frontends.acp.extensions.editor_trust import apply_editor_trust
 from hermes_acp.frontends.acp.v1.client_instructions import instructions_of
 from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
@@ -10,13 +11,13 @@ from hermes_protocol import v1
 
 
 async def new_session(client: ClientConnection, params: v1.NewSessionRequest) -> v1.NewSessionResponse:
-    """Answer with the new session's id; its commands follow right behind. Raise AuthRequired, BadRequest."""
+    """Answer with the new session's ID; its commands follow immediately. Raise AuthRequired, BadRequest."""
     app = client.app
     await app.configuration.require_model()
     servers = specs_of(client, params.mcp_servers)
     instructions = instructions_of(params.system_prompt)
     session = await app.sessions.create(
-        params.cwd, params.additional_directories or (), workspace_opener(client)
+        params.cwd, params.additional_directories or (), workspace_opener(client), surface=surface_of(client)
     )
     session.instruct(instructions)
     apply_editor_trust(client, session, params.meta)

@@ -8,7 +8,7 @@ from hermes_acp.frontends.acp.connection.client_connection import ClientConnecti
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.extensions.meta_extensions import own_meta
 from hermes_acp.frontends.acp.extensions.request_traces import trace_parent_in
-from hermes_acp.frontends.acp.translation.prompt_parts import blocks_to_parts
+from hermes_acp.frontends.acp.translation.prompt_parts import prompt_parts
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS, failure_code
 from hermes_protocol import v1
 from hermes_protocol.errors import PeerError
@@ -17,7 +17,7 @@ from hermes_protocol.errors import PeerError
 async def prompt(client: ClientConnection, params: v1.PromptRequest) -> v1.PromptResponse:
     """Run the turn; a failed one is an error, never a stop reason. Raise SessionNotFound, BadRequest, AuthRequired."""
     session = client.session(params.session_id)
-    parts = blocks_to_parts(params.prompt)
+    parts = await prompt_parts(params.prompt, client.app.voice_service)
     steers = own_meta(params.meta).get("steers") is True
     commission = Commission(trace_parent=trace_parent_in(params.meta))
 

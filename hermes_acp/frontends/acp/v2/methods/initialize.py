@@ -22,6 +22,7 @@ def initialize(client: ClientConnection, params: v2.InitializeRequest) -> v2.Ini
             session=v2.SessionCapabilities(
                 prompt=v2.PromptCapabilities(
                     image=v2.PromptImageCapabilities(),
+                    audio=v2.PromptAudioCapabilities() if client.offers_speech else v2.UNSET,
                     embedded_context=v2.PromptEmbeddedContextCapabilities(),
                 ),
                 mcp=v2.McpCapabilities(
@@ -33,7 +34,9 @@ def initialize(client: ClientConnection, params: v2.InitializeRequest) -> v2.Ini
                 additional_directories=v2.SessionAdditionalDirectoriesCapabilities(),
             ),
             auth=v2.AgentAuthCapabilities(),
-            meta=extension_meta(params.capabilities, unstable=client.offers_unstable),
+            meta=extension_meta(
+                params.capabilities, unstable=client.offers_unstable, speech=client.offers_speech
+            ),
         ),
         auth_methods=auth_methods(params.capabilities),
     )

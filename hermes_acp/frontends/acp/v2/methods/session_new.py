@@ -2,6 +2,7 @@
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.extensions.client_surface import surface_of
 from hermes_acp.frontends.acp.extensions.editor_diagnostics import attach_diagnostics
 from hermes_acp.frontends.acp.extensions.editor_trust import apply_editor_trust
 from hermes_acp.frontends.acp.v2.audience import available_commands
@@ -17,7 +18,7 @@ async def new_session(client: ClientConnection, params: v2.NewSessionRequest) ->
     await app.configuration.require_model()
     servers = specs_of(client, params.mcp_servers)
     session = await app.sessions.create(
-        params.cwd, params.additional_directories or (), workspace_opener(client)
+        params.cwd, params.additional_directories or (), workspace_opener(client), surface=surface_of(client)
     )
     apply_editor_trust(client, session, params.meta)
     await app.mcp_manager.equip(session, servers, can_ask=client.can_ask)

@@ -7,7 +7,7 @@ from hermes_acp.frontends.acp.connection.error_replies import to_peer_error
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.extensions.request_traces import trace_parent_in
 from hermes_acp.frontends.acp.messages import errors
-from hermes_acp.frontends.acp.translation.prompt_parts import blocks_to_parts
+from hermes_acp.frontends.acp.translation.prompt_parts import prompt_parts
 from hermes_acp.frontends.acp.v2.audience import notify
 from hermes_acp.frontends.acp.v2.prompt_watcher import PromptWatcher
 from hermes_acp.frontends.acp.v2.updates import idle_by
@@ -20,7 +20,8 @@ async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.Promp
     """Answer when the prompt is in the conversation. Raise SessionNotFound, BadRequest, AuthRequired, PeerError."""
     client.app.turn_tasks.admit()
     session = client.session(params.session_id)
-    prompting = PromptWatcher(session, blocks_to_parts(params.prompt), trace_parent_in(params.meta))
+    parts = await prompt_parts(params.prompt, client.app.voice_service)
+    prompting = PromptWatcher(session, parts, trace_parent_in(params.meta))
     client.app.turn_tasks.start(session, lambda: _run_turn(client, session, prompting))
     try:
         await prompting.settled.wait()

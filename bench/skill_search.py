@@ -1,0 +1,171 @@
+"""Measure how often the right skill comes first in what the first request of a turn suggests to the model.
+
+`skill_search.toml` has 60 invented skills, requests in a person's words, and requests that need none of the skills. A
+request counts as answered if its skill is the first that is suggested; suggesting nothing counts as a miss. The words
+are compared as in a turn without settings. With `--meaning`, the model on this machine compares meanings too, as with
+`recall.embeddings: local`. Options: `--misses` lists the requests in view that are not answered; those that were not in
+view are only counted, so that nobody improves the ranking for them.
+
+Usage: python -m bench.skill_search [--meaning] [--misses]
+"""
+
+import argparse
+import time
+import tomllib
+from array import array
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from msgspec import Struct
+
+from hermes_acp.core.ports.embedding_ports import Purpose
+from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
+from hermes_acp.skills.suggestions.combined_fit import fitting_skills, is_likely, ranked_skills
+from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
+from hermes_acp.skills.suggestions.skill_fit import standard_deviations_above
+from hermes_acp.skills.suggestions.skill_vectors import whole_text
+from hermes_acp.skills.suggestions.word_ranking import WordRanking
+
+TEXTS_AT_ONCE: Final = 16
+DATA: Final = Path(__file__).with_name("skill_search.toml")
+
+
+class LabelledSkill(Struct, frozen=True):
+    """A skill and the requests that are meant for it.
+
+    `seen` were in view when the ranking was written, `unseen` were not, `fresh` was written before it was improved.
+    """
+
+    name: str
+    description: str
+    text: str
+    seen: tuple[str, ...]
+    unseen: tuple[str, ...]
+    fresh: str
+
+
+class Rates(Struct):
+    """How many requests were answered, and how."""
+
+    count: int = 0
+    first: int = 0
+    suggested: int = 0
+    ranked_first: int = 0
+    silent: int = 0
+
+
+def labelled_skills() -> list[LabelledSkill]:
+    """Return the skills with their requests."""
+    data = tomllib.loads(DATA.read_text("utf-8"))
+    skills: dict[str, dict[str, Any]] = data["skills"]
+    return [
+        LabelledSkill(
+            name,
+            each["description"],
+            each["text"],
+            tuple(each["seen"]),
+            tuple(each["unseen"]),
+            data["fresh"][name],
+        )
+        for name, each in skills.items()
+    ]
+
+
+def unrelated_requests() -> list[str]:
+    """Return requests that need no skill."""
+    return tomllib.loads(DATA.read_text("utf-8"))["none"]["requests"]
+
+
+def word_ranking(skills: Sequence[LabelledSkill]) -> WordRanking:
+    """Return the ranking of the skills by words."""
+    return WordRanking([(each.name, each.description, each.text) for each in skills])
+
+
+def rates(
+    skills: Sequence[LabelledSkill],
+    requests: Mapping[str, str],
+    scores: Mapping[str, tuple[Mapping[int, float], Mapping[int, float]]],
+    misses: list[str],
+) -> Rates:
+    """Count the answered requests, given each request's skill and its scores by words and by meaning."""
+    found = Rates(len(requests))
+    for request, wanted in requests.items():
+        names = [skills[fit.number].name for fit in fitting_skills(*scores[request])]
+        ranked = ranked_skills(*scores[request])
+        found.first += names[:1] == [wanted]
+        found.suggested += wanted in names
+        found.ranked_first += bool(ranked) and skills[ranked[0].number].name == wanted
+        found.silent += not names
+        if names[:1] != [wanted]:
+            misses.append(f"{wanted}: {request!r} got {', '.join(names) or 'nothing'}")
+    return found
+
+
+async def meanings(
+    skills: Sequence[LabelledSkill], requests: Sequence[str]
+) -> dict[str, Mapping[int, float]]:
+    """Return how near the requests are to the skills' texts, in standard deviations."""
+    embedder = LocalEmbedder()
+    generic_prompts = await embedder.embed(GENERIC_PROMPTS, "query")
+    about = [whole_text(each.name, each.description, each.text) for each in skills]
+    vectors = await _embed(embedder, about, "passage")
+    asked = await _embed(embedder, requests, "query")
+    await embedder.aclose()
+    return {
+        request: {
+            number: standard_deviations_above(wanted, vector, generic_prompts)
+            for number, vector in enumerate(vectors)
+        }
+        for request, wanted in zip(requests, asked, strict=True)
+    }
+
+
+async def _embed(embedder: LocalEmbedder, texts: Sequence[str], purpose: Purpose) -> "list[array[float]]":
+    """Embed a few texts at a time: each request has a time limit."""
+    groups = [texts[start : start + TEXTS_AT_ONCE] for start in range(0, len(texts), TEXTS_AT_ONCE)]
+    return [vector for group in groups for vector in await embedder.embed(group, purpose)]
+
+
+def main() -> None:
+    """Print the rates."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--meaning", action="store_true")
+    arguments.add_argument("--misses", action="store_true")
+    options = arguments.parse_args()
+    skills, unrelated = labelled_skills(), unrelated_requests()
+    began_s = time.perf_counter()
+    ranking = word_ranking(skills)
+    built_ms = (time.perf_counter() - began_s) * 1000
+    groups = {
+        "seen": {request: each.name for each in skills for request in each.seen},
+        "unseen": {request: each.name for each in skills for request in each.unseen},
+        "fresh": {each.fresh: each.name for each in skills},
+    }
+    requests = [*(request for asked in groups.values() for request in asked), *unrelated]
+    near = anyio.run(meanings, skills, requests) if options.meaning else {}
+    began_s = time.perf_counter()
+    scores = {request: (ranking.scores(request), near.get(request, {})) for request in requests}
+    search_ms = (time.perf_counter() - began_s) * 1000 / len(requests)
+    misses: list[str] = []
+    for name, asked in groups.items():
+        found = rates(skills, asked, scores, misses if name == "seen" else [])
+        print(
+            f"{name}, {found.count} requests: right one suggested first {found.first} "
+            f"({found.first / found.count:.0%}), among those suggested {found.suggested} "
+            f"({found.suggested / found.count:.0%}), ranked first {found.ranked_first} "
+            f"({found.ranked_first / found.count:.0%}), nothing suggested {found.silent}"
+        )
+    fits = [fitting_skills(*scores[request]) for request in unrelated]
+    print(
+        f"{len(unrelated)} requests that need no skill: one suggested for {sum(map(bool, fits))}, "
+        f"the user told for {sum(any(map(is_likely, each)) for each in fits)}"
+    )
+    print(f"index of {len(skills)} skills: {built_ms:.1f} ms, a search: {search_ms:.2f} ms")
+    if options.misses:
+        print("\n".join(misses))
+
+
+if __name__ == "__main__":
+    main()

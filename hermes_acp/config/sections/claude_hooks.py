@@ -1,0 +1,105 @@
+"""Hooks in the files of Claude Code and Codex, as settings of our own hooks.
+
+Lists of commands by event, with a pattern for the names of tools. Source: Claude Code's hooks reference. Codex's file
+is read in the same form, which has not been compared with Codex itself.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from msgspec import Struct
+
+from hermes_acp.config.sections.hook_settings import MAX_TIMEOUT_S, TOOL_EVENTS, HookEvent
+
+HOOK_FILES: Final[Mapping[str, str]] = MappingProxyType(
+    {".claude/settings.json": "claude", ".codex/hooks.json": "codex"}
+)
+"""A project's files with hooks, and the first part of the names that their hooks get."""
+EVENT_NAMES: Final[Mapping[HookEvent, str]] = MappingProxyType(
+    {
+        "session_start": "SessionStart",
+        "prompt": "UserPromptSubmit",
+        "before_tool": "PreToolUse",
+        "after_tool": "PostToolUse",
+        "turn_end": "Stop",
+        "question": "Notification",
+    }
+)
+TOOL_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "terminal": "Bash",
+        "edit_file": "Edit",
+        "write_file": "Write",
+        "read_file": "Read",
+        "search": "Grep",
+        "glob": "Glob",
+        "web_fetch": "WebFetch",
+        "web_search": "WebSearch",
+        "notebook_edit": "NotebookEdit",
+        "delegate": "Task",
+        "apply_patch": "apply_patch",
+    }
+)
+"""The names of our tools there. Tools of MCP servers have the same names."""
+DEFAULT_TIMEOUT_S: Final = 60
+_ALIASES: Final = MappingProxyType({"MultiEdit": "edit_file", "Agent": "delegate", "shell": "terminal"})
+_EVENTS: Final[Mapping[str, HookEvent]] = MappingProxyType(
+    {name: event for event, name in EVENT_NAMES.items()}
+)
+_OURS: Final = MappingProxyType({name: tool for tool, name in TOOL_NAMES.items()} | _ALIASES)
+_SERVER_TOOL: Final = re.compile(r"mcp__[\w-]+(?:\.\*)?")
+_PROJECT: Final = re.compile(r"""(["']?)(?:\$CLAUDE_PROJECT_DIR\b|\$\{CLAUDE_PROJECT_DIR\})\1""")
+"""The variable with the project's folder, where hooks run anyway: so the scripts that a command names are known."""
+_ALL: Final = ("", "*", ".*")
+
+
+class ForeignHook(Struct, frozen=True):
+    """A hook as our settings would write it, or the reason why it is not understood."""
+
+    name: str
+    settings: dict[str, object]
+    fault: str = ""
+
+
+def foreign_hooks(prefix: str, hooks: object) -> Iterator[ForeignHook]:
+    """Yield the hooks of a file's `hooks`, named by the prefix, their event, and their number."""
+    events = cast("dict[str, Any]", hooks) if isinstance(hooks, dict) else {}
+    for name, groups in events.items():
+        event, number = _EVENTS.get(name), 0
+        for group in _objects(groups):
+            for hook in _objects(group.get("hooks")):
+                number += 1
+                label = f"{prefix}-{re.sub(r'[^A-Za-z0-9]', '', name)[:30]}-{number}"
+                if event is None:
+                    yield ForeignHook(label, {}, f"there is no event like {name[:40]} here")
+                else:
+                    yield _understood(label, event, str(group.get("matcher") or ""), hook)
+
+
+def _understood(name: str, event: HookEvent, matcher: str, hook: dict[str, Any]) -> ForeignHook:
+    if hook.get("type", "command") != "command" or not isinstance(hook.get("command"), str):
+        return ForeignHook(name, {}, "it runs no command")
+    timeout = hook.get("timeout", DEFAULT_TIMEOUT_S)
+    command = _PROJECT.sub(".", hook["command"])
+    settings: dict[str, object] = {"event": event, "command": command, "format": "claude"}
+    settings["timeout_s"] = min(timeout, MAX_TIMEOUT_S) if isinstance(timeout, int | float) else timeout
+    if matcher in _ALL or event not in TOOL_EVENTS:
+        return ForeignHook(name, settings)
+    tools = [_tool_pattern(each.strip()) for each in matcher.strip("^$()").split("|")]
+    if not all(tools):
+        return ForeignHook(name, {}, f"no tool here is like {matcher[:80]}")
+    return ForeignHook(name, {**settings, "tools": tools})
+
+
+def _tool_pattern(name: str) -> str:
+    """Return our pattern for a name, or an empty string if there is none."""
+    if _SERVER_TOOL.fullmatch(name):
+        return name.replace(".*", "*")
+    return _OURS.get(name, "")
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    rows = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("dict[str, Any]", each) for each in rows if isinstance(each, dict)]

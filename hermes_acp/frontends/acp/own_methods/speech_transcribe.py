@@ -1,0 +1,17 @@
+"""_hermes/speech/transcribe: a recording as text, for a client that lets people read it before they send it."""
+
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.translation.prompt_parts import recording_of
+from hermes_protocol import own
+
+
+async def transcribe(
+    client: ClientConnection, params: own.SpeechTranscribeParams
+) -> own.SpeechTranscribeResult:
+    """Transcribe a recording without telling any session. Raise BadRequest, ConfigError, AuthRequired, ModelError."""
+    recording = recording_of(params.mime_type, params.data)
+    return own.SpeechTranscribeResult(text=await client.app.voice_service.transcribe(recording))
+
+
+EXTENSION = Method(own.SpeechTranscribeParams, transcribe, access="any")

@@ -1,0 +1,1 @@
+"""`hermes-acp batch`: many prompts from a file."""

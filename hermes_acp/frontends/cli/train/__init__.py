@@ -1,0 +1,1 @@
+"""`hermes-acp train`: train a model on exported sessions; only a person can start it."""

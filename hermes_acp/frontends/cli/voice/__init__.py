@@ -1,0 +1,1 @@
+"""The `hermes-acp voice` command."""

@@ -1,0 +1,76 @@
+"""The confidence in a note, which depends on its source and declines until somebody confirms the note."""
+
+import re
+from collections.abc import Iterable, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.event_types import EventContext
+from hermes_acp.core.ports.memory_ports import NoteSource
+from hermes_acp.memory.note_subjects import is_same_subject, stems
+
+HALF_LIFE_S: Final = 212 * 86_400.0
+"""A note that the user said is doubtful after half a year."""
+DOUBTFUL_BELOW: Final = 0.5
+_NUMBER: Final = re.compile(r"\d+")
+_SENTENCE: Final = re.compile(r"[!?\n]+|\.(?=\s|$)")
+_CLAUSE: Final = re.compile(r"[,;:!?\n]+|\.(?=\s|$)")
+_NEGATION: Final = re.compile(
+    r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|avoid|except|unless|stop|\w+n['\u2019]t)\b",
+    re.IGNORECASE,
+)
+_EXACT: Final = re.compile(r"[^\s`\"'(),;]*[\d/\\@_=$<>|~][^\s`\"'(),;]*|[\w-]+(?:\.[\w-]+)+|--?\w[\w-]*")
+"""Addresses, paths, options and names in code: what differs in one character is something else."""
+FIRST: Final = MappingProxyType[NoteSource, float](
+    {"written": 1.0, "said": 0.9, "approved": 0.9, "found": 0.6, "": 0.9}
+)
+"""The confidence in a new note. Older records do not say where a note came from."""
+
+
+class NoteOrigin(Struct, frozen=True):
+    """Where a note came from, and the context in which it was written or confirmed last."""
+
+    moment: EventContext
+    source: NoteSource = ""
+
+    def confidence(self, now: float) -> float:
+        """Return the confidence in the note at a time, between 0 and 1."""
+        age_s = max(0.0, now - self.moment.at)
+        return FIRST[self.source] * 0.5 ** (age_s / HALF_LIFE_S)
+
+    def is_doubtful(self, now: float) -> bool:
+        """Return whether the note should be checked before anybody relies on it."""
+        return self.confidence(now) < DOUBTFUL_BELOW
+
+
+def source_of(note: str, prompts: Iterable[str], replaced: str = "") -> NoteSource:
+    """Return whether the user said a note in a session with these prompts, or the agent found it elsewhere."""
+    return "said" if is_said(note, replaced, prompts) else "found"
+
+
+def is_said(note: str, replaced: str, prompts: Iterable[str]) -> bool:
+    """Return whether a change of notes is in the user's words, as far as words tell.
+
+    They must have said each of the note's words that mean something, and denied what it denies. A note that it replaces
+    may lend words. If a note goes, they must have mentioned its subject. A change without any text is not judged.
+    """
+    said = tuple(prompts)
+    if replaced and not any(is_same_subject(replaced, each) for each in (*said, note)):
+        return False
+    return not note or _has_words_of(note, (*said, replaced))
+
+
+def _has_words_of(note: str, texts: Sequence[str]) -> bool:
+    text = "\n".join(texts)
+    words = stems(note)
+    if not words or not words <= stems(text) or not set(_NUMBER.findall(note)) <= set(_NUMBER.findall(text)):
+        return False
+    known = text.casefold()
+    if any(each.rstrip(".:").casefold() not in known for each in _EXACT.findall(note)):
+        return False
+    is_denied = bool(_NEGATION.search(note))
+    parts = (_SENTENCE if is_denied else _CLAUSE).split(text)
+    nearest = max(parts, key=lambda each: len(words & stems(each)))
+    return bool(_NEGATION.search(nearest)) == is_denied

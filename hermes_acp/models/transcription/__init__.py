@@ -1,0 +1,1 @@
+"""Spoken prompts: convert speech to text."""

@@ -1,0 +1,1 @@
+"""Transcription plugins, named after the values of `voice.transcription`."""

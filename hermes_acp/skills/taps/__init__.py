@@ -1,0 +1,1 @@
+"""Taps: git repositories of skills with a signed index."""
