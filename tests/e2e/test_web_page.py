@@ -104,6 +104,7 @@ async def test_a_reload_in_a_turn_shows_the_turn_and_its_question_again(tmp_path
         await page.get_by_role("button", name="Allow once").wait_for()
         await page.keyboard.press("Control+Alt+Enter")
         await page.get_by_text("All done.").wait_for()
+        await page.get_by_role("button", name="Undo").wait_for()
         assert await page.get_by_text("change a.py", exact=True).count() == 1
         assert (visit.workspace / "a.py").read_text().startswith("x = 5")
 

@@ -42,7 +42,9 @@ export class Checkpoints {
     }
     const latest = listed.at(-1);
     if (!latest || latest.files.length === 0 || shown.some(({ checkpoint }) => checkpoint.id === latest.id)) return;
-    if (Date.parse(latest.createdAt) >= beganAt - CLOCK_MS) this.put(sessionId, endId, latest);
+    // The end of a turn that this client only joined has the server's ID; the start of such a turn is not known here.
+    if (latest.turnId === endId || Date.parse(latest.createdAt) >= beganAt - CLOCK_MS)
+      this.put(sessionId, endId, latest);
   }
 
   /** Look up the changes of a loaded session's turns, and show them below their ends. */

@@ -226,10 +226,16 @@ function putTerminal(session: Session, id: string, make: (before: TerminalState)
   return { ...session, terminals: { ...session.terminals, [id]: make(before) } };
 }
 
+/** Return when the last prompt was sent, in ms, if the server reported it: about then, a running turn began. */
+function lastSaidAt({ items }: Session): number | undefined {
+  const prompt = items.findLast((item) => item.type === "user");
+  return prompt?.type === "user" ? prompt.saidAt : undefined;
+}
+
 function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "ended" | "lost" }>): Session {
   if (event.type === "begun") {
     const plan = session.turns.length === 0 ? [] : session.plan;
-    const beganAt = session.turns.length === 0 ? event.at : session.beganAt;
+    const beganAt = session.turns.length === 0 ? (event.at ?? lastSaidAt(session)) : session.beganAt;
     const { rewound: _, ...others } = session;
     return { ...others, plan, turns: [...session.turns, event.id], ...(beganAt === undefined ? {} : { beganAt }) };
   }

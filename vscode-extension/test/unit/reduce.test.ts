@@ -36,6 +36,17 @@ describe("a question", () => {
 });
 
 describe("a session folded from what happened", () => {
+  it("tells how long a turn took that was joined while it ran", () => {
+    const joined = after(
+      said("user", "m", "go"),
+      { type: "dated", messageId: "m", at: 1000 },
+      { type: "begun", id: "t" },
+    );
+    expect(joined.beganAt).toBe(1000);
+    const ended = reduce(joined, { type: "ended", id: "t", reason: "end_turn", text: "", at: 4000 });
+    expect(ended.items.at(-1)).toMatchObject({ type: "end", tookMs: 3000 });
+  });
+
   it("joins words of one message and goes on behind what came between", () => {
     const session = after(
       said("agent", "m", "one "),
