@@ -42,7 +42,7 @@ function WorkDialog({ engine, page, onClose }: { engine: WebEngine; page: WorkPa
   const [shown, setShown] = useState(() => work.shown(page));
   useEffect(() => work.follow(page, () => setShown(work.shown(page))), [work, page]);
   return (
-    <Box label={WORK_PAGE_NAMES[page]} onClose={onClose}>
+    <Box label={WORK_PAGE_NAMES[page]} onClose={onClose} isWide={page === "board"}>
       <WorkView work={shown} act={(action) => void work.act(action)} folder={folders.current.value} />
     </Box>
   );
@@ -51,10 +51,12 @@ function WorkDialog({ engine, page, onClose }: { engine: WebEngine; page: WorkPa
 interface BoxProps {
   readonly label: string;
   readonly onClose: () => void;
+  /** Whether it uses most of the window's width, for columns and code. */
+  readonly isWide?: boolean;
   readonly children: ComponentChildren;
 }
 
-function Box({ label, onClose, children }: BoxProps) {
+function Box({ label, onClose, isWide = false, children }: BoxProps) {
   const box = useRef<HTMLDialogElement>(null);
   const show = () => {
     const dialog = box.current;
@@ -69,7 +71,7 @@ function Box({ label, onClose, children }: BoxProps) {
   return (
     <dialog
       ref={box}
-      class="overlay"
+      class={isWide ? "overlay wide" : "overlay"}
       aria-label={label}
       onCancel={(event) => {
         event.preventDefault();
@@ -112,7 +114,7 @@ function FileDialog({ overlay, engine, onClose }: { overlay: Of<"file">; engine:
     engine.overlays.say(messages.pathCopied(path));
   };
   return (
-    <Box label={name} onClose={onClose}>
+    <Box label={name} onClose={onClose} isWide>
       <div class="overlay-actions">
         <button type="button" class="button quiet" onClick={() => void copyPath()}>
           {messages.COPY_PATH}
@@ -125,7 +127,7 @@ function FileDialog({ overlay, engine, onClose }: { overlay: Of<"file">; engine:
 
 function Changes({ overlay, model, onClose }: { overlay: Of<"diffs">; model: Model; onClose: () => void }) {
   return (
-    <Box label={overlay.title} onClose={onClose}>
+    <Box label={overlay.title} onClose={onClose} isWide>
       <div class="overlay-body">
         {overlay.diffs.map((diff) => (
           <Diff
