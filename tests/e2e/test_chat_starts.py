@@ -44,7 +44,7 @@ async def test_a_chat_starts_with_a_prompt_and_with_a_session_that_is_picked(pla
             await terminal.see("Which session?")
             terminal.type(f"1{ENTER}")
             await terminal.see("❯ apples first")
-            await terminal.see("Resumed session Fruit talk")
+            await terminal.see("Resumed session: Fruit talk")
             terminal.type(f"/new{ENTER}")
             await terminal.see("New session.")
             terminal.type(f"/resume{ENTER}")

@@ -165,7 +165,7 @@ async def test_sessions_are_renamed_found_and_opened(place: Place) -> None:
         await stage.say("zebra\r")
         await stage.until(lambda: "whales" not in stage.text("sessions-view"), "only what was found")
         await stage.press("enter")
-        await stage.see("Resumed session Striped.")
+        await stage.see("Resumed session: Striped")
 
 
 async def test_what_runs_is_listed_and_stopped(place: Place) -> None:

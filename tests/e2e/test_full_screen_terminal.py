@@ -58,7 +58,7 @@ async def test_a_whole_session(place: Place) -> None:
         await terminal.see("Enter open")
         await terminal.see("first things")
         terminal.type(f"j{ENTER}")
-        await terminal.see("Resumed session first things.")
+        await terminal.see("Resumed session: first things")
         await terminal.see("Allowed in part: 1 of 2 changes", gone=True)
         terminal.type(F6)
         await terminal.see("The terminal selects text now.")

@@ -75,7 +75,7 @@ def answered_elsewhere(client: str) -> str:
 
 def resumed(session: str) -> str:
     """Report that an earlier session is open."""
-    return f"Resumed session {session}."
+    return f"Resumed session: {session}"
 
 
 def how_to_resume(session_id: str) -> str:

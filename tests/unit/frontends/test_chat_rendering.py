@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.text import Text
 
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
 from hermes_acp.frontends.chat.agent.shown_updates import ShownUpdates
@@ -210,3 +211,14 @@ def test_a_long_line_is_shown_in_part() -> None:
     shown = layout().prompt("x" * 20_000)
     assert shown.count("x") == 2_000
     assert "18,000 more characters" in shown.replace("\n", " ")
+
+
+def test_the_rest_of_a_long_line_is_below_its_words() -> None:
+    words = " ".join(f"word{number:02}" for number in range(20))
+    shown = renderer(columns=40).render(Text(f"· {words}\n  │ {words}\n  short"))
+    remark, output = shown.split("  │ ", 1)
+    assert remark.startswith("· word00")
+    assert all(line.startswith("  word") for line in remark.splitlines()[1:])
+    assert all(line.startswith("  │ word") for line in f"  │ {output}".splitlines()[:-1])
+    assert output.endswith("\n  short\n")
+    assert " ".join(shown.replace("·", "").replace("│", "").split()) == f"{words} {words} short"

@@ -4,6 +4,7 @@ All output goes through `render`, which removes control characters.
 """
 
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar, Final, Literal
 
@@ -19,6 +20,9 @@ from hermes_acp.frontends.chat.rendering.terminal_text import sanitize
 ColourDepth = Literal["none", "attributes", "standard", "256", "truecolor"]
 MAX_WIDTH: Final = 100
 MIN_WIDTH: Final = 20
+OUTPUT_BAR: Final = "│"
+_LEAD: Final = re.compile(rf"  {OUTPUT_BAR} |\S |  ")
+"""What a line begins with before its words: the bar of an output, a mark, or an indentation."""
 
 
 class TerminalStyle(Struct, frozen=True):
@@ -122,12 +126,29 @@ def _plain(part: RenderableType) -> str:
 
 def _lines_of(console: Console, parts: Iterable[RenderableType]) -> list[list[Segment]]:
     """Return the lines without control characters, and without blank lines at both ends."""
-    lines = [_stripped(line) for line in Segment.split_lines(_harmless(console.render(Group(*parts))))]
+    wrapped = (_wrapped(console, part) if isinstance(part, Text) else part for part in parts)
+    lines = [_stripped(line) for line in Segment.split_lines(_harmless(console.render(Group(*wrapped))))]
     while lines and not lines[0]:
         lines.pop(0)
     while lines and not lines[-1]:
         lines.pop()
     return lines
+
+
+def _wrapped(console: Console, text: Text) -> Text:
+    """Wrap lines that are too long, so that the rest of a line is below its words, not below its mark."""
+    lines: list[Text] = []
+    for line in text.split("\n", allow_blank=True):
+        lead = _LEAD.match(line.plain) if line.cell_len > console.width else None
+        if lead is None:
+            lines.append(line)
+            continue
+        head, words = line.divide([lead.end()])
+        below = head if OUTPUT_BAR in head.plain else Text(" " * head.cell_len)
+        for number, part in enumerate(words.wrap(console, console.width - head.cell_len)):
+            part.rstrip()
+            lines.append(Text.assemble(below if number else head, part))
+    return Text("\n").join(lines)
 
 
 def _harmless(segments: Iterable[Segment]) -> Iterator[Segment]:
