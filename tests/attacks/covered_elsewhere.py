@@ -1,4 +1,4 @@
-"""Attacks that other tests already carry out, so that none is tested twice and none is forgotten."""
+"""Attacks that other tests already cover, so that none is tested twice and none is forgotten."""
 
 from types import MappingProxyType
 from typing import Final

@@ -32,7 +32,7 @@ class Owner(Struct, frozen=True):
     key: str
 
     def is_told(self, text: str) -> bool:
-        """Return whether a text has its word or its key."""
+        """Return whether a text contains its word or its key."""
         return self.token in text or self.key in text
 
     @property

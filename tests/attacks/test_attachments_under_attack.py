@@ -1,4 +1,4 @@
-"""What an editor brings along, against its agent: attachments, findings, terminals that say what nobody wrote."""
+"""What an editor can send against its agent: attachments, diagnostics, terminals with output that nobody wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mode `auto` of a whole agent: what runs unasked runs confined, what leaves the sandbox is asked (C02, C07)."""
+"""Mode `auto` in a whole agent: commands run confined without asking; leaving the sandbox asks (C02, C07)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def has_bubblewrap() -> None:
 
 
 class Asked:
-    """Somebody who is asked, answers the same each time, and remembers."""
+    """A user who gives the same answer each time, and remembers the questions."""
 
     def __init__(self, option: str) -> None:
         self.titles: list[str] = []
@@ -45,7 +45,7 @@ class Asked:
 
 
 async def begin(siege: AttackedAgent) -> str:
-    """Open a session and let the model be told of its mode, so that calls come in turns of their own."""
+    """Open a session and tell the model its mode, so that calls happen in separate turns."""
     session_id = await siege.agent.open_session(siege.workspace)
     await siege.check_prompt(session_id)
     return session_id

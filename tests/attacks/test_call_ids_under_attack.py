@@ -1,4 +1,4 @@
-"""Models that give all calls one id: an answer must reach the call it was given for, in its own session."""
+"""Models that give all calls the same ID: an answer must reach the call it was given for, in its own session."""
 
 from __future__ import annotations
 

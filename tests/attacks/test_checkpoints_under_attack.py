@@ -1,4 +1,4 @@
-"""Checkpoints in a poisoned repository, through the whole agent (rows A09 and D06)."""
+"""Checkpoints in a malicious repository, through a whole agent (rows A09 and D06)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [
 
 
 def poison(work: Path, traps: Path) -> None:
-    """Make a repository with a stash and a half-filled index, and let all of its configuration start traps."""
+    """Create a repository with a stash and a partly staged index, in which every setting starts a trap."""
     work.mkdir(exist_ok=True)
     traps.mkdir()
     git(work, "init", "-q")

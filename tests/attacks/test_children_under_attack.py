@@ -1,4 +1,4 @@
-"""Child agents against the bounds of the agent above: tools, questions, modes, depth, and their end with it."""
+"""Limits on child agents: tools, questions, modes, depth, and that they end with their parent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def delegate(*, tools: list[str] | None = None, tasks: int = 1) -> ToolCall:
 async def hand_on(
     siege: AttackedAgent, *calls: ToolCall, tools: list[str] | None = None, session_id: str = ""
 ) -> str:
-    """Let a child make these calls; give all that it was told of them."""
+    """Have a child make these calls; return what it was told about them."""
     siege.model.learn(TASK, Reply(tool_calls=calls))
     before = len(siege.server.requests)
     await siege.turn(Reply(tool_calls=(delegate(tools=tools),)), session_id=session_id)

@@ -81,7 +81,7 @@ async def test_f02_floods_without_end_are_ended_in_time(tmp_path: Path) -> None:
 
 
 async def test_f03_nothing_of_a_command_outlives_its_time(tmp_path: Path) -> None:
-    """All hang side by side, each in a session of its own; behind the last one nothing is left of any."""
+    """All hang at once, each in its own session; after the last one, nothing is left of any."""
     async with attacked_agent(tmp_path) as siege:
         variables = Path(f"/proc/{siege.agent.process.pid}/environ").read_bytes()
         mark = variables.split(f"{MARK}=".encode())[1].split(b"\0")[0].decode()
@@ -129,7 +129,7 @@ def sleeping_children_of(pid: int) -> list[int]:
 
 
 def is_of_a_command(pid: int) -> bool:
-    """Return whether a process belongs to a command, and not to the agent's own work."""
+    """Return whether a process belongs to a command rather than to the agent's own work."""
     try:
         variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
@@ -147,7 +147,7 @@ def command_of(pid: int) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("sessions", [3, pytest.param(10, marks=pytest.mark.slow)])
 async def test_f11_many_calls_and_sessions_leave_nothing_open(tmp_path: Path, sessions: int) -> None:
-    """Rounds of the same work: once it is warm, none may need more descriptors or memory than the one before."""
+    """Rounds of the same work: after a warm-up, no round may need more descriptors or memory than the one before."""
     step = (
         *(ToolCall("read_file", {"path": f"f{number % 7}"}) for number in range(60)),
         *(ToolCall("write_file", {"path": f"g{number}", "content": "x" * 100}) for number in range(5)),

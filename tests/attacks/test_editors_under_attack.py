@@ -1,4 +1,4 @@
-"""Editors that lie, hang, or answer what nobody asked (rows E12, B15)."""
+"""Editors that lie, hang, or answer questions that nobody asked (rows E12, B15)."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ async def test_e12_b15_an_approval_that_makes_no_sense_is_none(tmp_path: Path) -
 
 
 async def test_e12_answers_that_come_twice_or_for_another_session(tmp_path: Path) -> None:
-    """A question of one session is answered with the id of another's, then twice: each runs what was asked of it."""
+    """A question of one session is answered with another's ID, then twice: each runs what it was asked about."""
     async with attacked_agent(tmp_path, answers={}) as siege:
         agent = siege.agent
         questions: list[Message] = []

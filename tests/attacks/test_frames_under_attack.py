@@ -1,4 +1,4 @@
-"""Attacks on the wire itself: bytes, numbers, ids and names that no sound editor sends (rows E01 to E06, E13)."""
+"""Attacks on the wire itself: bytes, numbers, IDs and names that no valid editor sends (rows E01 to E06, E13)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_error(message: Message) -> bool:
 
 
 async def refused(siege: AttackedAgent, frame: bytes) -> Message:
-    """Send a line that deserves an error; give the error, after the line behind it was answered too."""
+    """Send a line that must get an error; return the error, after the next line was answered too."""
     seen = len(siege.agent.messages)
     await siege.agent.send_bytes(frame + b"\n")
     error = await siege.agent.wait_for(is_error, behind=seen)
@@ -34,7 +34,7 @@ async def refused(siege: AttackedAgent, frame: bytes) -> Message:
 
 
 def listing(call_id: str = "1", more: str = "") -> bytes:
-    """Spell a sound request; `more` stands inside its parameters."""
+    """Return a valid request; `more` is added to its parameters."""
     return f'{{"jsonrpc":"2.0","id":{call_id},"method":"session/list","params":{{{more}}}}}'.encode()
 
 

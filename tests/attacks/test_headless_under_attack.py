@@ -1,4 +1,4 @@
-"""Runs without an editor, in CI or at a terminal: words that steer whoever reads them, prompts that are none."""
+"""Runs without an editor, in CI or at a terminal: text that steers the reader, and prompts that are not prompts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY: Final = "sk-the-key-of-this-agent-itself"
 
 @asynccontextmanager
 async def furnished(folder: Path, *replies: Reply) -> AsyncGenerator[tuple[Path, Mapping[str, str]]]:
-    """Yield a workspace and an environment in which the model says these replies to `go`."""
+    """Yield a workspace and an environment in which the model answers `go` with these replies."""
     part, work = Part(), folder / "workspace"
     work.mkdir()
     part.learn("go", *replies)
@@ -71,7 +71,7 @@ async def test_no_answer_steers_a_terminal(tmp_path: Path) -> None:
 
 
 def read_to_end(terminal: int) -> bytes:
-    """Read what was written to a terminal that nobody has open any more: in pieces, then there is none."""
+    """Read what was written to a terminal that has been closed: first chunks, then an error."""
     shown = b""
     with suppress(OSError):
         while piece := os.read(terminal, 65_536):

@@ -1,4 +1,4 @@
-"""Hooks as an attack: those a repository contains, those whose output gives orders, those that never end."""
+"""Hooks as an attack: hooks in a repository, hooks whose output gives orders, hooks that never end."""
 
 import json
 import os

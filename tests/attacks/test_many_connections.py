@@ -1,4 +1,4 @@
-"""Connections that hold the server up: half-open requests, more than there is room for, readers that do not read."""
+"""Connections that block the server: half-open requests, too many connections, clients that do not read."""
 
 from __future__ import annotations
 

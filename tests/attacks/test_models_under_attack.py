@@ -1,4 +1,4 @@
-"""A model, or whoever speaks in its name, that fails, floods or talks nonsense (row E15)."""
+"""A model, or an impostor, that fails, floods or sends nonsense (row E15)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FAULTS: dict[str, Reply] = {
 
 
 async def test_e15_every_fault_of_a_model_in_one_life(tmp_path: Path) -> None:
-    """Each fault comes again and again: the turn ends by name after a bounded number of tries, the session goes on."""
+    """Each fault repeats: the turn has a named ending after a limited number of attempts, and the session continues."""
     async with attacked_agent(tmp_path, settings=AT_ONCE) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
@@ -143,7 +143,7 @@ async def test_e15_words_without_end(tmp_path: Path) -> None:
 
 
 async def test_e15_a_model_that_never_stops_calling(tmp_path: Path) -> None:
-    """The budget of steps ends it, or the guard against repetition does; the turn says so."""
+    """The step budget or the loop guard ends it; the turn says so."""
     again = [Reply(tool_calls=(ToolCall("read_file", {"path": f"none{number}"}),)) for number in range(60)]
     async with attacked_agent(tmp_path, settings="budget:\n  max_steps: 12\n  max_refunds: 3\n") as siege:
         session_id = await siege.agent.open_session(siege.workspace)

@@ -1,4 +1,4 @@
-"""The oracle itself: what it is there to notice, it notices."""
+"""The attack checks themselves: they detect what they are for."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Repositories that bring tool files along, and tools that turn on whoever trusted them (rows D01, D02, D05, D08,
-D14).
-"""
+"""Repositories that contain tool files, and tools that attack once trusted (rows D01, D02, D05, D08, D14)."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ ASK = "session/request_permission"
 
 
 def tool(body: str, *, name: str = "helper", about: str = "Help.", facts: str = "", top: str = "") -> str:
-    """Write a tool file that is one, whatever its code does."""
+    """Write a valid tool file with any code."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     return f'{top}\nTOOL = {{"name": {name!r}, "description": {about!r}{facts}}}\n\n\ndef run():\n{lines}'
 
@@ -39,7 +37,7 @@ def questions(siege: AttackedAgent) -> list[str]:
 
 
 async def called(siege: AttackedAgent, session_id: str) -> Message:
-    """Let the model call the tool, and give how that ended; what is asked before has a card of its own."""
+    """Have the model call the tool, and return how that ended; its approval question has its own card."""
     call = Reply(tool_calls=(ToolCall("helper", {}),))
     return (await siege.turn(call, session_id=session_id))[-1]
 
@@ -118,7 +116,7 @@ async def test_d08_files_that_are_none_hold_nobody_up(tmp_path: Path) -> None:
 
 
 async def test_d14_a_trusted_tool_does_no_more_than_it_said(tmp_path: Path) -> None:
-    """It was approved as a reader; what it tries beside that fails, and what it says is no instruction."""
+    """The tool was approved as a reader; everything else it tries fails, and its output is not an instruction."""
     work, outside = tmp_path / "workspace", tmp_path / "outside.txt"
     attempts = (
         f"open({str(outside)!r}, 'w').write('x')",

@@ -1,6 +1,6 @@
-"""Paths that lead out, deceive or cannot be, and folders no session should have (rows A04, A10, A11, A18, A19).
+"""Paths that lead outside, deceive or cannot exist, and forbidden session folders (rows A04, A10, A11, A18, A19).
 
-The oracle's canary is the file nobody may reach.
+The canary is the file that must not be reached.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", rea
 
 
 async def try_everything(siege: AttackedAgent, names: list[str]) -> dict[str, list[str]]:
-    """Read, list, search, write, edit and run at each of these paths; give what the model was told of each."""
+    """Read, list, search, write, edit and run at each of these paths; return what the model was told about each."""
     outcomes: dict[str, list[str]] = {}
     for name in names:
         calls = (
@@ -36,7 +36,7 @@ async def try_everything(siege: AttackedAgent, names: list[str]) -> dict[str, li
 
 
 def patch_of(section: str) -> str:
-    """Spell a patch with one file's section."""
+    """Return a patch with a section for one file."""
     return f"*** Begin Patch\n{section}\n*** End Patch"
 
 
@@ -99,7 +99,7 @@ async def test_a10_spellings_of_a_way_out(tmp_path: Path) -> None:
 
 
 async def test_a10_names_that_only_look_like_a_way_out_stay_inside(tmp_path: Path) -> None:
-    """What other systems read as a path or a device is an ordinary name here, and nothing but that file changes."""
+    """What other systems read as a path or a device is an ordinary name here, and only that file changes."""
     nfc, nfd = "Gr\u00fc\u00dfe", unicodedata.normalize("NFD", "Gr\u00fc\u00dfe")
     names = [
         *(
@@ -262,7 +262,7 @@ async def test_a18_even_in_the_root_folder_the_agents_home_and_proc_are_closed(t
 
 
 async def test_a19_no_file_tool_takes_a_root_away(tmp_path: Path) -> None:
-    """What deletes, moves and writes takes files alone: folders are refused, the workspace itself among them."""
+    """Deleting, moving and writing apply to files only: folders are refused, including the workspace itself."""
     async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "kept.txt").write_text("kept")
         for name in (".", "./", "", "..", str(siege.workspace), f"{siege.workspace}/.", "sub/.."):

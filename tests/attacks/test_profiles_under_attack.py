@@ -1,6 +1,6 @@
 """One profile's sessions, notes, skills, answers and keys are out of reach for every other profile.
 
-The victims are another profile and the default one, whose home holds all others.
+The victims are another profile and the default one, whose home contains all others.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def run(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Run:
-    """Run a command line in the project; give its exit code and everything that it printed."""
+    """Run a command line in the project; return its exit code and everything that it printed."""
     monkeypatch.chdir(project)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("HERMES_HOME", raising=False)

@@ -1,4 +1,4 @@
-"""Rules that shut paths, and the ways round them: a look at a whole folder, the past, another name for the place."""
+"""Rules that hide paths, and ways around them: searching a whole folder, history, another name for the path."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ COMMANDS: Final = (
 
 
 def looks() -> tuple[ToolCall, ...]:
-    """Return every call that could show what is in a file which it does not name."""
+    """Return every call that could show the contents of a file that it does not name."""
     tools = (
         ToolCall("search", {"pattern": WORD}),
         ToolCall("search", {"pattern": WORD, "path": "vault"}),
@@ -143,7 +143,7 @@ def said_by_git(folder: Path, *arguments: str) -> str:
 
 
 async def test_c04_no_name_that_git_knows_shows_what_is_shut_or_secret(tmp_path: Path) -> None:
-    """A file has other names in git than its path: a stage, a hash, a commit found by words with a colon in them."""
+    """In git, a file has names other than its path: a stage, a hash, a commit found by words with a colon in them."""
     work = tmp_path / "workspace"
     furnish(work)
     (work / ".env").write_text(f"{WORD}\n")

@@ -1,4 +1,4 @@
-"""Secrets that commands, files and servers bring before the agent (rows C04 to C08, C10): nobody is shown them."""
+"""Secrets that reach the agent through commands, files and servers (rows C04 to C08, C10): nobody sees them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MASKED = "[secret: github token]"
 
 
 def everything_written(siege: AttackedAgent) -> bytes:
-    """Return all that reached the editor, the model and the disk below the home."""
+    """Return everything that reached the editor, the model and the disk below the home."""
     asked = [json.dumps(request.body) for request in (*siege.server.requests, *siege.server.other_requests)]
     said = [json.dumps(message) for message in siege.agent.messages]
     kept = [path.read_bytes() for path in (siege.home / ".hermes").rglob("*") if path.is_file()]
@@ -77,7 +77,7 @@ async def test_c05_c06_secrets_of_all_kinds_and_spellings_reach_nobody(tmp_path:
 
 
 async def test_c06_a_secret_in_two_readings_of_a_process(tmp_path: Path) -> None:
-    """What is left running is read while a secret is half said: its second half is shown to nobody."""
+    """A running command's output is read when half a secret was printed: nobody sees the second half."""
     secret = kinds_of_secrets()["github token"]
     begun, rest = secret[:14], secret[14:]
     line = f"printf %s {begun}; touch $1.begun; until [ -e $1 ]; do sleep 0.05; done; "
@@ -159,7 +159,7 @@ async def test_c07_our_own_key_is_in_no_childs_environment_and_in_no_file(tmp_pa
 
 
 async def test_c08_a_repository_sends_no_key_elsewhere(tmp_path: Path) -> None:
-    """What a repository says of addresses and proxies is nobody's setting: every request goes where the user said."""
+    """A repository's addresses and proxies are not settings: every request goes where the user configured."""
     elsewhere = "http://127.0.0.1:9/v1"
     names = (
         "OPENAI_BASE_URL",

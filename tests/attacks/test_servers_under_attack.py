@@ -1,4 +1,4 @@
-"""MCP servers that become something else than what was approved (rows D02, D14, D15, F03)."""
+"""MCP servers that turn into something other than what was approved (rows D02, D14, D15, F03)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ for line in sys.stdin:
 
 
 class Person:
-    """Answers questions of permission in one way until they change their mind."""
+    """Answers permission questions one way until they change their mind."""
 
     def __init__(self, answer: str) -> None:
         self.answer = answer
@@ -85,7 +85,7 @@ async def session_with_turncoat(siege: AttackedAgent, place: Path) -> str:
 
 
 async def first_call(siege: AttackedAgent, session_id: str) -> Message:
-    """Have the server's tool called once it is there: a first turn waits for a server, but not for ever."""
+    """Have the server's tool called once it is available: a first turn waits for a server, but not forever."""
     with anyio.fail_after(WAIT_S):
         while True:
             (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)

@@ -1,4 +1,4 @@
-"""Commands in a sandbox that want what a rule of their user's shuts, whatever program reads it."""
+"""Sandboxed commands that want what the user's rule denies, whatever program reads it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What an agent was born with that its commands must not get: ignored signals, signals held up (rows E10, F03)."""
+"""What an agent inherits that its commands must not get: ignored and blocked signals (rows E10, F03)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repositories of which a part is a link, or an include, to a file not theirs: git shows what it cannot make out."""
+"""Repositories that are partly a link, or an include, to somebody else's file: git shows what it cannot parse."""
 
 import subprocess
 from pathlib import Path

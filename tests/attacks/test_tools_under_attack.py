@@ -1,6 +1,4 @@
-"""Attacks on the tools that read, change and look at files: huge and repetitive ones, secrets in them and in the
-past.
-"""
+"""Attacks on tools that read, change and search files: huge and repetitive files, secrets in files and history."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ BOUND_S: Final = 90
 
 
 def every_tool_on(name: str) -> dict[str, ToolCall]:
-    """Call every tool that takes a path, at this one."""
+    """Call every tool that takes a path with this one."""
     notebook = {"path": f"{name}.ipynb" if not name.endswith(".ipynb") else name, "cell": "0", "source": "x"}
     section = f"*** Begin Patch\n*** {{}} File: {name}\n{{}}*** End Patch"
     arguments: dict[str, dict[str, Any]] = {
@@ -108,7 +106,7 @@ PROTECTED: Final = (
 
 
 async def test_a15_no_tool_touches_what_runs_later_unasked(tmp_path: Path) -> None:
-    """By patch too, added, moved there or moved away, in the mode that edits unasked, and each time."""
+    """By patch too: added, moved in or moved away, in the mode that edits without asking, each time."""
     async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         (siege.workspace / "plain").write_text("x\n")
         session_id = await siege.agent.open_session(siege.workspace)

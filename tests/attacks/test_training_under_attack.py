@@ -1,8 +1,8 @@
-"""An agent that wants to start a training, or to change a locked field: with all that its tools can do, in `auto` and
-in `bypass`, where its commands run with all rights of the user.
+"""An agent that wants to start a training or change a locked field, with everything its tools can do.
 
-The trainer is a scripted one that would start at once; nothing of it may ever run. Not here: what types into a
-terminal of the person's own, such as their tmux, which `docs/training.md` names as a limit of `bypass`.
+In `auto`, and in `bypass`, where its commands have all the user's rights. The trainer is a scripted one that would
+start at once; it must never run. Not covered: typing into the person's own terminal, such as their tmux, which
+`docs/training.md` names as a limit of `bypass`.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ async def test_what_a_confined_program_writes_does_not_reach_the_training_file(
 async def test_what_an_unconfined_program_writes_there_is_not_used(
     training: TrainingHome, tmp_path: Path
 ) -> None:
-    """A command in `bypass` can write where its user can, but the running trainer and its checkpoints know better."""
+    """In `bypass`, a command can write where its user can, but the running trainer and its checkpoints detect it."""
     changed = encoded(json.dumps(json.loads(training.file.read_text()) | {"locked": OTHER_FIELDS}))
     line = (
         f"{PYTHON} -c \"import base64; open(base64.b64decode('{encoded(str(training.file))}'), 'wb').write("

@@ -1,4 +1,4 @@
-"""Workspaces that want something started before anybody trusts them (rows A09, A15, D01 to D05, D18, C08)."""
+"""Workspaces that try to start something before anybody trusts them (rows A09, A15, D01 to D05, D18, C08)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FILES = {
 
 
 def plant(work: Path, marker: str) -> None:
-    """Name a server in every file that could."""
+    """Name a server in every file that could name one."""
     for number, (file, key) in enumerate(FILES.items()):
         server = {"command": "touch", "args": [str(work.parent / f"{marker}-{number}")]}
         (work / file).parent.mkdir(exist_ok=True, parents=True)

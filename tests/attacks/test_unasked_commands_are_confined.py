@@ -1,4 +1,4 @@
-"""What nobody was asked about runs confined in every mode, whatever policy took it for: the kernel holds it."""
+"""A command that nobody approved is confined in every mode, whatever the policy decided: the kernel enforces it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def has_bubblewrap() -> None:
 
 
 class Counted:
-    """Somebody who gives the same answer each time and remembers what was asked."""
+    """A user who gives the same answer each time and remembers the questions."""
 
     def __init__(self, option: str) -> None:
         self.titles: list[str] = []
@@ -60,7 +60,7 @@ class Counted:
 
 
 class Bait:
-    """A repository whose `git diff` starts a program of its own, and what that program is after."""
+    """A repository whose `git diff` starts a program, and what that program tries."""
 
     def __init__(self, siege: AttackedAgent) -> None:
         folder = self.folder = siege.workspace
@@ -84,18 +84,18 @@ class Bait:
             config.write("[diff]\n\texternal = ./evil\n")
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._net.close()
         self._local.close()
 
     def check_free(self, text: str) -> None:
-        """Fail if the program could not do what it is there for, where nothing holds it."""
+        """Fail if the program could not do its work without confinement."""
         assert all(words in text for words in ("the-key-in", "reached a socket", "reached a port"))
         assert (self.folder / "pwned").exists()
         assert (self.outside / "escaped").exists()
 
     def check(self, text: str) -> None:
-        """Fail if the program did not run, or got anything it was after."""
+        """Fail if the program did not run, or achieved anything it tried."""
         assert "the program of the repository ran" in text
         assert "canary-" not in text
         assert "the-key-in-the-workspace" not in text

@@ -1,4 +1,4 @@
-"""Attacks by the web: addresses that lead home, pages that give orders, bodies that burst (rows C03, C09, D14, F09)."""
+"""Web attacks: addresses of this machine, pages that give orders, decompression bombs (C03, C09, D14, F09)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POISON = """<p>Plain words stay.</p>
 
 
 def ways_home(port: int) -> list[str]:
-    """Return addresses that all lead to this machine."""
+    """Return addresses that all resolve to this machine."""
     return [
         f"http://127.0.0.1:{port}/",
         f"http://localhost:{port}/",

@@ -1,4 +1,4 @@
-"""Questions, answers, stops and failures. Every engine must pass these tests."""
+"""Contract tests for engines: questions, answers, stops and failures."""
 
 import anyio
 import pytest
@@ -11,7 +11,7 @@ from tests.contract.run_stage import PATIENCE_S, Stage, driver_count, order, rea
 
 
 class AnswerSuite:
-    """A test file of an engine derives from it and has a fixture `stage`."""
+    """An engine's test file derives from it and has a fixture `stage`."""
 
     async def test_a_run_waits_for_the_one_before_it_that_waits_for_a_person(self, stage: Stage) -> None:
         runs = stage.open()

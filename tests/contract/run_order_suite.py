@@ -1,4 +1,4 @@
-"""The order in which runs are driven, and their reported states. Every engine must pass these tests."""
+"""Contract tests for engines: the order in which runs are driven, and their reported states."""
 
 import anyio
 import pytest
@@ -11,7 +11,7 @@ from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, told
 
 
 async def next_started(driver: ScriptedDriver, waiting: set[str]) -> str:
-    """Wait until one of some runs has started, whichever engine's order they have, and take it out of them."""
+    """Wait until one of some runs has started, in whatever order the engine uses, and remove it from the set."""
     started: list[str] = []
     with anyio.fail_after(PATIENCE_S):
         await _first(driver, sorted(waiting), started)
@@ -32,7 +32,7 @@ async def _first(driver: ScriptedDriver, names: list[str], started: list[str]) -
 
 
 class OrderSuite:
-    """A test file of an engine derives from it and has a fixture `stage`."""
+    """An engine's test file derives from it and has a fixture `stage`."""
 
     async def test_a_run_is_driven_to_its_end(self, stage: Stage) -> None:
         runs = stage.open()
@@ -159,7 +159,7 @@ class OrderSuite:
         assert told(driver.driven) == ["a", "b"]
 
     async def test_an_idle_worker_that_is_to_drain_ends(self, stage: Stage) -> None:
-        """It is told so when it has long been idle: after it has asked many times."""
+        """A worker that has been idle for long, and has polled many times, is notified."""
         runs, asked = stage.open(EngineSettings(poll_s=0.02, idle_poll_s=0.02)), iter(range(8))
         with anyio.fail_after(PATIENCE_S):
             await runs.work(ScriptedDriver(), WorkScope(is_draining=lambda: next(asked, None) is None))

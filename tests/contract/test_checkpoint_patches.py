@@ -1,4 +1,4 @@
-"""What `checkpoints diff` prints, given to the real `git apply`: the tree before becomes the tree after."""
+"""The output of `checkpoints diff`, applied with the real `git apply`: the tree before becomes the tree after."""
 
 import os
 import shutil

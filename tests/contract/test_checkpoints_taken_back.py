@@ -1,4 +1,4 @@
-"""Undoing what a turn did to permission bits, folders and files in each other's place; and a look at what is kept."""
+"""Undoing changes of permission bits, and files and folders that replaced each other; showing checkpoints."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What only a container has to hold: its walls, its end with this process, bombs, and what is left of others."""
+"""Tests specific to containers: isolation, ending with this process, fork bombs, and what others left."""
 
 import os
 import signal
@@ -100,7 +100,7 @@ async def test_there_is_no_network_no_capability_and_no_way_to_more(ground: Grou
 
 
 async def still_answers(ground: Ground) -> bool:
-    """Return whether a command runs; the last of a bomb may still hold every process that can be had."""
+    """Return whether a command runs; the rest of a fork bomb may still occupy every available process."""
     try:
         return (await run(ground, "echo still here")).output == "still here\n"
     except WorkspaceError:

@@ -1,4 +1,4 @@
-"""Context files on a real disk: where they are looked for, what is refused, how they are laid out."""
+"""Context files on a real disk: where they are looked for, what is refused, how they are arranged."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Credentials from AWS profiles and from Google, by the vendors' own packages."""
+"""Credentials from AWS profiles and from Google, through the vendors' own packages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def test_a_profile_signs_with_its_key_and_token_in_its_region(tmp_path: Pa
 
 
 async def test_what_a_program_lends_is_renewed_before_it_ends(tmp_path: Path) -> None:
-    """As single sign-on and roles are, by the same package."""
+    """As with single sign-on and roles, through the same package."""
     program, config, turns = tmp_path / "lend.py", tmp_path / "config", tmp_path / "turns"
     soon = (datetime.now(UTC) + timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     program.write_text(
@@ -102,7 +102,7 @@ async def test_a_profile_that_lends_nothing_is_told_as_a_refused_key(
 
 @contextmanager
 def token_server(status: int, expires_in: int) -> Generator[tuple[str, list[str]]]:
-    """Yield out numbered tokens on loopback, or refuse."""
+    """Issue numbered tokens on loopback, or refuse."""
     asked: list[str] = []
 
     class Tokens(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""A killed agent takes its commands along, whatever they did to get away."""
+"""When an agent is killed, its commands end too, whatever they did to escape."""
 
 import os
 import signal
@@ -140,7 +140,7 @@ async def test_what_goes_on_is_left_alone_while_the_agent_lives_and_when_it_let_
 
 
 async def test_a_group_that_has_ended_is_not_struck() -> None:
-    """Its number may be another's by the time the agent dies."""
+    """Its process ID may belong to another by the time the agent dies."""
     with anyio.fail_after(WAIT_S):
         async with (
             await anyio.open_process(["sleep", "1000"], start_new_session=True) as kept,

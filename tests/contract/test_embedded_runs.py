@@ -1,4 +1,4 @@
-"""The embedded engine keeps the contract of all engines."""
+"""The embedded engine passes the contract tests of all engines."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -62,7 +62,7 @@ async def test_killed_workers_lose_nothing_and_double_nothing(stage: Stage) -> N
 
 
 class StridingClock(JumpingClock):
-    """A clock that goes on by a second whenever somebody looks at it."""
+    """A clock that advances by a second whenever it is read."""
 
     def now(self) -> float:
         self.offset_s += 1
@@ -81,16 +81,16 @@ async def test_a_run_that_falls_due_between_two_looks_at_the_clock_is_driven(
 
 
 class TestOrders(OrderSuite):
-    """What is driven when."""
+    """The order of runs."""
 
 
 class TestLeases(LeaseSuite):
-    """What becomes of claims."""
+    """What happens to claims."""
 
 
 class TestAnswers(AnswerSuite):
-    """What becomes of questions."""
+    """What happens to questions."""
 
 
 class TestSchedules(ScheduleSuite):
-    """What the clock starts."""
+    """Runs that the clock starts."""

@@ -1,4 +1,4 @@
-"""The prompt of a session whose files are on another machine: nothing of this machine's folder is in it."""
+"""The prompt of a session whose files are on another machine: it contains nothing of this machine's folder."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Repositories as a real git keeps them: what they track, and what of them could start a program unasked."""
+"""Repositories as real git creates them: what they track, and which parts could start a program without asking."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The git tool on real repositories: what it tells, and that nothing of a repository's own is run."""
+"""The git tool on real repositories: what it reports, and that nothing of a repository runs."""
 
 import os
 import subprocess
@@ -180,7 +180,7 @@ async def test_no_option_passes_for_a_commit(workspace: Workspace) -> None:
 
 
 class Raced:
-    """A workspace in which a filter is named whenever somebody has just looked for some."""
+    """A workspace in which a filter is configured right after each check for filters."""
 
     def __init__(self, workspace: Workspace, name_one: Callable[[], None]) -> None:
         self._workspace = workspace

@@ -1,4 +1,4 @@
-"""Hooks' commands as they run: their input and errors on pipes of their own, in a sandbox or without."""
+"""How the commands of hooks run: their input and errors on separate pipes, with or without a sandbox."""
 
 import os
 from collections.abc import AsyncGenerator

@@ -25,7 +25,7 @@ BACKENDS: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BA
 
 
 class Rented(Struct):
-    """An account at a service, and the home of somebody who uses it."""
+    """An account at a service, and the home of its user."""
 
     name: str
     service: Any
@@ -34,7 +34,7 @@ class Rented(Struct):
     opened: list[CloudService] = []
 
     def connect(self) -> CloudService:
-        """Return the service as a new process has it."""
+        """Return the service as a new process sees it."""
         self.opened.append(self.open_service())
         return self.opened[-1]
 
@@ -49,7 +49,7 @@ class Rented(Struct):
         return CloudHost(self.connect(), place, has_network=True, claim=claim)
 
     def end_all(self) -> None:
-        """End what is there, as the service does when its time is up."""
+        """End the sandboxes, as the service does when their time is up."""
         self.service.living.clear()
         if self.name == "modal":
             self.service.images.clear()

@@ -1,4 +1,4 @@
-"""Skills that mean the same are pointed out, and skills and sessions are found by meaning, from every face."""
+"""Skills with the same meaning are reported, and skills and sessions are found by meaning, from every frontend."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A reader that leaves, such as `head`, ends a command without a word."""
+"""A reader that exits early, such as `head`, ends a command without an error message."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Commands that are launched and looked at, spoken to and ended later."""
+"""Commands that are launched, inspected, given input and ended later."""
 
 import os
 import signal
@@ -104,7 +104,7 @@ async def test_a_terminal_is_one_and_has_a_size(workspace: Workspace) -> None:
 
 @pytest.fixture
 def heeded() -> Generator[None]:
-    """Heed the signal of Control-C: who starts in the background may ignore it, and so would all that it starts."""
+    """React to Ctrl+C: a background process may ignore the signal, and so would everything that it starts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

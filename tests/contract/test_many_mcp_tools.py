@@ -23,7 +23,7 @@ SMALL = "budget: {max_schema_tokens: 100}"
 
 
 def many(scene: Scene, count: int, name: str = "many") -> Json:
-    """Return a server with some of the tools of `bench/tool_search.toml`, in the form an editor names it."""
+    """Return a server with some of the tools of `bench/tool_search.toml`, in the form that an editor uses."""
     tools = [tool for tools in listed_tools().values() for tool in tools]
     listed = [
         {

@@ -1,4 +1,4 @@
-"""Servers that list far too much, or other things than before; and one that is killed again and again."""
+"""Servers that list far too much, or change their lists; and one that is killed again and again."""
 
 import os
 import signal

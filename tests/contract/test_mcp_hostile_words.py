@@ -1,4 +1,4 @@
-"""What a hostile server says of its tools, and how it talks: none of it reaches the model, or holds anybody up."""
+"""Hostile descriptions and messages of a server: none reaches the model or blocks anybody."""
 
 import json
 import zlib
@@ -144,7 +144,7 @@ async def test_a_server_that_says_too_much_of_itself_is_cut_off(tmp_path: Path) 
 
 
 async def test_a_pattern_for_answers_holds_nobody_up(tmp_path: Path) -> None:
-    """Checked with backtracking, this one takes longer than anybody lives."""
+    """Checked with backtracking, this pattern would take longer than a lifetime."""
     promised = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
     more = {"structuredContent": {"a": "a" * 60 + "!"}}
     spec = python_server(server([tool(outputSchema=promised)], more=more), "h")
@@ -212,7 +212,7 @@ QUESTIONS: dict[str, Any] = {
 
 @pytest.mark.parametrize("method", QUESTIONS)
 async def test_questions_without_end_are_survived(tmp_path: Path, method: str) -> None:
-    """Nobody reads the answers; who asks like this is given up when the call's time is over."""
+    """Nobody reads the answers; such requests are abandoned when the call's time is up."""
     question = {"method": method, "params": QUESTIONS[method]}
     on_call = f"[send({{'id': f'q{{n}}', **{question}}}) for n in range(20_000)]"
     timeouts = ServerTimeouts(waits_s=(0.01,), connect_s=20, call_s=2)

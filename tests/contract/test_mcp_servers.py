@@ -1,4 +1,4 @@
-"""Real MCP servers over each transport: listed, called, cancelled, broken and come back."""
+"""Real MCP servers over each transport: listed, called, cancelled, disconnected and reconnected."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -33,7 +33,7 @@ async def example_over(kind: str, place: Path) -> AsyncGenerator[Playground]:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process runs; a dead one that nobody reaped yet does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""MCP servers that an editor names, or the user's own, from session/new to the model's answer."""
+"""MCP servers from an editor or from the user's settings, from session/new to the model's answer."""
 
 import sys
 from itertools import count
@@ -38,7 +38,7 @@ async def open_with(editor: FakeEditor, scene: Scene, *servers: Json) -> str:
 
 
 async def example_is_there(editor: FakeEditor, session: str, since: int = 0) -> None:
-    """Wait until the example server is connected, which its prompt among the commands tells."""
+    """Wait until the example server is connected: its prompt is then among the commands."""
 
     def has_prompt() -> bool:
         told = ShownSession(editor, session, since).of("available_commands_update")

@@ -1,4 +1,4 @@
-"""The memory services, against a server that speaks as their published interfaces do."""
+"""The memory services, against a server that implements their published interfaces."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -25,7 +25,7 @@ EXCHANGE = ConversationExchange("I like tea.", "Noted: tea.")
 
 
 def honcho(asked: Asked) -> tuple[int, Any]:
-    """Answer as Honcho v3 does: what there is, is given again."""
+    """Answer as Honcho v3 does: return what is stored."""
     match asked.method, asked.path.partition("?")[0].split("/")[1:]:
         case "POST", ["v3", "workspaces"] | ["v3", "workspaces", "team", "peers" | "sessions"]:
             return 200, {"id": asked.body["id"], "metadata": {}, "configuration": {}}

@@ -1,4 +1,4 @@
-"""The merge queue: rebase, checks, fast-forward; conflicts and failures go back; nothing of the user's is lost."""
+"""The merge queue: rebase, checks, fast-forward; conflicts and failures are returned; the user loses nothing."""
 
 from pathlib import Path
 

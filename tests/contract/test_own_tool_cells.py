@@ -1,4 +1,4 @@
-"""Tools in real child processes: what each declaration lets one do, on both ways of confining, how each call ends."""
+"""Tools in real child processes: what each declaration permits under both kinds of confinement, how each call ends."""
 
 import os
 import socket
@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 class Bench:
-    """A project, a home that nothing may see, and tools that are run there."""
+    """A project, a home that nothing may see, and tools that run there."""
 
     def __init__(self, place: Path, way: SandboxMechanism) -> None:
         find = detect_landlock if way == "landlock" else detect_sandbox
@@ -74,7 +74,7 @@ class Bench:
     async def run(
         self, body: str, /, *, arguments: dict[str, Any] | None = None, **facts: object
     ) -> ToolRunResult:
-        """Run a tool of this body; nothing of it is left behind."""
+        """Run a tool with this body; nothing of it remains."""
         told = {"name": "probe", "description": "Probe.", "timeout_s": 50} | facts
         names = ", ".join(f"{name}: Any" for name in arguments or {})
         source = f"TOOL = {told!r}\ndef run({names}):\n" + "".join(
@@ -197,7 +197,7 @@ async def test_programs_are_started_only_where_that_is_declared(bench: Bench) ->
 
 @contextmanager
 def greeter() -> Generator[int]:
-    """Answer HTTP on a port of this machine."""
+    """Serve HTTP on a port of this machine."""
     with socket.create_server(("127.0.0.2", 0)) as server:
 
         def serve() -> None:

@@ -1,4 +1,4 @@
-"""Checkpoints of turns that change only files they name: their states are kept, and nothing else is read."""
+"""Checkpoints of turns that change only files they name: those files are stored, and nothing else is read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class EditWorkshop(Workshop):
         return self.store.begin(note_id, "turn", self.occasion(), at, paths, is_whole=is_whole)
 
     def edit(self, act: Callable[[], object], *touched: Path) -> str:
-        """Let a turn change these files, and give its checkpoint."""
+        """Have a turn change these files, and return its checkpoint."""
         note = self.begin(*touched)
         act()
         self.store.finish(note, [str(path) for path in touched])
@@ -50,7 +50,7 @@ def workshop(tmp_path: Path) -> EditWorkshop:
 
 
 def spied(workshop: EditWorkshop, place: Path) -> Callable[[], list[str]]:
-    """Let every git command of a workshop be written down; give what reads the list."""
+    """Record every git command of a checkpoint store; return a function that reads the list."""
     real, log, shim = shutil.which("git"), place / "asked", place / "bin" / "git"
     shim.parent.mkdir()
     shim.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {real} "$@"\n')
@@ -133,7 +133,7 @@ def test_links_modes_folders_and_renames_come_back(workshop: EditWorkshop) -> No
 
 
 def test_a_command_after_edits_and_what_was_before_them(workshop: EditWorkshop) -> None:
-    """What the folder holds when a command comes is kept; edited files are kept as they were before the edits."""
+    """What the folder contains before a command is stored; edited files are stored as they were before the edits."""
     workshop.write(".gitignore", "*.log\n")
     edited, log = workshop.write("a", "1"), workshop.write("x.log", "1")
     edited.chmod(0o640)

@@ -1,4 +1,4 @@
-"""Every fault of an endpoint has a name, on every plugin of `models/providers`, and none shows the key."""
+"""Every fault of an endpoint has a name, on every plugin of `models/providers`, and none reveals the key."""
 
 from __future__ import annotations
 
@@ -222,6 +222,6 @@ async def test_a_whole_document_instead_of_a_stream_is_a_bad_reply(leaf: str) ->
 
 
 async def test_counts_that_cannot_be_true_give_nothing_back(leaf: str) -> None:
-    """A budget that an endpoint could fill up again would end nothing."""
+    """A budget that an endpoint could refill would never run out."""
     usage = last_reply(await answer_to(Reply(text="hi", usage=Usage(-50, -7)), leaf)).usage
     assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (0, 0, 0)

@@ -1,4 +1,4 @@
-"""One suite for every plugin of `models/providers`, over real HTTP; the vendors' own packages judge."""
+"""One suite for every plugin of `models/providers`, over real HTTP; the vendors' packages check the results."""
 
 from __future__ import annotations
 
@@ -359,7 +359,7 @@ REFUSED = MappingProxyType(
 
 
 async def test_an_optional_field_that_is_refused_is_left_out(leaf: str) -> None:
-    """Some servers know fewer fields; others refuse thinking they did not have themselves."""
+    """Some servers know fewer fields; others reject thinking that they did not produce."""
     refusal, marker, vendor = REFUSED[leaf]
 
     def choose(request: Recorded) -> Reply:

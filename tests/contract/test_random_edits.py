@@ -1,4 +1,4 @@
-"""Turns that edit named files at random, with commands between: undoing them gives the very tree there was."""
+"""Turns that edit named files at random, with commands in between: undo restores exactly the earlier tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 
 class Editor(Vandal):
-    """Changes files that it names before."""
+    """Changes files after naming them."""
 
     keeps_modes = False
     changes = 0

@@ -1,4 +1,4 @@
-"""Recall by meaning in the whole process: with an endpoint's embeddings, and with the model on this machine."""
+"""Recall by meaning in the whole process: with an endpoint's embeddings, and with the local model."""
 
 import shlex
 import sys
@@ -31,7 +31,7 @@ SKILL = "---\nname: cut-release\ndescription: Publish a version to PyPI.\n---\nT
 
 
 def embeddings(asked: Asked) -> tuple[int, Any]:
-    """Answer as an endpoint for embeddings does, last one first, with vectors that know two themes."""
+    """Answer as an endpoint for embeddings does, in reverse order, with vectors for two subjects."""
     rows: list[dict[str, Any]] = []
     for index, text in enumerate(asked.body["input"]):
         themes = [3.0 * any(word in text.lower() for word in theme) for theme in THEMES]

@@ -1,4 +1,4 @@
-"""hermes-acp scan with a folder: which of its files are judged."""
+"""hermes-acp scan with a folder: which of its files are scanned."""
 
 from pathlib import Path
 

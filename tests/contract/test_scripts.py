@@ -1,4 +1,4 @@
-"""Scripts that call tools, from the model to the card of each call, in a real interpreter."""
+"""Scripts that call tools in a real interpreter, from the model to the card of each call."""
 
 import base64
 import os

@@ -1,4 +1,4 @@
-"""What only a workspace over ssh has to hold: what stays from command to command, and what a broken line leaves."""
+"""Tests specific to a workspace over ssh: what persists between commands, and what a lost connection leaves."""
 
 import os
 import signal

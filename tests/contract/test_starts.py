@@ -1,4 +1,4 @@
-"""Starting a command with fewer rights than ours: nothing of the giving up stays, and nothing starts without it."""
+"""Starting a command with fewer rights than ours: ours are unaffected, and nothing starts unrestricted."""
 
 import errno
 import os

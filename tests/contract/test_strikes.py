@@ -1,4 +1,4 @@
-"""Scripts for machines elsewhere, run right here on one busy processor: whoever is only just being started is seen."""
+"""Scripts for other machines, run here on one busy processor: a process that is just starting is seen."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""A publisher changes or revokes the key of a tap; readers follow only what the old key has signed."""
+"""A publisher changes or revokes the key of a tap; readers accept only what the old key has signed."""
 
 import json
 import shutil
@@ -41,7 +41,7 @@ def update(market: Market) -> int:
 
 
 def statements(market: Market, *changes: tuple[str, str, str]) -> Callable[[Path], None]:
-    """Return a commit's change that adds statements: the old key, the new one, and the key that really signs."""
+    """Return a commit's change that adds statements: the old key, the new one, and the key that actually signs."""
 
     def apply(clone: Path) -> None:
         signer = KeySigner(market.place, "/usr/bin:/bin")

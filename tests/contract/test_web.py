@@ -27,7 +27,7 @@ async def server() -> AsyncGenerator[WebServer]:
 
 
 async def here(host: str, port: int) -> Sequence[str]:
-    """Look every name up as this machine."""
+    """Resolve every name to this machine."""
     return ["127.0.0.1"]
 
 
@@ -116,7 +116,7 @@ async def test_c03_an_allowed_redirect_to_a_private_address_is_refused(server: W
 
 
 async def test_c03_the_connection_goes_to_the_address_that_was_judged(server: WebServer) -> None:
-    """A name that is answered otherwise a moment later is asked about no second time."""
+    """A name that resolves differently a moment later is not resolved a second time."""
     answers = [["127.0.0.1"], ["10.255.255.1"]]
 
     async def look_up(host: str, port: int) -> Sequence[str]:

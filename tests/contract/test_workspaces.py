@@ -1,4 +1,4 @@
-"""What every workspace must do, on each backend there is."""
+"""What every workspace must do, on each available backend."""
 
 import os
 import re

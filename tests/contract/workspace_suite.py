@@ -1,6 +1,6 @@
-"""What every workspace must do, whichever backend it is on.
+"""Contract tests for every workspace, whichever backend it uses.
 
-Subclasses give a fixture `ground`.
+Subclasses have a fixture `ground`.
 """
 
 import os
@@ -28,7 +28,7 @@ BOUND_S = 60
 
 
 class Ground(Struct):
-    """A workspace of one backend, a fresh folder in it that lies on this machine too, and one outside of it."""
+    """A workspace of one backend, a new folder in it that is also on this machine, and one outside it."""
 
     workspace: Workspace
     folder: Path
@@ -43,7 +43,7 @@ class Ground(Struct):
 
 
 class Report:
-    """A progress that counts, and tells when its output first holds `awaited`."""
+    """Progress that is counted, and signals when the output first contains `awaited`."""
 
     session_id = "ses_present"
     event_context = EventContext("ses_present", "turn_1", 0.0)
@@ -87,14 +87,14 @@ async def run(
 
 
 async def living(ground: Ground, pids: Sequence[int]) -> list[int]:
-    """Return which processes live where commands run; what ended and was not reaped yet does not."""
+    """Return which processes are alive where commands run; zombies are not."""
     names = " ".join(f"/proc/{pid}/status" for pid in pids)
     line = f"grep -l '^State:[[:space:]]*[^ZX[:space:]]' {names} 2>/dev/null | sed 's,/proc/,,; s,/status,,'"
     return [int(pid) for pid in (await run(ground, line)).output.split()]
 
 
 async def said(process: LiveProcess, awaited: str) -> str:
-    """Read from a live process until its words are there."""
+    """Read from a live process until it printed these words."""
     text = ""
     with anyio.fail_after(BOUND_S):
         while awaited not in text:
@@ -116,7 +116,7 @@ STUBBORN = {
 
 
 class FileSuite:
-    """What must hold for files."""
+    """Contract tests for files."""
 
     @pytest.mark.parametrize(
         "content",
@@ -241,7 +241,7 @@ class FileSuite:
 
 
 class CommandSuite:
-    """What must hold for commands."""
+    """Contract tests for commands."""
 
     async def test_output_and_exit_code_are_told(self, ground: Ground) -> None:
         end = await run(ground, "echo out; echo err >&2; exit 3")
@@ -344,7 +344,7 @@ class CommandSuite:
 
 
 class LaunchSuite:
-    """What must hold for commands that are started and not waited for."""
+    """Contract tests for launched commands."""
 
     async def test_a_launched_command_takes_input_and_ends(self, ground: Ground) -> None:
         line = "while read -r word; do echo got $word; done; echo over; exit 4"

@@ -1,6 +1,6 @@
-"""An MCP server that the fake editor carries, as far as the newest version of MCP needs one.
+"""An MCP server carried by the fake editor, as far as the newest version of MCP needs one.
 
-Each request stands by itself.
+Each request is self-contained.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ FORM: Json = {
 
 
 class CarriedServer:
-    """Tools, prompts and a resource; `prompts` and `tools` can change, `told_of_change` tells of it."""
+    """Tools, prompts and a resource; `prompts` and `tools` can change, `told_of_change` reports it."""
 
     def __init__(self, editor: FakeEditor, server_id: str = "srv-1") -> None:
         self.id = server_id
@@ -142,5 +142,5 @@ class CarriedServer:
 
 
 def said(text: str) -> dict[str, Any]:
-    """Return a tool's answer of one text."""
+    """Return a tool's answer with one text."""
     return {"content": [{"type": "text", "text": text}]}

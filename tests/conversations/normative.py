@@ -1,4 +1,4 @@
-"""The tests that show that each MUST of the protocol's schema is met, beyond those of the official kit."""
+"""The tests that cover each MUST of the protocol's schema, beyond those of the official kit."""
 
 from tests.conversations.requirements import (
     CANCELLING,

@@ -1,4 +1,4 @@
-"""The tests that show that each obligation is met."""
+"""The tests that cover each obligation."""
 
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ PROVIDER_FAULTS = "tests/contract/test_provider_faults.py"
 
 
 class Requirement(NamedTuple):
-    """One obligation and the tests that show it is met; a test is its file and its function."""
+    """One obligation and the tests that cover it; a test is its file and its function."""
 
     name: str
     file: str
@@ -40,7 +40,7 @@ class Requirement(NamedTuple):
 
 
 class Later(NamedTuple):
-    """One obligation that waits, and what for."""
+    """One pending obligation, and what it waits for."""
 
     name: str
     reason: str

@@ -32,7 +32,7 @@ async def shared(scene: Scene, first: FakeEditor, second: FakeEditor, **hermes: 
 
 
 def never(editor: FakeEditor) -> None:
-    """Let an editor's user answer no question."""
+    """Have an editor's user answer no questions."""
 
     async def wait(params: Json) -> Json:
         await anyio.sleep_forever()
@@ -54,7 +54,7 @@ async def test_both_clients_are_shown_the_same_and_the_other_one_the_prompt_too(
 
 
 def turns_told(editor: FakeEditor) -> list[str]:
-    """Return what an editor was told of turns that it did not ask for."""
+    """Return what an editor was shown of turns that it did not start."""
     names = ("turnBegan", "turnEnded")
     return [
         name

@@ -70,7 +70,7 @@ async def opened(scene: Scene) -> AsyncGenerator[App]:
 
 
 def said_in(scene: Scene, request: int) -> str:
-    """Return what a request to the model contained."""
+    """Return the contents of a request to the model."""
     return "\n".join(plain_history(scene.provider.requests[request]))
 
 
@@ -326,7 +326,7 @@ async def test_a_card_that_starts_work_is_approved_by_a_person(scene: Scene) -> 
 
 
 async def says(path: Path, words: str) -> None:
-    """Wait until a file says something; while it is written again, it is missing for a moment."""
+    """Wait until a file contains a text; while it is rewritten, it is missing for a moment."""
     with anyio.fail_after(WAIT_S):
         while True:
             with suppress(FileNotFoundError):

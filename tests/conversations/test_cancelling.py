@@ -1,4 +1,4 @@
-"""Stop, at every place a turn can be."""
+"""Stopping a turn at every point."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -22,7 +22,7 @@ ASK = "session/request_permission"
 
 @asynccontextmanager
 async def prompted(editor: FakeEditor, session: str, text: str = "the first") -> AsyncGenerator[None]:
-    """Prompt beside the block, which must see to it that the turn is cancelled."""
+    """Prompt beside the block, which must get the turn cancelled."""
 
     async def ask() -> None:
         assert await editor.prompt(session, text) == "cancelled"
@@ -33,7 +33,7 @@ async def prompted(editor: FakeEditor, session: str, text: str = "the first") ->
 
 
 async def goes_on(scene: Scene, editor: FakeEditor, session: str) -> list[str]:
-    """Prompt again: the answer must be this prompt's own. Give what the model was shown."""
+    """Prompt again: the answer must belong to this prompt. Return what the model was shown."""
     scene.provider.steps = [step("Still here.")]
     seen = len(editor.updates)
     assert await editor.prompt(session, "the next") == "end_turn"

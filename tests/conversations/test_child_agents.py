@@ -1,4 +1,4 @@
-"""Child agents as an editor sees them: one card, one person to ask, and nothing left behind."""
+"""Child agents as an editor sees them: one card, one person to ask, and nothing left over."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -25,7 +25,7 @@ Plays = Callable[[ModelRequest], Step]
 
 
 def delegates(scene: Scene, *children: tuple[str, Plays]) -> None:
-    """Let the agent delegate in its first step, and each child play what stands behind its title."""
+    """Have the agent delegate in its first step, and each child play the replies for its title."""
     plays = dict(children)
     tasks = [{"title": title.capitalize(), "instructions": title} for title in plays]
 
@@ -225,7 +225,7 @@ def reopening(scene: Scene, session: str) -> Json:
 
 
 def cut_behind(record: Path, mark: bytes) -> None:
-    """Leave a record as a process killed right behind an event would."""
+    """Leave a record like that of a process killed right after an event."""
     content = record.read_bytes()
     record.write_bytes(content[: content.index(b"\n", content.index(mark)) + 1])
 

@@ -1,4 +1,4 @@
-"""A conversation that outgrows the model's window: what gives way, what stays, and what is seen of it."""
+"""A conversation that outgrows the model's window: what is dropped, what stays, and what is visible."""
 
 import json
 
@@ -23,7 +23,7 @@ SMALL_WINDOW = "window_tokens: 8000\n"
 
 
 def filling(tokens: int, *beats: Beat) -> Step:
-    """One answer after which the endpoint counts so many tokens in the window."""
+    """One answer after which the endpoint counts this many tokens in the window."""
     return Step(beats, usage=Usage(tokens, 10))
 
 
@@ -32,7 +32,7 @@ def reopening(scene: Scene, session: str) -> Json:
 
 
 def marks(editor: FakeEditor, session: str) -> list[str]:
-    """Return the compactions as an editor is told of them: a status, or words of a summary."""
+    """Return the compactions as an editor sees them: a status, or words of a summary."""
     found: list[str] = []
     for update in ShownSession(editor, session).updates:
         if update["sessionUpdate"] == "compaction_update":
@@ -49,7 +49,7 @@ def recorded(scene: Scene, session: str) -> list[Json]:
 
 
 async def grow(scene: Scene, editor: FakeEditor, said: str = LONG) -> str:
-    """Begin a session whose window is nearly full."""
+    """Start a session whose window is nearly full."""
     scene.provider.plays(filling(6600, said))
     session = await editor.new_session(scene.project)
     await editor.prompt(session, "First")

@@ -1,4 +1,4 @@
-"""Edits that are written first and judged after, by an editor's buttons."""
+"""Edits that are written first and reviewed afterwards, with an editor's buttons."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ LIST, JUDGE = "_hermes/edits/list", "_hermes/edits/judge"
 
 
 async def written(scene: Scene, editor: FakeEditor) -> tuple[str, Path]:
-    """Let a turn write unasked, and give the session and the file."""
+    """Have a turn write without asking, and return the session and the file."""
     path = scene.write("a.txt", BEFORE)
     scene.provider.plays(
         step(call("read_file", "c0", path="a.txt")),

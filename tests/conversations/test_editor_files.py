@@ -1,4 +1,4 @@
-"""Files through the editor: unsaved changes, new files, and editors that answer badly."""
+"""Files through the editor: unsaved changes, new files, and editors that answer incorrectly."""
 
 from pathlib import Path
 from typing import Any

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 
 
 def play_terminal(editor: FakeEditor, *, exit_code: int | None = 0) -> anyio.Event:
-    """Let the editor have one terminal; the command ends by itself unless `exit_code` is None."""
+    """Give the editor one terminal; the command ends by itself unless `exit_code` is None."""
     killed = anyio.Event()
 
     async def wait_for_exit(params: Json) -> Json:

@@ -1,4 +1,4 @@
-"""The agent asks what only the user can tell."""
+"""The agent asks what only the user knows."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,7 @@
-"""From one vendor's real format to another's in the middle of a turn, and away from one that went silent.
+"""A switch between two vendors' real formats in the middle of a turn, and away from an endpoint that went silent.
 
-The scripted server refuses what the vendors refuse: signatures that are not its own, calls without outcomes, ids in
-other letters.
+The scripted server refuses what the vendors refuse: foreign signatures, calls without outcomes, and IDs with other
+characters.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ RING = ("anthropic", "openai_compatible", "gemini", "openai_responses", "bedrock
 
 
 def connect(scene: Scene, servers: Sequence[tuple[str, ModelServer]], more: str = "") -> None:
-    """Configure a model at each server, the first in use."""
+    """Configure a model on each server, the first in use."""
     scene.is_connected_for_real = True
     for name in ("OPENAI_BASE_URL", "HERMES_MODEL"):
         scene.variables.pop(name, None)

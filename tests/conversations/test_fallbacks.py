@@ -27,7 +27,7 @@ NOTICES: Json = {"notices": {}}
 
 @pytest.fixture
 def pair(scene: Scene) -> tuple[Scene, ScriptedProvider]:
-    """A scene with Anthropic behind the model in use."""
+    """A scene with Anthropic as the provider in use."""
     scene.configure("fallbacks: [anthropic/claude-haiku-4-5]\n")
     scene.variables["ANTHROPIC_API_KEY"] = "sk-hunter2"
     behind = scene.others["anthropic"] = ScriptedProvider()

@@ -1,4 +1,4 @@
-"""Answers that outlive their session, questions without an answer, and a mode that has to be meant."""
+"""Permanent answers, unanswered questions, and a mode that must be allowed explicitly."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A skill's life: written in a turn, used, found wanting, taken back; and the look back that proposes one."""
+"""A skill's life: written in a turn, used, found lacking, undone; and the reflection that proposes one."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ def creates(call_id: str = "w1", body: str = "Run make ship.", **more: str) -> T
 
 
 def fails(number: int) -> list[Step]:
-    """Three steps of calls that mean nothing end a turn."""
+    """Three steps of invalid calls end a turn."""
     return [step(call("skill", f"u{number}", name="ship"))] + [
         step(call("no_such_tool", f"x{number}{strike}")) for strike in range(3)
     ]
@@ -271,7 +271,7 @@ async def test_what_a_look_back_costs_is_in_the_total_of_its_session(scene: Scen
 
 @pytest.mark.parametrize(("budget", "looks"), [("max_cost_usd: 0.06", 0), ("max_cost_usd: 0.08", 1)])
 async def test_a_look_back_takes_what_its_turn_has_left(scene: Scene, budget: str, looks: int) -> None:
-    """One that wants to go on is asked for its last words; where nothing is left there is none."""
+    """A turn that would continue is asked for its final answer; without budget, there is none."""
     scene.configure(f"{PRICES}budget: {{{budget}}}\n")
     looking_back(scene).provider.plays(*(step(call("skill", f"s{n}", name="x")) for n in range(2)))
     scene.provider.plays(step("Enough."))

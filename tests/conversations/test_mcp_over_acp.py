@@ -1,4 +1,4 @@
-"""MCP servers that the editor itself carries, and what servers offer beside tools, from session/new to the model."""
+"""MCP servers inside the editor, and what servers offer besides tools, from session/new to the model."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -38,7 +38,7 @@ async def carrying(
 
 
 async def open_session(scene: Scene, editor: FakeEditor, server: CarriedServer) -> str:
-    """Begin a session and wait until its server is connected, which its prompt among the commands tells."""
+    """Start a session and wait until its server is connected: its prompt is then among the commands."""
     params = {"cwd": str(scene.project), "mcpServers": [server.declaration]}
     session = (await editor.call("session/new", params))["sessionId"]
     await editor.until(

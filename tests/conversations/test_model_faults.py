@@ -1,4 +1,4 @@
-"""What a model and the way to it can get wrong."""
+"""What can go wrong with a model and its connection."""
 
 import pytest
 

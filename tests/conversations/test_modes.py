@@ -1,4 +1,4 @@
-"""The modes, and what no mode allows unasked."""
+"""The modes, and what no mode allows without asking."""
 
 import anyio
 import pytest

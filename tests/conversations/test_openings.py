@@ -1,4 +1,4 @@
-"""The first words, and what is asked wrongly."""
+"""The first messages of a connection, and invalid requests."""
 
 from typing import Any
 

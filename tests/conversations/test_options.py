@@ -1,4 +1,4 @@
-"""A session's options, its end for good, and signing out."""
+"""A session's options, its deletion, and signing out."""
 
 import anyio
 import pytest
@@ -236,7 +236,7 @@ async def test_signing_out_ends_the_use_of_the_model_until_one_authenticates(sce
 
 
 async def test_the_model_and_its_effort_are_in_the_answer_that_opens_a_session(scene: Scene) -> None:
-    """Runners that read only this answer choose from it; no endpoint was asked for it."""
+    """Runners that read only this answer choose from it; no endpoint was contacted for it."""
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         shown = values(editor.opened[session]["configOptions"])

@@ -1,4 +1,4 @@
-"""Edits of which a user takes a part, and words that go with an answer."""
+"""Edits that a user accepts in part, and comments that accompany an answer."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def plays_an_edit(scene: Scene) -> str:
 
 
 async def prompted(scene: Scene, editor: FakeEditor) -> Json:
-    """Prompt, and give the card of the edit as the editor ends up showing it."""
+    """Prompt, and return the card of the edit as the editor finally shows it."""
     session = await editor.new_session(scene.project)
     await editor.prompt(session)
     return ShownSession(editor, session).cards["c1"]

@@ -1,4 +1,4 @@
-"""Being asked, and every answer there is."""
+"""Permission questions, and every possible answer."""
 
 import json
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What the model is told: the frozen prompt, context files, news of the mode."""
+"""What the model is sent: the frozen prompt, context files, changes of the mode."""
 
 import base64
 import os

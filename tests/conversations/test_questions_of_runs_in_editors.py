@@ -28,7 +28,7 @@ WRITE = call("write_file", "c1", path="made.txt", content="made\n")
 
 
 class AskedUser(PlayedUser):
-    """A user who remembers what was asked, and can say more than yes or no."""
+    """A user who remembers the questions, and can answer more than yes or no."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A question says why it is asked and what the call would do, to clients that know us and to those that do not."""
+"""A question says why it is asked and what the call would do, whether or not clients know our fields."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Showing a session's past while the session goes on: nothing is missed, shown twice, or out of order."""
+"""Replaying a session while it continues: nothing is missed, shown twice, or out of order."""
 
 import anyio
 import anyio.lowlevel
@@ -21,7 +21,7 @@ MODES = ("plan", "ask", "accept_edits")
 
 
 class Reader:
-    """An audience that reads slowly; equal to any other of its name."""
+    """An observer that reads slowly; equal to any other of its name."""
 
     def __init__(self, name: str, seen: list[str]) -> None:
         self._name = name
@@ -45,7 +45,7 @@ class Reader:
 
 
 async def shown_session(scene: Scene, app: App) -> Session:
-    """A session in which something was said before."""
+    """A session that already has a turn."""
 
     def open_workspace(session_id: str, cwd: str, roots: tuple[str, ...]):
         return app.open_workspace(cwd, roots)

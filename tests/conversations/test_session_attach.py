@@ -1,4 +1,4 @@
-"""`session/attach` of the open RFD: what is replayed, who is told what, both versions, with and without the flag."""
+"""`session/attach` of the open RFD: what is replayed, who is notified, both versions, with and without the flag."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ async def attach(editor: FakeEditor, session_id: str, **more: object) -> Json:
 
 
 def peer_updates(editor: FakeEditor) -> list[Json]:
-    """Return what an editor was told of the other clients."""
+    """Return what an editor was told about the other clients."""
     return [params["update"] for _, params in editor.told if "type" in params.get("update", {})]
 
 

@@ -1,4 +1,4 @@
-"""Earlier sessions are found by the agent's own tool, and an index that fails stops nobody."""
+"""Earlier sessions are found by the agent's own tool, and a failing index stops nobody."""
 
 import sqlite3
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Setting up a model from an editor: what there is, one call to try it, and what is stored where."""
+"""Setting up a model from an editor: what is available, one call to try it, and what is stored where."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a session has read: asked about again, named as the reason, kept after a restart, told by /status."""
+"""What a session has read: asked about again, named as the reason, kept after a restart, shown by /status."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Leaving a session and finding it again."""
+"""Leaving a session and resuming it."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ async def play_a_session(scene: Scene, editor: FakeEditor) -> str:
 
 
 def shown(told: ShownSession) -> list[str]:
-    """Lay out a session as a reader sees it: one line a message or card."""
+    """Render a session as a reader sees it: one line per message or card."""
     lines: list[str] = []
     for update in told.updates:
         kind = update["sessionUpdate"]
@@ -147,7 +147,7 @@ async def test_terminals_are_not_shown_again(scene: Scene) -> None:
 
 
 def cut_behind(record: Path, mark: bytes, more: bytes = b"") -> None:
-    """Leave a record as a process killed right behind an event would."""
+    """Leave a record like that of a process killed right after an event."""
     content = record.read_bytes()
     end = content.index(b"\n", content.index(mark)) + 1
     record.write_bytes(content[:end] + more)

@@ -1,4 +1,4 @@
-"""When calls ran and how turns spent their time, as editors are sent it and `/cost` tells it."""
+"""When calls ran and how turns spent their time, as sent to editors and shown by `/cost`."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a workspace brings along: asked about once, used only when trusted, asked about again when it changes."""
+"""What a workspace contains: asked about once, used only when trusted, asked about again when it changes."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Where the turns of a loaded session ended, told to an editor that wants to know."""
+"""Where the turns of a loaded session ended, reported to editors that ask for it."""
 
 import shutil
 
@@ -14,7 +14,7 @@ WANTED = {"_meta": {"hermes": {"turnEnds": True}}}
 
 
 async def two_turns(scene: Scene, editor: FakeEditor) -> str:
-    """Let one turn write a file and another say something, and give their session."""
+    """Have one turn write a file and another only answer, and return their session."""
     scene.write("a.txt", "one\n")
     scene.provider.plays(
         step(call("read_file", "c0", path="a.txt")),
@@ -30,7 +30,7 @@ async def two_turns(scene: Scene, editor: FakeEditor) -> str:
 
 
 async def loaded(editor: FakeEditor, scene: Scene, session: str) -> list[Json]:
-    """Load a session, and give the updates that were told with it."""
+    """Load a session, and return the updates sent with it."""
     before = len(editor.told)
     await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
     updates = [params["update"] for method, params in editor.told[before:] if method == "session/update"]

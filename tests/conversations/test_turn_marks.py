@@ -1,4 +1,4 @@
-"""What a client needs to rewind, to steer one prompt, and to leave out what a failed step said."""
+"""What a client needs to rewind, to steer one prompt, and to omit what a failed step said."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a turn looks like from an editor."""
+"""What an editor sees of a turn."""
 
 import anyio
 import pytest

@@ -1,4 +1,4 @@
-"""Turns that are undone: by slash commands and by an editor's own buttons, and what the model is told of it."""
+"""Turns that are undone: by slash commands and by an editor's buttons, and what the model is told about it."""
 
 import shutil
 
@@ -21,13 +21,13 @@ HERMES: Json = {"_meta": {"hermes": {}}}
 
 @pytest.fixture
 def checkpointed(scene: Scene) -> Scene:
-    """Let turns be kept."""
+    """Enable checkpoints of turns."""
     scene.overrides["checkpoints.enabled"] = True
     return scene
 
 
 async def write(scene: Scene, editor: FakeEditor, session: str, **files: str) -> None:
-    """Let a turn write files."""
+    """Have a turn write files."""
     calls = [
         call("write_file", f"w-{name}", path=f"{name}.txt", content=text) for name, text in files.items()
     ]

@@ -1,4 +1,4 @@
-"""The unstable half of version 1: there behind its flag, and nowhere else."""
+"""The unstable half of version 1: available with its flag, and only then."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -47,7 +47,7 @@ async def listed(editor: FakeEditor, **more: object) -> list[str]:
 
 @asynccontextmanager
 async def shown_session(scene: Scene, *answers: str) -> AsyncGenerator[tuple[FakeEditor, str]]:
-    """An editor and a session in which there has been a turn for each answer."""
+    """An editor and a session with one turn for each answer."""
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         for answer in answers:

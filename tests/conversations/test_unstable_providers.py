@@ -1,4 +1,4 @@
-"""Signing in and the ways to a model, as the unstable half of version 1 tells and changes them."""
+"""Sign-in and access to models, as the unstable half of version 1 reports and changes them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Turns in the draft of protocol version 2: accepted first, told by states, cards and terminals."""
+"""Turns in the draft of protocol version 2: accepted first, then reported by states, cards and terminals."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One call, or one terminal, is stopped alone: the turn goes on."""
+"""One call, or one terminal, is stopped alone: the turn continues."""
 
 import anyio
 import pytest

@@ -1,4 +1,4 @@
-"""The agent asks what only the user can tell, in the draft of version 2."""
+"""The agent asks what only the user knows, in the draft of version 2."""
 
 from typing import Any
 

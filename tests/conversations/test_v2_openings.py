@@ -1,4 +1,4 @@
-"""The draft of protocol version 2: asked for, offered, and left again on the same stored session."""
+"""The draft of protocol version 2: requested, offered, and left again on the same stored session."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The tools of the web in a session: who is asked about a host, and which tools there are at all."""
+"""The web tools in a session: who is asked about a host, and which tools exist at all."""
 
 import pytest
 

@@ -1,7 +1,7 @@
-"""Clients of other people at one session of the resident process: JupyterLab, both official SDKs, Neovim and acpx.
+"""Other projects' clients at one session of the resident process: JupyterLab, official SDKs, Neovim and acpx.
 
-JupyterLab begins the turn, all of them see the question, and acpx answers it. Neovim is represented by the greeting of
-its plugin, as recorded.
+JupyterLab starts the turn, all of them see the question, and acpx answers it. Neovim is represented by its plugin's
+recorded `initialize` request.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Watcher(Editor):
 
 
 class TypeScript:
-    """The lines of the client on the TypeScript SDK."""
+    """The client lines for the TypeScript SDK."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self.lines: list[dict[str, Any]] = []
@@ -111,7 +111,7 @@ async def python_sdk(
 
 
 def answerers(updates: list[dict[str, Any]]) -> list[str]:
-    """Return who answered, as a client's updates have it."""
+    """Return who answered, according to a client's updates."""
     metas: list[dict[str, Any]] = [update.get("_meta") or {} for update in updates]
     own: list[dict[str, str]] = [meta.get("hermes", {}) for meta in metas]
     return [each["answeredBy"] for each in own if "answeredBy" in each]

@@ -1,4 +1,4 @@
-"""Everything a page can be used for besides clicking and typing, in a real Chromium over a site of the test's own."""
+"""Everything a page can be used for besides clicking and typing, in a real Chromium on a test site."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ async def test_files_are_uploaded_to_fields_and_to_buttons_that_ask(site: tuple[
 
 
 async def test_a_file_goes_only_to_the_host_that_was_named(site: tuple[WebServer, Session]) -> None:
-    """The frame is another host's: its scripts would get the file, whatever page is around it."""
+    """The frame belongs to another host: its scripts would get the file, whatever page is around it."""
     server, session = site
     view = await go(server, session, "/uploads")
     file = BrowserFile("report.txt", b"figures")

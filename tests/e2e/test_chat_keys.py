@@ -1,4 +1,4 @@
-"""The keys of the chat's input line, pressed as people press them."""
+"""The keys of the chat's input line, as people press them."""
 
 from __future__ import annotations
 
@@ -169,12 +169,12 @@ async def test_the_hint_to_quit_goes_with_the_next_key(place: Place) -> None:
 
 
 def turns_on(terminal: Terminal) -> list[str]:
-    """Return the first lines of the prompts and answers, and what was said of stopping, in the order of the screen."""
+    """Return the first lines of the prompts and answers, and messages about stopping, in screen order."""
     return [line for line in terminal.text.splitlines() if line.startswith(("❯ ", "ANSWER", "· "))]
 
 
 def input_line(terminal: Terminal) -> str:
-    """Return what is in the input line, with the status line below it."""
+    """Return the text of the input line, with the status line below it."""
     lines = terminal.lines
     return "\n".join(lines[max(at for at, line in enumerate(lines) if line.startswith("❯")) :])
 

@@ -1,4 +1,4 @@
-"""Agents killed in the middle of their work: nothing is lost, half done or done twice, and the work goes on.
+"""Agents killed in the middle of their work: nothing is lost, half done or done twice, and the work continues.
 
 The first is a small `bench.crash`, which does hundreds.
 """

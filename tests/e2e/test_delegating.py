@@ -1,4 +1,4 @@
-"""Child agents in real processes: headless, and killed in mid-delegation."""
+"""Child agents in real processes: headless, and killed during delegation."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The gateway as the resident process runs it: started with it, ended with it, told about by commands."""
+"""The gateway in the resident process: started and ended with it, and reported by commands."""
 
 from __future__ import annotations
 

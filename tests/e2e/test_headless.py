@@ -1,6 +1,6 @@
-"""`hermes-acp run` as scripts and CI use it: every flag, every format, every exit code but those of failures.
+"""`hermes-acp run` in scripts and CI: every flag, every format, every exit code except those of failures.
 
-Failures are in test_headless_failures.
+Failures are covered in test_headless_failures.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What bounds a run: steps, tokens, money and time, each ended with its exit code and a last answer."""
+"""The limits of a run: steps, tokens, money and time, each with its exit code and a final answer."""
 
 from pathlib import Path
 

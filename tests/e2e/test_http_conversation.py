@@ -33,7 +33,7 @@ KINDS = ["http", "http2", "websocket"]
 
 @asynccontextmanager
 async def at_work(tmp_path: Path, *replies: Reply) -> AsyncGenerator[tuple[Serving, ModelServer, Path]]:
-    """Yield a server, its model and a workspace; the server then ends in order and had nothing to complain about."""
+    """Yield a server, its model and a workspace; the server then exits normally and has logged nothing."""
     workspace, home = tmp_path / "workspace", tmp_path / "home"
     workspace.mkdir()
     home.mkdir()

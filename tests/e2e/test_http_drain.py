@@ -24,7 +24,7 @@ async def begin_held_turn(client: SocketClient, workspace: Path) -> tuple[str, i
 
 
 async def refused_client(server: Serving) -> str:
-    """Connect until that is refused; return why."""
+    """Connect until that is refused; return the reason."""
     hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": GREETING}
     async with httpx2.AsyncClient(timeout=WAIT_S) as http:
         while (answer := await http.post(server.url, json=hello, headers=BEARER)).status_code == 200:

@@ -1,4 +1,4 @@
-"""isaac's client as it comes from PyPI: its terminals, our files, a permission, and a question in a form."""
+"""isaac's client as it comes from PyPI: its terminals, our files, a permission request, and a form."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Terminal:
         await self._sink.send(line.encode() + b"\n")
 
     async def see(self, words: str) -> None:
-        """Read on until these words have come; what was before them is not looked at again."""
+        """Read on until these words appear; earlier text is not searched again."""
         while words not in self._shown:
             self._shown += (await self._source.receive()).decode(errors="replace")
         self._shown = self._shown.partition(words)[2]

@@ -1,4 +1,4 @@
-"""JupyterLab as it comes from PyPI, driven through its page: our persona, the pickers, a diff approved in the chat."""
+"""JupyterLab as it comes from PyPI, used through its page: our persona, the pickers, a diff approved in the chat."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BROWSER = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disabl
 
 
 def furnish(home: Path) -> Path:
-    """Make a folder with our persona in it, an empty chat, and a file to change."""
+    """Create a folder with our persona, an empty chat, and a file to change."""
     folder = home / "notebooks"
     personas = folder / ".jupyter" / "personas"
     personas.mkdir(parents=True)
@@ -47,7 +47,7 @@ def furnish(home: Path) -> Path:
 
 @asynccontextmanager
 async def lab(folder: Path, environment: dict[str, str]) -> AsyncGenerator[str]:
-    """Start JupyterLab; give the address of the chat."""
+    """Start JupyterLab; return the address of the chat."""
     variables = environment | {
         "PATH": f"{Path(COMMAND).parent}:{environment['PATH']}",
         "PYTHONUNBUFFERED": "1",

@@ -1,4 +1,4 @@
-"""The embedded model for real: it loads, streams, refuses strangers, and never outlives its agent."""
+"""The real embedded model: it loads, streams, refuses strangers, and never outlives its agent."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ anyio.run(main)
 
 @pytest.fixture
 def local_model(require_all: bool) -> LocalModelFiles:
-    """Return the installed model's files; skip, or fail where everything is required, when there are none."""
+    """Return the installed model's files; if there are none, skip, or fail where everything is required."""
     files = find_local_model()
     if files is not None:
         return files

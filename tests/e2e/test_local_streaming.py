@@ -1,4 +1,4 @@
-"""A whole turn with the embedded model: its words reach the editor while it still speaks."""
+"""A whole turn with the embedded model: its words reach the editor while it is still generating."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ LONGEST_TURN_S = 120
 
 @pytest.fixture
 def local_model(require_all: bool) -> LocalModelFiles:
-    """Return the installed model's files; skip, or fail where everything is required, when there are none."""
+    """Return the installed model's files; if there are none, skip, or fail where everything is required."""
     if files := find_local_model():
         return files
     complaint = f"the local model is not installed: {', '.join(list_missing_packages()) or 'no GGUF file'}"

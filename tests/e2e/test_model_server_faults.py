@@ -1,4 +1,4 @@
-"""The faults of the scripted model server, seen through the vendors' own client packages."""
+"""The faults of the scripted model server, as the vendors' own client packages see them."""
 
 from __future__ import annotations
 

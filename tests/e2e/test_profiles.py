@@ -1,4 +1,4 @@
-"""Profiles as people start them: every command takes the flag, and a missing profile is explained."""
+"""Profiles as people use them: every command takes the flag, and a missing profile is explained."""
 
 from __future__ import annotations
 

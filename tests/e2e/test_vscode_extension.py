@@ -63,7 +63,7 @@ def test_inside_the_extension_host(browser: str, tmp_path: Path) -> None:
 
 
 def test_rows_of_a_long_conversation(browser: str) -> None:
-    """In the browser: rows follow each other without gaps, stay where they are read, and the end stays in sight."""
+    """In the browser: rows are contiguous, stay in place while they are read, and the end stays in view."""
     done = run_node([str(DRIVER / "rows.mjs"), str(EXTENSION)], browser=browser, wait_s=RUN_WAIT_S)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
 
@@ -95,7 +95,7 @@ def test_files_and_functions_stay_small() -> None:
 
 
 def _functions(lines: list[str]) -> list[tuple[int, int]]:
-    """Return where each function of a formatted file starts, and its length: it ends at the brace of its own depth."""
+    """Return where each function of a formatted file starts, and its length, up to the closing brace of its level."""
     found: list[tuple[int, int]] = []
     for start, line in enumerate(lines):
         if begun := FUNCTION.match(line):

@@ -1,4 +1,4 @@
-"""What the web page lets nobody do: run script, load from elsewhere, act; and that everybody can use it."""
+"""What the web page prevents: running script, loading from elsewhere, acting; and that it is accessible."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def browser(require_all: bool) -> str:
 
 
 async def open_cards(page: Page) -> None:
-    """Open every card, so that all it holds is drawn."""
+    """Open every card, so that all its contents are drawn."""
     for card in await page.locator(".card-head[aria-expanded=false]").all():
         await card.click()
 

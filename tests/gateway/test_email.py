@@ -1,4 +1,4 @@
-"""E-mail against real Dovecot and OpenSMTPD, and mails whose sender is forged."""
+"""E-mail with real Dovecot and OpenSMTPD, and mails with forged senders."""
 
 from __future__ import annotations
 

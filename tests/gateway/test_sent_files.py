@@ -1,4 +1,4 @@
-"""Files of the workspace in answers: they arrive, and what may not leave does not."""
+"""Workspace files in answers: they arrive, and what must not leave does not."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def kept(stage: Stage) -> list[Path]:
 
 
 async def until_removed(stage: Stage) -> None:
-    """Wait until no file is kept, which the platform does not learn of."""
+    """Wait until no file is kept; the platform is not notified of that."""
     with anyio.fail_after(WAIT_S):
         while kept(stage):
             await anyio.sleep(0.02)

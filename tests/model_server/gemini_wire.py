@@ -139,7 +139,7 @@ class GeminiWire:
 
 
 class VertexWire(GeminiWire):
-    """The same at Vertex, where models are listed as publishers have them."""
+    """The same at Vertex, where models are listed in the publishers' format."""
 
     def render_models(self, models: tuple[str, ...]) -> bytes:
         names = [f"publishers/google/models/{name}" for name in (*models, "imagen-5")]

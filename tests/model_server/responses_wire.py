@@ -195,7 +195,7 @@ def _items(reply: Reply) -> list[_Rendered]:
 
 
 def _part(kind: str) -> tuple[tuple[str, dict[str, Any]] | None, dict[str, Any]]:
-    """Return what is told of the part that deltas grow: its name, how it begins, and its place."""
+    """Return the part that deltas extend: its name, its start, and its place."""
     match kind:
         case "response.output_text":
             begun: dict[str, Any] = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}

@@ -38,7 +38,7 @@ _EXHAUSTED = Failure(500, {"content-type": "text/plain; charset=utf-8"}, b"scrip
 
 
 class Counters(msgspec.Struct):
-    """What happened so far; `active` responses are being made now, `active_peak` is their record."""
+    """What has happened so far; `active` is the number of responses in progress, `active_peak` its maximum."""
 
     connections: int = 0
     answered: int = 0
@@ -49,7 +49,7 @@ class Counters(msgspec.Struct):
 
 
 class Served(msgspec.Struct, frozen=True):
-    """When a request for generation had arrived and when its answer was out, in seconds since the epoch."""
+    """When a request for generation arrived and when its answer was complete, in seconds since the epoch."""
 
     number: int
     received_at: float

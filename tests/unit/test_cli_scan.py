@@ -1,4 +1,4 @@
-"""hermes-acp scan: answers line by line, remembers what the user allows, and says how."""
+"""hermes-acp scan: answers line by line, remembers what the user allows, and explains itself."""
 
 import io
 import json

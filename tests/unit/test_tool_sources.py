@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 class SlowSource:
-    """Notes until when it is waited for."""
+    """Records its deadline."""
 
     def __init__(self) -> None:
         self.deadlines: list[float] = []
@@ -72,7 +72,7 @@ async def test_where_nobody_is_there_for_a_second_turn_the_first_waits_longer(
 
 
 class Heard:
-    """Takes down what is told in one session."""
+    """Records the reports of one session."""
 
     def __init__(self) -> None:
         self.sentences: list[str] = []
@@ -82,7 +82,7 @@ class Heard:
         self.sentences.append(event.text)
 
     async def drained(self) -> None:
-        """Keep up."""
+        """Do nothing; keep running."""
 
 
 def ledger_heard_by(audience: Heard) -> Ledger:

@@ -1,4 +1,4 @@
-"""What runs beside a block: when it ends, and how its errors come out."""
+"""Tasks that run beside a block: when they end, and how their errors are raised."""
 
 import anyio
 import anyio.lowlevel

@@ -1,4 +1,4 @@
-"""What gives way when a history has to be shorter, whatever its shape."""
+"""What is dropped when a history has to be shorter, whatever its shape."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +25,7 @@ SUMMARY = "What was before."
 
 
 def shortened(messages: list[Message], room: HistoryBudget) -> list[Message] | None:
-    """Return the history after the compaction that the room asks for; None where there is none."""
+    """Return the history after the compaction that the remaining room requires; None if there is none."""
     cut = find_cut(messages, room)
     return apply_compaction(messages, cut.made("c", SUMMARY if cut.replaced else "")) if cut else None
 

@@ -1,4 +1,4 @@
-"""Calls that a running call makes: judged, shown and recorded like any other, and no part of the history."""
+"""Calls that a running call makes: checked, shown and recorded like any other, but not part of the history."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ INNER = NestedCalls()
 
 
 async def calls_others(progress: Progress, arguments: Mapping[str, object]) -> Result:
-    """Make the calls that the arguments name, and tell what each gave."""
+    """Make the calls that the arguments name, and report the result of each."""
     names = str(arguments["calls"]).split()
     results = [await INNER.call(name, '{"n": 1}', progress) for name in names]
     return Result(json.dumps([[result.text, result.is_error] for result in results]))

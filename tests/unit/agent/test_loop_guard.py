@@ -1,4 +1,4 @@
-"""Round in circles, or getting on."""
+"""Going round in circles, or making progress."""
 
 from hermes_acp.agent.turn.loop_guard import LoopGuard, Repeatable
 

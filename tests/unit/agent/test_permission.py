@@ -1,4 +1,4 @@
-"""What becomes of a call whose judgement crashes or would take too long: it is not made on its own."""
+"""A call whose policy check crashes or would take too long is not made without a question."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ async def nothing(progress: Progress) -> Result:
 
 
 class BrokenPolicy(Policy):
-    """A policy with a fault in it."""
+    """A policy with a fault."""
 
     def judge(
         self,

@@ -1,4 +1,4 @@
-"""Words into frames, failures into further tries, calls into outcomes: all on record before it is shown."""
+"""Text into frames, failures into retries, calls into outcomes: everything is recorded before it is shown."""
 
 from contextlib import ExitStack
 

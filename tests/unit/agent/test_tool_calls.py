@@ -1,4 +1,4 @@
-"""Calls of one step: each has one outcome, and only what is meant is carried out, once and in bounded time."""
+"""Calls of one step: each has one outcome, and only what was asked for is done, once and in bounded time."""
 
 import math
 

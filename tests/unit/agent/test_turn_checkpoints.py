@@ -1,4 +1,4 @@
-"""What a turn has stored before its calls: the files they name, or everything where anything may change."""
+"""What a turn stores before its calls: the files they name, or everything if anything may change."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ CALL = Calls("server", "tool")
 
 
 class NotedCheckpoints:
-    """Checkpoints that only note what they are to store; a whole folder cannot be stored while `is_too_big`."""
+    """Checkpoints that only record what they should store; a whole folder cannot be stored while `is_too_big`."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, tuple[str, ...], bool]] = []

@@ -1,4 +1,4 @@
-"""What a client changes about the way to a model, laid over what is configured."""
+"""A client's changes to the connection to a model, on top of the configuration."""
 
 from pathlib import Path
 

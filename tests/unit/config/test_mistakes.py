@@ -1,4 +1,4 @@
-"""A settings file that is wrong is told so in a person's words."""
+"""An invalid settings file is reported in words for people."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`rules:` as people write them, and what they are told of mistakes."""
+"""`rules:` as people write them, and the messages about mistakes."""
 
 from pathlib import Path
 

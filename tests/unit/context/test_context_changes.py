@@ -1,4 +1,4 @@
-"""A change of a context file, told by its lines."""
+"""A change of a context file, shown by its lines."""
 
 from hypothesis import given
 from hypothesis import strategies as st

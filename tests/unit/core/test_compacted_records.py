@@ -1,4 +1,4 @@
-"""What a record makes of compactions, wherever they fall and wherever the session was cut off."""
+"""How a record is read with compactions, wherever they occur and wherever the session was cut off."""
 
 import msgspec
 from hypothesis import given

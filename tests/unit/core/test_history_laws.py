@@ -1,4 +1,4 @@
-"""The laws of a history, and that a break of each is found."""
+"""The invariants of a history, and that each violation is found."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Hunks: every way of taking them leads where it should."""
+"""Hunks: every way of accepting them has the right result."""
 
 from hypothesis import given
 from hypothesis import strategies as st

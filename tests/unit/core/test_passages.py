@@ -1,4 +1,4 @@
-"""What a record's events amount to for a reader."""
+"""How a record's events read as text."""
 
 from hermes_acp.core.events import (
     CallEnded,

@@ -1,4 +1,4 @@
-"""The laws of a history, whatever happened and wherever it was cut off."""
+"""The invariants of a history, whatever happened and wherever it was cut off."""
 
 import msgspec
 import pytest
@@ -57,7 +57,7 @@ def steps(draw: st.DrawFn, turn: int, step: int) -> list[Event]:
 
 @st.composite
 def sessions(draw: st.DrawFn) -> list[Event]:
-    """A lawful session, cut off anywhere behind its first event."""
+    """A valid session, cut off anywhere after its first event."""
     events: list[Event] = [OPENED]
     for turn in range(draw(st.integers(0, 4))):
         mode = draw(st.sampled_from((None, *MODES)))

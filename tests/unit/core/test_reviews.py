@@ -1,4 +1,4 @@
-"""What is open of edits that were made unasked, as events tell it."""
+"""Open reviews of edits that were made without asking, as events report them."""
 
 from hermes_acp.core.event_types import Diff, EditsJudged
 from hermes_acp.core.events import (

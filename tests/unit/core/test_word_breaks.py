@@ -1,4 +1,4 @@
-"""Cuts between words: whatever is left out of a long text, no half of a word stays beside the gap."""
+"""Cuts between words: whatever is omitted from a long text, no half word remains beside the gap."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the chat asks a person, and what becomes of the answers."""
+"""The chat's questions to a person, and the effect of the answers."""
 
 from pathlib import Path
 

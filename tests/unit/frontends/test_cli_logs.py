@@ -56,7 +56,7 @@ def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def turn(at: float, model: str = "large", cost_usd: float = 0.5) -> list[tuple[Event, float]]:
-    """One turn: a failed request, one that was answered, a call that was asked about, a summary."""
+    """One turn: a failed request, an answered one, a call that was asked about, a summary."""
     used = Usage(1000, 50, 800)
     return [
         (TurnStarted("t1"), at),

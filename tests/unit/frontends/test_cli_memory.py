@@ -1,4 +1,4 @@
-"""hermes-acp memory: a person's own hand on the notes."""
+"""hermes-acp memory: notes managed by a person."""
 
 import json
 import shlex

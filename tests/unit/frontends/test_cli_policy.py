@@ -1,4 +1,4 @@
-"""hermes-acp policy, as a person and a script see it; docs/policy.md says what it says, name by name."""
+"""hermes-acp policy, as a person and a script see it; docs/policy.md names every field."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""What the command line says about a mistyped one."""
+"""Messages about a mistyped command line."""
 
 from collections.abc import Callable, Sequence
 

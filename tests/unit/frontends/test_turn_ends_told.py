@@ -1,4 +1,4 @@
-"""How the end of a turn of the past is told, to whoever wants to know it."""
+"""How the end of a past turn is reported to clients that ask for it."""
 
 import pytest
 

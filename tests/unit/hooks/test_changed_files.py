@@ -1,4 +1,4 @@
-"""Files that a hook changed after a call: their diffs end with what is there now."""
+"""Files that a hook changed after a call: their diffs end with the current content."""
 
 from pathlib import Path
 

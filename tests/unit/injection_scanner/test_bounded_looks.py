@@ -1,4 +1,4 @@
-"""What keeps a look at odd texts linear, and that nothing is lost by it."""
+"""Bounds that keep the scan of unusual texts linear, and that nothing is lost by them."""
 
 import base64
 import codecs

@@ -1,4 +1,4 @@
-"""Easing: harm and a turn in one passage are an order smuggled in, either alone mostly is not."""
+"""Threshold adjustment: harm and a redirection in one passage are a planted order; either alone mostly is not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Orders whose fragments lie apart in a text: joined by labels, strings, cells, comments; honest fragments stay."""
+"""Orders whose fragments are apart in a text: joined by labels, strings, cells, comments; honest fragments stay."""
 
 import pytest
 

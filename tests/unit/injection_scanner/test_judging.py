@@ -1,4 +1,4 @@
-"""Disguises, notations, languages, pieces: each technique is seen through, and honest text beside it passes."""
+"""Disguises, encodings, languages, split payloads: each technique is detected, and honest text beside it passes."""
 
 import base64
 import binascii

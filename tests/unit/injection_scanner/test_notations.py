@@ -1,4 +1,4 @@
-"""Rarer notations and layouts are read, each on its line, and what only looks like them passes."""
+"""Rarer encodings and layouts are read, each on its line; text that only resembles them passes."""
 
 import base64
 import codecs

@@ -1,4 +1,4 @@
-"""What commands print and files hold has a higher threshold than what is written for a reader."""
+"""Command output and file contents have a higher threshold than text written for a reader."""
 
 import pytest
 

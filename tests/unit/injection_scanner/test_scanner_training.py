@@ -1,4 +1,4 @@
-"""What the scanner's weights are made with: the grammar's sentences and the fit, the same each time."""
+"""The training of the scanner's weights: the grammar's sentences and the fit are reproducible."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What is told of a text before patterns are tried on it agrees with the patterns."""
+"""The checks made before patterns are tried on a text agree with the patterns."""
 
 import re
 from itertools import combinations

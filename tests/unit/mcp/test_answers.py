@@ -1,4 +1,4 @@
-"""How a server's answer is laid out for a model."""
+"""How a server's answer is formatted for a model."""
 
 import re
 

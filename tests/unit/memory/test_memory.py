@@ -1,4 +1,4 @@
-"""Notes for later sessions: what may be noted, found again and lost."""
+"""Notes for later sessions: which can be written, found again and removed."""
 
 from datetime import datetime
 from pathlib import Path

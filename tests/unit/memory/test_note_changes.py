@@ -1,4 +1,4 @@
-"""Which turn changed which note, and taking that back."""
+"""Which turn changed which note, and undoing that."""
 
 from pathlib import Path
 

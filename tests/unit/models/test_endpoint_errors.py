@@ -1,4 +1,4 @@
-"""What a refusal means, where the scripted server cannot say it."""
+"""The meaning of error responses that the scripted server cannot send."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ def test_waits_stay_within_their_bounds_and_heed_the_endpoint(
 def test_the_laws_of_a_course(
     legs: tuple[FallbackRoute, ...], attempts: int, steps: list[list[ModelError]], random_fraction: float
 ) -> None:
-    """Whatever goes wrong: a step ends, goes nowhere twice, respects refusals and wishes, stops only at the end."""
+    """Whatever goes wrong: a step ends, repeats no route, respects refusals and wishes, and stops only at the end."""
     retry_policy = RetryPolicy(attempts=attempts)
     fallback_plan = course_over(legs, retry_policy=retry_policy, random_fraction=random_fraction)
     refused_in_turn: set[str] = set()

@@ -1,4 +1,4 @@
-"""An answer's pieces in their order."""
+"""The parts of an answer, in order."""
 
 from __future__ import annotations
 

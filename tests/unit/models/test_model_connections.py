@@ -1,4 +1,4 @@
-"""A route takes the window that the endpoint states, unless the user set one."""
+"""A route uses the window that the endpoint states, unless the user set one."""
 
 from typing import Any
 

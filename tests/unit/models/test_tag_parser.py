@@ -1,4 +1,4 @@
-"""Calls and thoughts in words: what is found, and that no cut of the stream changes it."""
+"""Calls and thoughts in text: what is found, and that no split of the stream changes it."""
 
 from __future__ import annotations
 

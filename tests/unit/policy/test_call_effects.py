@@ -1,4 +1,4 @@
-"""What a user is told that a call would do, and which calls no lasting answer allows."""
+"""What a user is told that a call would do, and which calls have no permanent answer."""
 
 import pytest
 

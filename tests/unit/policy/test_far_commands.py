@@ -1,4 +1,4 @@
-"""Commands on another machine, whose files nobody here can look at."""
+"""Commands on another machine, whose files cannot be examined here."""
 
 import pytest
 

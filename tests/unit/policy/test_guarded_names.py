@@ -1,4 +1,4 @@
-"""Names of files that hold keys, run code later or steer agents."""
+"""Names of files that contain keys, run code later or steer agents."""
 
 import pytest
 

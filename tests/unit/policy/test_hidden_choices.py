@@ -1,4 +1,4 @@
-"""Readers whose words choose what else they do."""
+"""Reading programs whose arguments decide what else they do."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a session has read, and which calls are asked about again because of it."""
+"""What a session has read, and which calls need approval again because of it."""
 
 from typing import Final
 
@@ -70,7 +70,7 @@ def test_what_leaves_or_lasts_asks_again_once_both_labels_are_held(effect: Effec
 
 @pytest.mark.parametrize("mode", [*MODES, "bypass"])
 def test_untrusted_text_alone_keeps_notes_from_being_written_unasked(mode: Mode) -> None:
-    """A planted sentence would be in every later session, also if this one asks about nothing."""
+    """A planted sentence would be in every later session, even if this one asks about nothing."""
     planted = Exposure((PAGE.name,))
     assert decide(Remembers("/notes"), planted, mode) == "ask"
     assert decide(Remembers("/notes"), Exposure(private=(NOTE.name,)), mode) == "allow"

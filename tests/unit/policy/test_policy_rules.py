@@ -1,4 +1,4 @@
-"""Effects in, verdict out."""
+"""Effects in, decisions out."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Words that a shell, git or a reader may take for something else than they seem."""
+"""Words that a shell, git or a reader may interpret differently than they look."""
 
 import contextlib
 from pathlib import Path
@@ -11,7 +11,7 @@ from hermes_acp.policy.verdicts import Verdict
 
 
 def verdict(folder: Path, command: str, search_path: tuple[str, ...] = ()) -> Verdict:
-    """Judge a command in a folder that nobody answered anything in."""
+    """Check a command in a folder without any answers."""
     place = str(folder)
     return Policy("/nowhere/hermes", "/home/anna", search_path).judge(
         [Runs(command, place, (place,), confined=True)], "ask", ()

@@ -1,4 +1,4 @@
-"""Shell commands: what runs unasked, what is asked about, what nobody may run."""
+"""Shell commands: which run without asking, which need approval, which never run."""
 
 import re
 from pathlib import Path
@@ -44,7 +44,7 @@ def judge(policy: Policy, command: str, cwd: str, mode: str = "ask") -> Verdict:
 
 
 def others(policy: Policy, project: str, name: str) -> list[tuple[str, Verdict]]:
-    """Return the commands of a list that do not run unasked with the workspace read-only in every mode."""
+    """Return the commands of a list that do not run without asking with a read-only workspace in every mode."""
     return [
         (line, verdict)
         for line in lines(name)

@@ -1,4 +1,4 @@
-"""What rules shut stays shut: beneath a folder that is looked through, behind a link, on another machine."""
+"""What rules deny stays denied: in a folder that is searched, behind a link, on another machine."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What commands depend on: what a question says of it, and when an answer that was given for good ends."""
+"""What commands depend on: how a question describes it, and when a permanent answer expires."""
 
 from pathlib import Path
 

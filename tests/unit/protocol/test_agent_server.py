@@ -25,7 +25,7 @@ UNKNOWN: list[tuple[str, object]] = [
 
 
 class Client:
-    """The other side: answers one method, and keeps what it is told."""
+    """The other side: answers one method, and stores what it receives."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, bytes]] = []

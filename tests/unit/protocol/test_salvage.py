@@ -1,4 +1,4 @@
-"""The salvage keeps a message whose optional parts are broken, and nothing else."""
+"""Salvage keeps a message whose optional parts are broken, and nothing else."""
 
 import json
 from typing import Any

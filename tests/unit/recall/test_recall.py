@@ -1,4 +1,4 @@
-"""Two rankings become one, a search by meaning is never worse than one for words, and skills are named with reason."""
+"""Two rankings become one, search by meaning is never worse than by words, and skill suggestions have reasons."""
 
 from array import array
 from collections.abc import Callable, Coroutine, Sequence
@@ -46,7 +46,7 @@ THEMES = (
 
 
 class ThemeEmbedder:
-    """Knows a few themes; texts of one theme are alike."""
+    """Knows a few subjects; texts on one subject are similar."""
 
     name = "themes"
 
@@ -74,7 +74,7 @@ def find(session_id: str, position: int) -> SearchHit:
 
 
 class Words:
-    """A search for words that finds what it was told to."""
+    """A word search that finds what it is told to."""
 
     def __init__(self, *found: SearchHit) -> None:
         self.found = found

@@ -1,4 +1,4 @@
-"""What was scanned of skills is kept by content, and counts only for the scanner that said it."""
+"""Scan results for skills are stored by content, and count only for the scanner that produced them."""
 
 from pathlib import Path
 

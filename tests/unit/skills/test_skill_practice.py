@@ -1,4 +1,4 @@
-"""Skills in practice: what is counted, what is taken back, what is put away, what is checked beforehand."""
+"""Skills in use: what is counted, undone, archived and checked in advance."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ HEAD = b"---\nname: ship\ndescription: Deploys the site to the staging server.\n
 
 
 class Bench:
-    """One user's skills, with a clock of the test's own."""
+    """One user's skills, with a clock that the test sets."""
 
     def __init__(self, place: Path) -> None:
         self.now_s = 1_000_000.0

@@ -1,4 +1,4 @@
-"""Skills in folders: which are found, which is meant, what is kept out, and how they are called for."""
+"""Skills in folders: which are found, which takes precedence, what is excluded, and how they are called."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ BUILTIN = {"review-changes", "write-a-skill"}
 
 
 class Trusting:
-    """Trusts what it was told to."""
+    """Trusts what it is told to."""
 
     def __init__(self, *digests: str) -> None:
         self.digests = digests

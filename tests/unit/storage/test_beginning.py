@@ -1,4 +1,4 @@
-"""How a session begins, and that one which could not begin leaves nothing behind."""
+"""How a session starts, and that a failed start leaves nothing behind."""
 
 import resource
 from collections.abc import Generator
@@ -16,7 +16,7 @@ from tests.unit.agent.turns import ManualClock
 
 @contextmanager
 def files_of_at_most(size_bytes: int) -> Generator[None]:
-    """Let this process write no larger file for the length of the block."""
+    """Limit the size of files that this process writes, for the block."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
     try:

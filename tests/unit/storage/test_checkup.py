@@ -1,4 +1,4 @@
-"""What the doctor finds in a home folder, and that looking changes nothing."""
+"""What the doctor finds in a home folder, and that checking changes nothing."""
 
 import sqlite3
 from contextlib import closing
@@ -184,7 +184,7 @@ async def test_an_index_that_was_half_written_when_its_process_was_killed_is_no_
 
 @pytest.mark.parametrize("name", ["index.db", "search.db"])
 async def test_an_index_that_is_no_file_is_a_problem(home: Path, name: str) -> None:
-    """Nothing could be listed or found, and no rebuild would mend it."""
+    """Nothing could be listed or found, and no rebuild would fix it."""
     for file in home.glob(f"{name}*"):
         file.unlink()
     (home / name).mkdir(mode=0o700)

@@ -116,7 +116,7 @@ async def test_a_home_that_is_a_file_is_named(tmp_path: Path) -> None:
 
 
 def spoil(path: Path) -> None:
-    """Damage every page but the first, under whoever has the file open."""
+    """Damage every page but the first, while other processes have the file open."""
     size = path.stat().st_size
     with path.open("r+b") as stream:
         stream.seek(4096)
@@ -175,7 +175,7 @@ async def test_reading_waits_for_no_writer(path: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, "one"])
 async def test_a_file_that_cannot_be_written_is_taken_into_memory(path: Path, content: str | None) -> None:
-    """A folder in the place of the log keeps SQLite from writing, whoever runs this."""
+    """A folder in place of the log keeps SQLite from writing, whichever user runs this."""
     if content:
         database = Database(path, MIGRATIONS[:1])
         await database.run(add(content))

@@ -1,4 +1,4 @@
-"""The versions of a folder: kept, listed, returned to."""
+"""The versions of a folder: stored, listed, restored."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A home folder that others can change is told of, and one that is its user's alone is not."""
+"""A home folder that others can change is reported; one that only its user can change is not."""
 
 from pathlib import Path
 

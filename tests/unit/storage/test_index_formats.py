@@ -1,4 +1,4 @@
-"""An index of every earlier format is brought forward, and says afterwards what a fresh one would."""
+"""An index of every earlier format is migrated, and then equals a new one."""
 
 import sqlite3
 from pathlib import Path
@@ -32,7 +32,7 @@ def schema(path: Path) -> tuple[int, list[tuple[str, str]]]:
 
 
 def test_every_earlier_format_is_kept_here() -> None:
-    """A new migration needs the format before it, as it was, in `index_formats`."""
+    """A new migration needs the previous format, unchanged, in `index_formats`."""
     assert sorted(LIST_FORMATS) == list(range(1, len(session_store.MIGRATIONS)))
     assert sorted(SEARCH_FORMATS) == list(range(1, len(search_tables.MIGRATIONS)))
 

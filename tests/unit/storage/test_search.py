@@ -75,7 +75,7 @@ async def places(index: SearchIndex, text: str) -> list[tuple[str, int, str]]:
 
 
 def check(home: Path) -> None:
-    """Let FTS5 compare its index with the passages it is of."""
+    """Have FTS5 compare its index with its passages."""
     connection = sqlite3.connect(home / "search.db")
     connection.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
     connection.rollback()
@@ -161,7 +161,7 @@ async def test_one_session_does_not_hide_the_others(index: SearchIndex, tmp_path
 
 
 async def test_a_record_is_followed_from_every_byte_of_it(tmp_path: Path) -> None:
-    """However far a record was written when it was read first, in the end the index says the same of it."""
+    """However much of a record was written at the first read, the final index is the same."""
     whole = write(
         tmp_path,
         "ses_a",
@@ -284,7 +284,7 @@ async def test_a_full_disk_costs_the_search_alone_and_heals(index: SearchIndex, 
 
 
 async def limit_pages(index: SearchIndex, count: int) -> None:
-    """Let the file grow to so many pages only: what SQLite then says is what it says of a full disk."""
+    """Limit the file to this many pages: SQLite then reports what it reports on a full disk."""
     await index.database.read(
         lambda connection: connection.execute(f"PRAGMA max_page_count = {count}").fetchone()
     )

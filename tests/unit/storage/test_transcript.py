@@ -313,7 +313,7 @@ def test_damage_in_the_middle_is_told_apart_from_a_torn_tail(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("change", ["removed", "cut", "added to"])
 def test_a_record_that_others_changed_beneath_is_not_written_on(path: Path, change: str) -> None:
-    """What came behind would be lost to whoever opens it next."""
+    """Later lines would be lost to whoever opens it next."""
     transcript = Transcript.create(path)
     transcript.append(EVENTS[0])
     if change == "removed":

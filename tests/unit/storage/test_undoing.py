@@ -1,4 +1,4 @@
-"""What an undo does to each file, and what is in its way."""
+"""What an undo does to each file, and what prevents it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Vectors are found by nearness, belong to sources, and never outlive the model that made them."""
+"""Vectors are found by distance, belong to sources, and never outlive the model that created them."""
 
 from pathlib import Path
 

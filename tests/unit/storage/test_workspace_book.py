@@ -1,4 +1,4 @@
-"""What users settled for their workspaces, in one private file."""
+"""What users decided for their workspaces, in one private file."""
 
 import stat
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Decisions on disk: a line each, bounded, for their owner alone."""
+"""Decisions on disk: one per line, limited in size, readable only by their owner."""
 
 import json
 from pathlib import Path

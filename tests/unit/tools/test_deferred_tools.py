@@ -1,4 +1,4 @@
-"""Tools beyond a budget: which are deferred, how they are listed, and how calls of them are understood."""
+"""Tools beyond a budget: which are deferred, how they are listed, and how calls to them are understood."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ from tests.unit.tools.tool_calling import MemoryWorkspace
 
 
 class Nobody:
-    """A server that is not asked."""
+    """A server that is never called."""
 
     name = "nobody"
     identity = "none"

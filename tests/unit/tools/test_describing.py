@@ -1,4 +1,4 @@
-"""How often tools are asked to describe themselves: once, however many toolboxes they are taken into."""
+"""How often tools are asked for their description: once, however many toolboxes they are in."""
 
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.tools.toolbox import Toolbox
@@ -6,7 +6,7 @@ from tests.unit.agent.fake_tools import FakeTool, succeed
 
 
 class Described(FakeTool):
-    """A toy that counts how often it was asked what it is."""
+    """A toy that counts how often its description was requested."""
 
     def __init__(self, name: str, about: str = "A toy.") -> None:
         super().__init__(name, succeed)

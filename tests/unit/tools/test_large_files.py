@@ -1,4 +1,4 @@
-"""Lines of a large file, read in pieces, are those of the file read whole; nothing of it is read at once."""
+"""Lines of a large file, read in pieces, equal those of the file read whole; it is never read at once."""
 
 import random
 
@@ -22,7 +22,7 @@ LARGE = b"a line of text\n" * (large_files.LARGE_BYTES // 15 + 100)
 
 
 class Pieces(MemoryWorkspace):
-    """A workspace that returns at most a few bytes at once, and counts whole reads."""
+    """A workspace that returns at most a few bytes at a time, and counts whole reads."""
 
     def __init__(self, content: bytes, most: int = 1 << 30) -> None:
         super().__init__({"big": content})

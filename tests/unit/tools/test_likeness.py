@@ -1,4 +1,4 @@
-"""Edits whose old text is nearly right: found where one place alone can be meant, and put in as the file has it."""
+"""Edits whose old text is nearly right: located only if the place is unambiguous, and applied in the file's style."""
 
 import time
 
@@ -87,7 +87,7 @@ def test_big_texts_are_searched_word_for_word_alone() -> None:
 
 
 def test_repetition_costs_no_more_than_length() -> None:
-    """A bound so wide that only another order of growth breaks it."""
+    """A limit so generous that only a different order of growth exceeds it."""
     text = "    value = 1\n" * (MAX_TEXT_CHARS // 14)
     begun = time.process_time()
     for old in ("value = 1\n" * 300 + "value = 2\n", "\tvalue = 1\n" * 300 + "other\n", "a" * 1000):

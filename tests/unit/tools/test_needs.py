@@ -1,4 +1,4 @@
-"""A tool that needs another is there only where that one is."""
+"""A tool that needs another is offered only together with it."""
 
 from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.tool_metadata import ToolMetadata

@@ -1,4 +1,4 @@
-"""Notebooks: cells to read, one cell changed, all else byte for byte."""
+"""Notebooks: reading cells, changing one cell, everything else byte for byte."""
 
 import json
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""What the tools of the web, the browser and the editor's findings make of what they are given."""
+"""How the tools for the web, the browser and the editor's diagnostics use their results."""
 
 import pytest
 from pydantic import ValidationError
@@ -30,14 +30,14 @@ pytestmark = pytest.mark.anyio
 
 
 class Forbidding(Report):
-    """A report in whose turn nothing more is allowed."""
+    """A report whose turn allows nothing more."""
 
     def allows(self, *effects: Effect) -> bool:
         return False
 
 
 class Permitting(Report):
-    """A report in whose turn everything is allowed, and that keeps what was asked."""
+    """A report whose turn allows everything, and that stores the questions."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Patches of both kinds: what is read of them, where hunks go, what is refused whole."""
+"""Patches of both formats: how they are parsed, where hunks are applied, what is refused as a whole."""
 
 import subprocess
 from pathlib import Path

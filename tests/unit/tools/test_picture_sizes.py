@@ -1,4 +1,4 @@
-"""How many pixels pictures claim to have, by bytes of which each is made for one claim."""
+"""How many pixels images claim to have, with bytes made for each claim."""
 
 import struct
 import zlib

@@ -1,4 +1,4 @@
-"""Commands that are left running, and scripts that call tools, over processes held in memory."""
+"""Commands that keep running, and scripts that call tools, with processes in memory."""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 
 class ToldProcess:
-    """A process that puts out what it was made with, one look at a time, and keeps its input."""
+    """A process that prints prepared output, one poll at a time, and stores its input."""
 
     def __init__(self, name: str, line: str, *looks: OutputSnapshot) -> None:
         self.name = name
@@ -48,7 +48,7 @@ class ToldProcess:
 
 
 class LiveWorkspace(MemoryWorkspace):
-    """A workspace whose commands stay."""
+    """A workspace whose commands keep running."""
 
     def __init__(self, *looks: OutputSnapshot) -> None:
         super().__init__()

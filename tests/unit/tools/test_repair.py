@@ -1,4 +1,4 @@
-"""Nearly JSON: put right where it can mean one thing alone, told apart from what was cut off."""
+"""Almost JSON: repaired if it is unambiguous, distinguished from truncated input."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The tool that writes skills: what it shows, what it touches, what it leaves to whoever decides."""
+"""The tool that writes skills: what it shows, what it changes, what it leaves to the person."""
 
 import pytest
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Counted:
-    """Whoever is told of uses."""
+    """Records uses."""
 
     def __init__(self) -> None:
         self.uses: list[tuple[str, str, str]] = []

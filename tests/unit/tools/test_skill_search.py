@@ -1,4 +1,4 @@
-"""The tool that loads skills also looks for them by words."""
+"""The tool that loads skills also searches for them by words."""
 
 import pytest
 

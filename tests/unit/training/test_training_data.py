@@ -1,4 +1,4 @@
-"""Data of a training: only an export that its manifest describes, every line checked."""
+"""Training data: only an export that matches its manifest, with every line checked."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Training files: what may be in them, where they may be, and what their digest covers."""
+"""Training files: what they may contain, where they may be, and what their digest covers."""
 
 from pathlib import Path
 

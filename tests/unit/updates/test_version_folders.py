@@ -1,4 +1,4 @@
-"""The versions of an installation, and the one link that chooses between them."""
+"""The versions of an installation, and the link that selects one."""
 
 from __future__ import annotations
 

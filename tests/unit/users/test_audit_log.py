@@ -1,4 +1,4 @@
-"""The audit log: a change, a gap or a cut shows."""
+"""The audit log: a change, a gap or a truncation is detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How bodies are unpacked and pages become text."""
+"""How bodies are decompressed and pages become text."""
 
 import gzip
 import zlib

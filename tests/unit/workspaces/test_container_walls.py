@@ -1,4 +1,4 @@
-"""What a container is allowed is decided by a person's own settings, and by nothing in a workspace."""
+"""What a container may do is decided by a person's own settings, and by nothing in a workspace."""
 
 from pathlib import Path
 

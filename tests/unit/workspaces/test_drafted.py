@@ -1,4 +1,4 @@
-"""A workspace of drafts: nothing reaches the disk, everything is seen as if it had."""
+"""A workspace of drafts: nothing reaches the disk, but everything looks as if it had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hired sandbox: what it costs ends with the session, however that ends."""
+"""A cloud sandbox: its costs end with the session, however that ends."""
 
 import anyio
 import anyio.lowlevel
@@ -13,7 +13,7 @@ from hermes_acp.workspaces.cloud.cloud_workspace import open_cloud_workspace
 
 
 class Hires:
-    """A service that counts what is hired from it."""
+    """A service that counts the sandboxes rented from it."""
 
     name = "Example"
 

@@ -1,4 +1,4 @@
-"""Going through folders: the near first, within a bound, and never leaving out what was not looked into."""
+"""Walking folders: nearest first, within a limit, and always reporting what was not searched."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Output and a script's own notices are told apart wherever the stream is cut."""
+"""Output and a script's own notices are distinguished wherever the stream is split."""
 
 from itertools import pairwise
 

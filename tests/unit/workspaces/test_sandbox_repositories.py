@@ -1,4 +1,4 @@
-"""Which new repositories could start programs, and how far they are looked for."""
+"""Which new repositories could start programs, and how far the search for them goes."""
 
 from pathlib import Path
 

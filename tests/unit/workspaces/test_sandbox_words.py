@@ -1,4 +1,4 @@
-"""What a sandbox shows, and the words and filters that make it, without running any."""
+"""What a sandbox exposes, and its arguments and filters, without running any."""
 
 import os
 import struct

@@ -1,4 +1,4 @@
-"""A search says the truth of lines, patterns and times that are too long."""
+"""A search reports lines, patterns and times that are too long."""
 
 import json
 import os
@@ -51,7 +51,7 @@ async def test_a_pattern_too_long_is_refused_by_name(tmp_path: Path) -> None:
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Path:
-    """Return the program of a search that says what stands in `found` beside it, and then never ends."""
+    """Return a search program that prints the text in `found` beside it, and then never ends."""
     program = tmp_path / "bin" / "rg"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\ncat {program.parent}/found\nexec sleep 300\n")

@@ -1,4 +1,4 @@
-"""A session moves to the backend it is to be on, and nowhere else."""
+"""A session moves to its selected backend, and nowhere else."""
 
 from pathlib import Path
 

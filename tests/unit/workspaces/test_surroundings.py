@@ -1,4 +1,4 @@
-"""The variables that commands see."""
+"""The variables that commands get."""
 
 from hermes_acp.git.program_settings import COMMAND_SETTINGS
 from hermes_acp.workspaces.command_environment import (

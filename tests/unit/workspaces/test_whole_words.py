@@ -1,4 +1,4 @@
-"""Output that is read bit by bit: a word that is cut in two comes again whole."""
+"""Output that is read in chunks: a word that is split comes again whole."""
 
 from hermes_acp.workspaces.command_output import MAX_WORD_CHARS, WordJoiner
 

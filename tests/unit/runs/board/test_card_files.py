@@ -1,4 +1,4 @@
-"""Cards as files: what is written can be read again, and what a person edits becomes an action."""
+"""Cards as files: what is written can be read again, and a person's edit becomes an action."""
 
 import os
 from pathlib import Path
