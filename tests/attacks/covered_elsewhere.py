@@ -14,9 +14,9 @@ WORKSPACES = "tests/contract/test_workspaces.py"
 ELSEWHERE: Final = MappingProxyType(
     {
         "B21 B22 containers: asked about as this machine is, and widened by nothing in a repository": (
-            "tests/unit/workspaces/test_container_walls.py::test_a_mounted_container_is_asked_about_as_this_machine_is",
-            "tests/unit/workspaces/test_container_walls.py::test_nothing_of_a_workspace_is_read_for_its_container",
-            "tests/unit/workspaces/test_container_walls.py::test_settings_that_would_widen_a_container_are_refused",
+            "tests/unit/workspaces/test_container_isolation.py::test_a_mounted_container_is_asked_about_as_this_machine_is",
+            "tests/unit/workspaces/test_container_isolation.py::test_nothing_of_a_workspace_is_read_for_its_container",
+            "tests/unit/workspaces/test_container_isolation.py::test_settings_that_would_widen_a_container_are_refused",
             "tests/contract/test_containers.py::test_there_is_no_network_no_capability_and_no_way_to_more",
         ),
         "A05 a link swapped in between approval and write": (
