@@ -38,7 +38,7 @@ from bench.crash_checks import (
 
 PARALLEL = 2
 KILL_WHILE_LOADING = 0.15
-LONGEST_WAIT_S = 30.0
+MAX_WAIT_S = 30.0
 CAPABILITIES: dict[str, object] = {"session": {"notices": {}}}
 MODE_NOTE = "[Mode is now auto"
 """What the model is told last where a turn is taken up with `--mode auto`."""
@@ -180,7 +180,7 @@ class Round:
             pass
         timer.join()
         self.kills += 1
-        agent.process.wait(LONGEST_WAIT_S)
+        agent.process.wait(MAX_WAIT_S)
 
     def _named(self) -> dict[str, object]:
         return {"sessionId": self.session_id, "cwd": str(self._folder), "mcpServers": []}
@@ -208,7 +208,7 @@ class Round:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=LONGEST_WAIT_S,
+            timeout=MAX_WAIT_S,
             check=False,
         )
         if done.returncode != expected:
@@ -246,7 +246,7 @@ def _working_in(folder: Path) -> list[int]:
 @contextmanager
 def _started(environment: Mapping[str, str]) -> Generator[Agent]:
     agent = Agent(OURS, environment)
-    watchdog = threading.Timer(LONGEST_WAIT_S, agent.process.kill)
+    watchdog = threading.Timer(MAX_WAIT_S, agent.process.kill)
     watchdog.start()
     try:
         yield agent

@@ -35,7 +35,7 @@ BATCH: Final = 1000
 CALLS_A_BATCH: Final = 4
 MAX_FRAME_BYTES: Final = 1 << 17
 HANG_S: Final = 120
-MOST_GROWTH_MIB: Final = 16.0
+MAX_GROWTH_MIB: Final = 16.0
 
 
 def judge(frame: bytes) -> str:
@@ -216,7 +216,7 @@ def main(frames: int, seed: int) -> None:
         print(f"  {count:9,} {kind}")
     print(f"{frames:,} through live connections: {frames / live_s:,.0f} a second, {answers:,} answers")
     print(f"memory {start_mib:.1f} MiB at the start, {end_mib:.1f} MiB at the end; no death, no hang")
-    if end_mib - start_mib > MOST_GROWTH_MIB:
+    if end_mib - start_mib > MAX_GROWTH_MIB:
         sys.exit("memory is not flat")
 
 

@@ -63,7 +63,7 @@ ASKED_EXAMPLES = os.environ.get("HERMES_TEST_EXAMPLES")
 settings.register_profile(
     "hermes",
     max_examples=int(ASKED_EXAMPLES or "50"),
-    derandomize=not ASKED_EXAMPLES,  # who searches gives a number; else a run is like the one before
+    derandomize=not ASKED_EXAMPLES,  # a search gives a number; otherwise a run is like the previous one
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],  # it measures the machine
 )

@@ -15,7 +15,7 @@ STATES: Final = {
     "completed": ("●", GREEN),
     "failed": ("✗", RED),
 }
-MOST_OUTPUT_LINES: Final = 14
+MAX_OUTPUT_LINES: Final = 14
 FENCE: Final = re.compile(r"^`{3,}\w*$")
 
 
@@ -113,7 +113,7 @@ class Screen:
         for part in _parts(content):
             if isinstance(part, v1.Content) and isinstance(part.content, v1.TextContent):
                 lines += [text for text in part.content.text.splitlines() if not FENCE.match(text)]
-        for text in lines[-MOST_OUTPUT_LINES:]:
+        for text in lines[-MAX_OUTPUT_LINES:]:
             self.line(f"    │ {text}", DIM)
 
     def _name_of(self, path: str) -> str:

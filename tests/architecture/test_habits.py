@@ -113,7 +113,7 @@ def test_print_belongs_to_the_command_line() -> None:
 
 def test_anyio_and_real_parts_only() -> None:
     found = {name_of(path) for path in python_files() if FORBIDDEN_IMPORTS & set(imports(path))}
-    # The floor of a load test is the event loop alone, and what drives it must not cost more than what it measures.
+    # The load test's driver must not cost more than the event loop that it measures.
     assert {name for name in found if not name.startswith("bench/serving/")} == set()
 
 

@@ -121,7 +121,7 @@ def runs_of(texts: Sequence[str], scene: Scene) -> list[list[Run]]:
         os.close(held_open)
         try:
             bash.communicate(b"".join(text.encode() + b"\0" for text in texts), BATCH_TIMEOUT_S)
-            # What a command left at work in the background has something to report too; the pipe closes with the last.
+            # A process that the command left in the background can still report; the pipe closes with the last one.
             select.select((is_open,), (), (), BACKGROUND_TIMEOUT_S)
         finally:
             os.close(is_open)

@@ -22,7 +22,7 @@ from tests.e2e.agent_process import COMMAND, agent_environment, wait_for_end, wa
 from tests.e2e.raw_editor import Answer, Message, RawEditor, editor, outcome_text, permit
 from tests.model_server import ModelServer, Recorded, Reply, Script, ToolCall, serve
 
-MOST_RSS_BYTES: Final = 500 << 20
+MAX_RSS_BYTES: Final = 500 << 20
 MARK: Final = "SIEGE"
 MOMENT_S: Final = 60
 STILL_THERE: Final = "Are you still there?"
@@ -74,7 +74,7 @@ class Canary:
         self.path = folder / "secrets" / "canary.txt"
         self.path.parent.mkdir(parents=True)
         self.path.write_text(self.token)
-        # An access time before the last change is brought up to date by the first read (mount option relatime).
+        # With the mount option relatime, the first read updates an access time that is older than the last change.
         os.utime(self.path, ns=(1_000_000_000, 2_000_000_000))
 
     def check(self, written: bytes, folders: Sequence[Path] = ()) -> None:
@@ -157,7 +157,7 @@ def ends_of(updates: Sequence[Message]) -> list[Message]:
     return [ends[call_id] for call_id in shown if call_id in ends]
 
 
-def told(end: Message) -> str:
+def result_of(end: Message) -> str:
     """Return what the model was told about a call, and how it ended."""
     return f"{end['status']}: {outcome_text(end)}"
 
@@ -253,7 +253,7 @@ async def attacked_agent(
             left: list[int] = []
             if agent.process.returncode is None:
                 await siege.check_prompt()
-                assert peak_rss_bytes(agent.process.pid) < MOST_RSS_BYTES
+                assert peak_rss_bytes(agent.process.pid) < MAX_RSS_BYTES
                 for child in children_of(agent.process.pid):
                     with suppress(ProcessLookupError):  # it has just ended
                         left.append(watch_process(child))

@@ -34,7 +34,7 @@ ELSEWHERE: Final = MappingProxyType(
         ),
         "B18 a policy that crashes or takes too long": (
             "tests/unit/agent/test_permission.py::test_a_policy_that_crashes_lets_nothing_run",
-            "tests/unit/agent/test_permission.py::test_a_huge_command_is_judged_beside_the_loop_and_asked_about",
+            "tests/unit/agent/test_permission.py::test_a_huge_command_is_checked_beside_the_loop_and_asked_about",
         ),
         "B20 a mode that changes while a question stands": (
             "tests/conversations/test_modes.py::test_the_mode_can_change_while_a_question_stands",
@@ -76,7 +76,7 @@ ELSEWHERE: Final = MappingProxyType(
             f"{HOMES}::test_two_processes_list_search_and_write_in_one_home",
         ),
         "G11 indexes of earlier versions": (
-            "tests/unit/storage/test_index_formats.py::test_a_list_of_an_earlier_format_is_brought_forward",
+            "tests/unit/storage/test_index_formats.py::test_a_list_of_an_earlier_format_is_migrated",
         ),
         "G14 a home that is read-only or full": (
             f"{HOMES}::test_what_is_stored_stays_within_reach",

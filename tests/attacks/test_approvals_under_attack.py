@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
 from tests.unit.policy.test_user_rules import BEYOND, HIDDEN
@@ -33,7 +33,7 @@ def rules_of(*rules: tuple[str, str]) -> str:
 async def run_all(siege: AttackedAgent, commands: tuple[str, ...], session_id: str = "") -> list[str]:
     """Have the model make these calls in one turn; return what it was told about each."""
     calls = tuple(ToolCall("terminal", {"command": command}) for command in commands)
-    return [told(end) for end in await siege.turn(Reply(tool_calls=calls), session_id=session_id)]
+    return [result_of(end) for end in await siege.turn(Reply(tool_calls=calls), session_id=session_id)]
 
 
 def tree_of(folder: Path) -> set[str]:
@@ -160,7 +160,7 @@ async def test_b25_what_lends_rights_is_asked_about_every_time(tmp_path: Path) -
         for mode in ("ask", "accept_edits", "auto"):
             session_id = await siege.agent.open_session(siege.workspace)
             await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": mode})
-            await siege.check_prompt(session_id)  # behind it the model knows the mode
+            await siege.check_prompt(session_id)  # after it, the model knows the mode
             before = len(questions(siege))
             await run_all(siege, commands, session_id)
             assert len(questions(siege)) == before + len(commands), mode

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack_checks import attacked_agent, told
+from tests.attacks.attack_checks import attacked_agent, result_of
 from tests.contract.test_checkpoints import git
 from tests.contract.test_checkpoints_in_danger import booby_trap, state_of_repository
 from tests.model_server import Reply, ToolCall
@@ -47,7 +47,7 @@ async def test_a09_d06_a_turn_and_its_undo_run_nothing_and_leave_the_repository_
         command = ToolCall("terminal", {"command": "echo more > command.txt; rm staged.txt"})
         for call in (write, command):
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-            assert end["status"] == "completed", told(end)
+            assert end["status"] == "completed", result_of(end)
         assert not (work / "staged.txt").exists()
         await siege.agent.prompt(session_id, "/undo 2")
         assert (work / "staged.txt").read_text() == "staged\n"

@@ -39,7 +39,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-class Doors(Struct):
+class ListeningSockets(Struct):
     """Sockets of the machine that must be out of reach."""
 
     port: int
@@ -61,7 +61,7 @@ class Doors(Struct):
 
 
 @contextmanager
-def doors(folder: Path) -> Generator[Doors]:
+def listening_sockets(folder: Path) -> Generator[ListeningSockets]:
     """Listen on a port, on a socket without a path, and on paths in the workspace."""
     (folder / "run").mkdir()
     with ExitStack() as open_ones:
@@ -84,7 +84,7 @@ def doors(folder: Path) -> Generator[Doors]:
         post = open_ones.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         post.bind(("127.0.0.1", port))
         post.setblocking(False)
-        yield Doors(port, made[:4], [made[4], post])
+        yield ListeningSockets(port, made[:4], [made[4], post])
 
 
 @contextmanager
@@ -203,7 +203,7 @@ def snapshot(folder: Path) -> Mapping[str, tuple[object, ...]]:
 
 
 async def attempt_all(
-    box: Sandboxed, home: Path, pid: int, door: Doors, confinement: Confinement
+    box: Sandboxed, home: Path, pid: int, door: ListeningSockets, confinement: Confinement
 ) -> list[str]:
     """Make every attempt; return those that succeeded."""
     succeeded: list[str] = []
@@ -231,7 +231,7 @@ async def attempt_all(
 def left_behind(folder: Path, before: Mapping[str, tuple[object, ...]]) -> list[str]:
     """Return what must not remain: set-ID files and protected names."""
     after = snapshot(folder)
-    of_others = [path for path, (mode, *_) in after.items() if isinstance(mode, int) and _lends_rights(mode)]
+    of_others = [path for path, (mode, *_) in after.items() if isinstance(mode, int) and _has_set_id(mode)]
     new = [
         path for path in after if path not in before and not {".git", "node_modules"} & set(path.split("/"))
     ]
@@ -241,7 +241,7 @@ def left_behind(folder: Path, before: Mapping[str, tuple[object, ...]]) -> list[
     ]
 
 
-def _lends_rights(mode: int) -> bool:
+def _has_set_id(mode: int) -> bool:
     return stat.S_ISREG(mode) and bool(mode & (stat.S_ISUID | stat.S_ISGID))
 
 
@@ -257,7 +257,7 @@ async def test_nothing_gets_out(tmp_path: Path, way: SandboxMechanism, confineme
     async with sandboxed(tmp_path, way) as box:
         home = tmp_path.resolve() / "home"
         prepare(box.folder)
-        with doors(box.folder) as door, canaries(box.outside) as pid:
+        with listening_sockets(box.folder) as door, canaries(box.outside) as pid:
             before, inside = snapshot(box.outside), snapshot(box.folder)
             succeeded = await attempt_all(box, home, pid, door, confinement)
             if way == "landlock" and confinement == "must":

@@ -107,7 +107,7 @@ async def test_e03_odd_text_that_is_valid(tmp_path: Path) -> None:
         await siege.agent.send_bytes(b"\xef\xbb\xbf" + listing('"marked"') + b"\n")
         reply = await siege.agent.wait_for(lambda m: m.get("id") == "marked" or is_error(m))
         assert "result" in reply or reply["error"]["code"] in WRONG_FRAME
-        # A carriage return alone ends no line: both halves are one frame, and the newline behind it is found.
+        # A carriage return alone does not end a line: both halves are one frame, up to the newline after it.
         error = await refused(siege, listing('"first"') + b"\r" + listing('"second"'))
         assert error["error"]["code"] in WRONG_FRAME
 
@@ -194,7 +194,7 @@ async def test_e06_one_id_twice_in_flight(tmp_path: Path) -> None:
         await agent.begin("session/prompt", prompt_params(session_id, "second"), "twin")
         first = await agent.wait_for(lambda m: m.get("id") == "twin" and "result" in m)
         assert first["result"] == {"stopReason": "end_turn"}
-        # Its answer is behind it by now: which of the two came first is left open, that both are answered is not.
+        # Its answer has arrived by now: either may come first, but both are answered.
         replies = [message for message in agent.messages if message.get("id") == "twin"]
         assert len(replies) == 2
         (error,) = [reply for reply in replies if "error" in reply]
@@ -246,7 +246,7 @@ async def test_e13_ids_that_are_paths_and_folders_with_odd_names(tmp_path: Path)
             ):
                 params = {"sessionId": name, "prompt": [{"type": "text", "text": "x"}], **here}
                 reply = await agent.call(method, params)
-                if method == "session/delete":  # an unknown one is no mistake
+                if method == "session/delete":  # an unknown one is not an error
                     continue
                 assert reply.get("error", {}).get("code") == -32002, (method, name[:80], reply)
         assert planted.is_file()

@@ -19,7 +19,7 @@ import anyio
 import pytest
 
 from hermes_acp.storage.session_store import SessionStore
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.e2e.agent_process import WAIT_S, agent_environment, run_command
 from tests.e2e.raw_editor import Message, RawEditor
 
@@ -164,7 +164,7 @@ async def test_g07_both_indexes_are_damaged(
         assert await list_all(siege.agent) >= set(stored[1])
         await check_in_use(siege, stored[1][3])
         end = await siege.call("session_search", {"query": "still", "everywhere": True})
-        assert "**still**" in told(end).lower()
+        assert "**still**" in result_of(end).lower()
     for name, content in records.items():
         assert (copy / ".hermes" / "sessions" / name).read_bytes().startswith(content)
 
@@ -233,7 +233,7 @@ async def test_g07_every_record_is_damaged_in_its_own_way(
         await check_in_use(siege, whole.stem)
         assert await list_all(agent)
         end = await siege.call("session_search", {"query": "still", "everywhere": True})
-        assert end["status"] == "completed", told(end)
+        assert end["status"] == "completed", result_of(end)
     doctor = await run_command("doctor", environment=agent_environment(copy), cwd=copy)
     assert "is not a file" in doctor.output + doctor.errors
     assert "Traceback" not in doctor.errors
@@ -263,7 +263,7 @@ async def test_g11_indexes_of_a_newer_version_stop_no_conversation(
 async def test_g13_locks_of_the_dead_hold_nobody_up(copy: Path, stored: tuple[Path, tuple[str, ...]]) -> None:
     home = copy / ".hermes"
     for name in ("index.db.lock", "search.db.lock", "sessions/x.lock", "lock", "index.db-journal"):
-        (home / name).write_text("1\n")  # the number of a process that lives and is another
+        (home / name).write_text("1\n")  # the process ID of another live process
     async with attacked_agent(copy) as siege:
         assert await list_all(siege.agent) >= set(stored[1])
         await check_in_use(siege, stored[1][1])

@@ -61,7 +61,7 @@ async def test_a_page_that_wears_itself_out_holds_nobody_up(page: str) -> None:
     async with browsing() as (server, session):
         server.serve("/", page)
         with anyio.fail_after(300):
-            with suppress(WorkspaceError):  # on a slow machine the browser is given up, which is fine too
+            with suppress(WorkspaceError):  # on a slow machine, the browser times out, which is fine too
                 await session.go(server.url("/", "localhost"))
                 await session.act(BrowserAction("screenshot"))
             assert await is_free(server, session)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.attacks.test_workspaces_under_attack import is_about_trust, trust_nothing
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
@@ -59,7 +59,7 @@ async def test_d01_a_repositorys_tools_are_neither_run_nor_offered_unasked(tmp_p
         assert f"{work}/.hermes/tools/helper.py" in question
         assert "read_file" not in question, "the name of a builtin tool is nobody else's"
         end = await called(siege, session_id)
-        assert "There is no tool 'helper'" in told(end)
+        assert "There is no tool 'helper'" in result_of(end)
         await siege.check_prompt(session_id)
         assert len(questions(siege)) == 1
     assert not marker.exists()
@@ -73,10 +73,10 @@ async def test_d02_a_trusted_tool_that_changes_is_another_one(tmp_path: Path) ->
     async with attacked_agent(tmp_path, answers={ASK: lambda params: permit(next(answers))(params)}) as siege:
         session_id = await siege.agent.open_session(work)
         end = await called(siege, session_id)
-        assert "kind" in told(end), told(end)
+        assert "kind" in result_of(end), result_of(end)
         path.write_text(tool(f"open({str(marker)!r}, 'w')\nreturn 'evil'"))
         end = await called(siege, session_id)
-        assert "There is no tool 'helper'" in told(end)
+        assert "There is no tool 'helper'" in result_of(end)
         assert len(questions(siege)) == 2
     assert not marker.exists()
 
@@ -93,9 +93,9 @@ async def test_d05_what_an_agent_plants_by_other_means_is_no_tool(tmp_path: Path
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "accept_edits"})
         await siege.check_prompt(session_id)
         ends = await siege.turn(Reply(tool_calls=calls), session_id=session_id)
-        assert [end["status"] for end in ends] == ["completed", "failed"], [told(end) for end in ends]
+        assert [end["status"] for end in ends] == ["completed", "failed"], [result_of(end) for end in ends]
         end = await called(siege, session_id)
-        assert "There is no tool 'helper'" in told(end)
+        assert "There is no tool 'helper'" in result_of(end)
         assert len(questions(siege)) == 1
 
 
@@ -112,7 +112,7 @@ async def test_d08_files_that_are_none_hold_nobody_up(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path, answers={ASK: trust_alone}) as siege:
         session_id = await siege.agent.open_session(work)
         end = await called(siege, session_id)
-        assert "kind" in told(end), told(end)
+        assert "kind" in result_of(end), result_of(end)
 
 
 async def test_d14_a_trusted_tool_does_no_more_than_it_said(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ async def test_d14_a_trusted_tool_does_no_more_than_it_said(tmp_path: Path) -> N
         session_id = await siege.agent.open_session(work)
         end = await called(siege, session_id)
         await siege.check_prompt(session_id)
-    said = told(end)
+    said = result_of(end)
     assert "untrusted" in said
     assert "<system>" not in said
     assert not outside.exists()

@@ -11,7 +11,7 @@ from typing import Final
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.e2e.raw_editor import Answer, permit
 from tests.model_server import Reply, ToolCall
 
@@ -29,7 +29,7 @@ async def run(siege: AttackedAgent, code: str, session_id: str = "", timeout_s: 
     call = ToolCall("execute_code", {"code": code, "timeout_s": timeout_s})
     with anyio.fail_after(BOUND_S):
         ends = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-    return told(ends[0])
+    return result_of(ends[0])
 
 
 async def test_no_call_reaches_what_only_the_model_may_use(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ async def test_plan_mode_runs_no_script(tmp_path: Path) -> None:
     async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "plan"})
-        await siege.check_prompt(session_id)  # behind it the model knows the mode
+        await siege.check_prompt(session_id)  # after it, the model knows the mode
         assert "plan mode" in await run(siege, "open('made.txt', 'w')", session_id)
         assert not (siege.workspace / "made.txt").exists()
 

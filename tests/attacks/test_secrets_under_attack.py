@@ -12,7 +12,7 @@ from urllib.parse import quote
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.e2e.agent_process import WAIT_S
 from tests.e2e.raw_editor import permit
 from tests.model_server import Reply, ToolCall
@@ -95,7 +95,7 @@ async def test_c06_a_secret_in_two_readings_of_a_process(tmp_path: Path) -> None
             await siege.call("process", look, session_id)
             (siege.workspace / name).touch()
             with anyio.fail_after(WAIT_S):
-                while MASKED not in told(await siege.call("process", look, session_id)):
+                while MASKED not in result_of(await siege.call("process", look, session_id)):
                     pass
             await siege.call("process", {"action": "kill", "name": name}, session_id)
         (siege.workspace / "say.sh").unlink()
@@ -133,7 +133,7 @@ async def test_c04_files_of_secrets_are_shown_to_nobody_unasked(tmp_path: Path) 
         ]
         for call in calls:
             (end,) = await siege.turn(Reply(tool_calls=(call,)))
-            assert token not in told(end), call
+            assert token not in result_of(end), call
         assert token.encode() not in everything_written(siege)
 
 
@@ -194,5 +194,5 @@ async def test_c10_what_was_settled_is_its_owners_alone(tmp_path: Path) -> None:
         )
         for name in ("trust.json", "permissions.json"):
             assert (tmp_path / ".hermes" / name).stat().st_mode & 0o777 == 0o600
-        # While a command runs, and a little longer, an empty folder holds the place of `.mcp.json`.
+        # While a command runs, and shortly after, an empty folder takes the place of `.mcp.json`.
         assert [path for path in work.rglob("*.json") if path.is_file()] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, result_of
 from tests.attacks.test_workspaces_under_attack import is_about_trust
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
@@ -114,7 +114,7 @@ async def test_d13_files_of_a_skill_are_read_in_its_folder_alone(tmp_path: Path)
             str(siege.canary),
         ):
             end = await siege.call("skill", {"name": "deploy", "file": file}, session_id)
-            assert end["status"] == "failed", told(end)
+            assert end["status"] == "failed", result_of(end)
 
 
 async def test_d18_a_command_of_a_repository_needs_trust(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class Ground:
         shell = ShellCommand(("/bin/sh", "-c", line), str(self.folder), self.variables, "mark-0", 30)
         try:
             confined = self.sandbox.confine(shell, ProcessRegistry())
-        except OSError:  # what it looked at was another thing a moment later
+        except OSError:  # the file it checked was another a moment later
             return ""
         try:
             subprocess.run(["sh", "-c", between], cwd=self.folder, check=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.attacks.attack_checks import MOST_RSS_BYTES, attacked_agent, ends_of, peak_rss_bytes
+from tests.attacks.attack_checks import MAX_RSS_BYTES, attacked_agent, ends_of, peak_rss_bytes
 from tests.attacks.frames import cancel_frame, is_question, reply_to
 from tests.e2e.agent_process import (
     COMMAND,
@@ -159,7 +159,7 @@ async def test_e09_an_editor_that_is_stopped_with_a_full_pipe(tmp_path: Path) ->
             with anyio.move_on_after(1):
                 while siege.server.counters.answered == 0:
                     await anyio.sleep(0.02)
-        assert peak_rss_bytes(agent.process.pid) < MOST_RSS_BYTES
+        assert peak_rss_bytes(agent.process.pid) < MAX_RSS_BYTES
         agent.may_read.set()
         assert (await reply_to(agent, prompt))["result"] == {"stopReason": "end_turn"}
         assert agent.said(session_id) == words

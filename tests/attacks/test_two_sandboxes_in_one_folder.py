@@ -48,9 +48,9 @@ def said_in(folder: str, variables: dict[str, str]) -> str:
                 said = output.read()
             process.wait()
         finally:
-            told = sandbox.settle(confined, is_over=True)
+            reported = sandbox.settle(confined, is_over=True)
             sandbox.release(confined)
-        return said + told
+        return said + reported
     finally:
         sandbox.close()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack_checks import attacked_agent, told
+from tests.attacks.attack_checks import attacked_agent, result_of
 from tests.e2e.agent_process import WAIT_S
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
@@ -72,7 +72,7 @@ async def test_d03_d04_d07_a_workspace_full_of_settings_changes_nothing(tmp_path
             ToolCall("terminal", {"command": "touch approved.txt"}),
         ):
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
-            assert end["status"] == "completed", told(end)
+            assert end["status"] == "completed", result_of(end)
         questions = [m for m in siege.agent.messages if m.get("method") == "session/request_permission"]
         commands = [m for m in questions if not is_about_trust(m["params"])]
         assert len(commands) == 1, "the command was asked about, for the mode is still the user's"
@@ -119,7 +119,7 @@ async def test_d07_helpers_are_not_taken_from_the_workspace(tmp_path: Path) -> N
     path = f"{work}:{work}/bin::.:bin:{os.environ['PATH']}"
     async with attacked_agent(tmp_path, cwd=work, environment={"PATH": path}) as siege:
         end = await siege.call("search", {"pattern": "needle"})
-        assert "a.txt:1: needle" in told(end)
+        assert "a.txt:1: needle" in result_of(end)
         assert not [m for m in siege.agent.messages if m.get("method") == "session/request_permission"]
     assert not list(work.glob("ran-*"))
     assert not list(work.glob("imported-*"))
@@ -222,7 +222,7 @@ async def test_d08_a_working_directory_whose_git_folder_is_a_trap(tmp_path: Path
             ToolCall("write_file", {"path": "a.txt", "content": "b"}),
         )
         for end in await siege.turn(Reply(tool_calls=calls)):
-            assert end["status"] == "completed", told(end)
+            assert end["status"] == "completed", result_of(end)
         assert not list(work.glob("ran-*"))
 
 

@@ -198,7 +198,7 @@ class World(Scene):
             await editor.set_mode(session_id, mode)
         plan, self.plan = self.plan, []
         while self.uses_tracker and not self._sees_tracker():
-            await editor.prompt(session_id, "Hello")  # a first turn waits for servers, if not for ever
+            await editor.prompt(session_id, "Hello")  # a first turn waits for servers, but not forever
         self.plan = plan
         return session_id
 
@@ -271,7 +271,7 @@ class World(Scene):
     def possessions(self) -> dict[str, str]:
         """Return the user's files in the workspace, except git's own."""
         own: dict[str, str] = {}
-        for folder, _, names in os.walk(self.project):  # a sandbox that ends takes folders away meanwhile
+        for folder, _, names in os.walk(self.project):  # meanwhile, a sandbox that ends removes folders
             for path in (Path(folder, name) for name in names):
                 name = str(path.relative_to(self.project))
                 with suppress(FileNotFoundError):

@@ -50,7 +50,7 @@ class BoardLogSuite:
         assert await other.append(comments("three"), expected=2, at=1.0)
         assert [each.number for each in await log.read()] == [1, 2, 3]
 
-    async def test_reading_begins_after_any_entry(self, open_logs: OpenLogs) -> None:
+    async def test_reading_starts_after_any_entry(self, open_logs: OpenLogs) -> None:
         logs = await open_logs()
         await logs.create("b")
         log = logs.open("b")

@@ -7,7 +7,7 @@ import anyio
 from hermes_acp.core.ports.run_ports import WorkScope
 from hermes_acp.runs.engine_settings import EngineSettings
 from tests.contract.run_drivers import QUICK, ScriptedDriver
-from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, told
+from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, run_ids
 
 
 class LeaseSuite:
@@ -54,7 +54,7 @@ class LeaseSuite:
             for driver in (first, second):
                 driver.may_end["a"].set()
             await reached(runs, "a", "done")
-        assert told(first.driven + second.driven).count("a") == 1
+        assert run_ids(first.driven + second.driven).count("a") == 1
 
     async def test_a_killed_workers_run_is_elsewhere_at_once(self, stage: Stage) -> None:
         runs = stage.open()

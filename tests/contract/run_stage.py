@@ -147,7 +147,7 @@ async def reached(runs: Runs, run_id: str, *states: RunState) -> RunView:
     raise AssertionError
 
 
-def told(runs: list[tuple[str, int]]) -> list[str]:
+def run_ids(runs: list[tuple[str, int]]) -> list[str]:
     return [run_id for run_id, _ in runs]
 
 

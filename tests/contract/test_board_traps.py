@@ -29,7 +29,7 @@ from hermes_acp.runs.tables.table_connection import TableConnection, TableDataba
 from hermes_acp.storage.transcript import Transcript
 from tests.contract.run_drivers import LINGERING_S, QUICK, ScriptedDriver
 from tests.contract.run_schedule_suite import hourly, occurred
-from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, told
+from tests.contract.run_stage import PATIENCE_S, Stage, order, reached, run_ids
 from tests.contract.test_embedded_runs import EmbeddedStage
 from tests.contract.test_fleet_runs import FleetStage
 from tests.conversations.app_scene import RealClock, Scene, plain_history
@@ -186,7 +186,7 @@ async def test_heartbeat_above_a_third_of_the_lease() -> None:
 async def test_a_claim_reported_and_rolled_back(stage: Stage) -> None:
     """A server that fails over can lose a transaction that it had confirmed."""
     runs = stage.open()
-    await runs.start(order("a", "linger"))  # the first drive ends after the second one has begun
+    await runs.start(order("a", "linger"))  # the first drive ends after the second one has started
 
     def roll_back(connection: TableConnection) -> None:
         connection.execute("UPDATE runs SET state = 'queued', holder = '', epoch = 0 WHERE id = ?", ("a",))
@@ -203,7 +203,7 @@ async def test_a_claim_reported_and_rolled_back(stage: Stage) -> None:
         await reached(runs, "a", "done")
         await runs.start(order("b"))
         await reached(runs, "b", "done")
-    assert told(driver.driven) == ["a", "a", "b"]
+    assert run_ids(driver.driven) == ["a", "a", "b"]
 
 
 async def test_a_claim_kept_though_its_commit_was_reported_as_failed(stage: Stage) -> None:
@@ -244,7 +244,7 @@ async def test_a_stale_job_kept_its_slot_for_ever(stage: Stage) -> None:
             driver.may_end[f"stale{number}"].set()
         for name in ("other", "same_session"):
             await reached(runs, name, "done")
-    assert sorted(told(driver.driven)) == ["other", "same_session", *(f"stale{n}" for n in range(SLOTS))]
+    assert sorted(run_ids(driver.driven)) == ["other", "same_session", *(f"stale{n}" for n in range(SLOTS))]
 
 
 async def test_cron_fired_three_hours_early_after_a_restart(stage: Stage) -> None:
@@ -280,7 +280,7 @@ async def test_one_shots_vanished(stage: Stage) -> None:
     view = await engine.schedules.show("job")
     assert view
     assert view.next_at is None
-    assert told(driver.driven + again.driven) == [started.run_id, "other"]
+    assert run_ids(driver.driven + again.driven) == [started.run_id, "other"]
 
 
 async def test_a_worker_completed_its_own_card_unreviewed(scene: Scene) -> None:

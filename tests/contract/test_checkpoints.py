@@ -234,7 +234,7 @@ def test_an_ignored_file_is_kept_when_a_tool_touches_it(workshop: Workshop) -> N
     assert not (workshop.root / "new.secret").exists()
 
 
-def test_a_file_that_the_turn_made_is_no_part_of_the_state_before(workshop: Workshop) -> None:
+def test_a_file_that_the_turn_made_is_not_part_of_the_state_before(workshop: Workshop) -> None:
     note_id, at = workshop.fresh()
     note = workshop.store.begin(note_id, "turn", workshop.occasion(), at, [])
     fresh = workshop.write("fresh", "by a command")
@@ -335,8 +335,8 @@ def test_renames_are_seen_and_texts_compared(workshop: Workshop) -> None:
         lambda: [old.rename(workshop.root / "new.txt"), binary.write_bytes(b"\0\2"), workshop.write("t")]
     )
     (checkpoint,) = workshop.store.listed("ses_1")
-    told = {Path(each.path).name: (each.change, Path(each.old_path).name) for each in checkpoint.files}
-    assert told == {"new.txt": ("renamed", "old.txt"), "pic": ("modified", ""), "t": ("added", "")}
+    reported = {Path(each.path).name: (each.change, Path(each.old_path).name) for each in checkpoint.files}
+    assert reported == {"new.txt": ("renamed", "old.txt"), "pic": ("modified", ""), "t": ("added", "")}
     notes = workshop.store.checkpoint_index.of_session("ses_1")
     texts = {Path(each.path).name: each for each in workshop.store.texts(notes[0], notes)}
     assert texts["pic"].is_binary

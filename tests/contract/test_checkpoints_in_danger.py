@@ -159,7 +159,7 @@ def test_a09_d06_nothing_of_the_workspace_is_run_and_its_repository_stays_byte_f
     assert [path.name for path in traps.iterdir() if path.name.startswith("ran-")], "the traps do work"
 
 
-def test_a09_a_workspace_whose_git_file_points_elsewhere_is_kept_all_the_same(tmp_path: Path) -> None:
+def test_a09_a_workspace_whose_git_file_points_elsewhere_is_kept_anyway(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path.resolve())
     traps, evil = tmp_path / "traps", tmp_path / "evil"
     traps.mkdir()

@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 ROUNDS = 8
-# A program that is being started has no environment for a moment, which is a long one where it has to wait its turn.
+# While a program starts, its environment is briefly unreadable; on a busy machine that takes longer.
 DRIVER = """
 import os, subprocess, sys
 from hermes_acp.workspaces.processes.process_table import list_processes
@@ -50,7 +50,7 @@ print(struck == ["struck\\n"] * rounds, escaped, untold, last.strip())
 
 
 @pytest.mark.slow
-async def test_what_is_only_just_being_started_is_told_of_and_ended() -> None:
+async def test_what_is_only_just_being_started_is_reported_and_ended() -> None:
     environment = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(sys.path)}
     with anyio.fail_after(300):
         done = await anyio.run_process([sys.executable, "-c", DRIVER, str(ROUNDS)], env=environment)

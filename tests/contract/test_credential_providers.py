@@ -85,7 +85,7 @@ print(json.dumps(dict(Version=1, AccessKeyId=key, SecretAccessKey="s", Expiratio
     ("config", "why"),
     [("[default]\nregion = us-east-1\n", "could not be found"), ("[profile work]\nregion = x-1\n", "no key")],
 )
-async def test_a_profile_that_lends_nothing_is_told_as_a_refused_key(
+async def test_a_profile_that_lends_nothing_is_reported_as_a_refused_key(
     tmp_path: Path, config: str, why: str
 ) -> None:
     file = tmp_path / "config"
@@ -176,7 +176,7 @@ async def test_vertex_lists_the_models_that_write(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-async def test_no_token_is_told_as_a_refused_key(tmp_path: Path, is_there: bool) -> None:
+async def test_no_token_is_reported_as_a_refused_key(tmp_path: Path, is_there: bool) -> None:
     with token_server(400, 0) as (url, _):
         async with serve([]) as server:
             file = key_file(tmp_path, url) if is_there else str(tmp_path / "gone.json")

@@ -252,7 +252,7 @@ def test_links_among_the_objects_lead_nowhere(workshop: Workshop, tmp_path: Path
     assert own_objects(workshop) == FILES + 2
 
 
-def test_a_check_that_is_stopped_goes_on_where_it_was(workshop: Workshop) -> None:
+def test_a_check_that_is_stopped_continues_where_it_was(workshop: Workshop) -> None:
     store = workshop.store
     looked: list[str] = []
 

@@ -19,7 +19,7 @@ from hermes_acp.runs.fleet.postgres_database import PostgresDatabase, connect
 from hermes_acp.runs.fleet.postgres_schema import MIGRATIONS
 from hermes_acp.runs.tables.run_tables import last_cursor
 from tests.contract.run_drivers import QUICK, ScriptedDriver
-from tests.contract.run_stage import PATIENCE_S, driver_count, order, reached, told
+from tests.contract.run_stage import PATIENCE_S, driver_count, order, reached, run_ids
 from tests.contract.test_fleet_runs import FleetStage
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -141,7 +141,7 @@ async def test_waiting_answers_survive_the_kill_of_the_server(
     )
 
 
-async def test_a_drive_goes_on_though_temporal_is_gone_longer_than_a_lease(
+async def test_a_drive_continues_though_temporal_is_gone_longer_than_a_lease(
     make_stage: MakeStage, temporal: TemporalServer
 ) -> None:
     """The claim in Postgres decides; what Temporal has given up in the meantime is not done twice."""
@@ -157,11 +157,11 @@ async def test_a_drive_goes_on_though_temporal_is_gone_longer_than_a_lease(
         await reached(runs, "b", "done")
         driver.may_end["a"].set()
         view = await reached(runs, "a", "done")
-    assert told(driver.driven).count("a") == 1
+    assert run_ids(driver.driven).count("a") == 1
     assert (view.attempts.epoch, view.attempts.lapses) == (1, 0)
 
 
-async def test_cut_connections_to_the_database_are_opened_anew(make_stage: MakeStage, database: str) -> None:
+async def test_cut_connections_to_the_database_are_opened_again(make_stage: MakeStage, database: str) -> None:
     stage = make_stage()
     runs = stage.open()
     await runs.start(order("a", "hold"))

@@ -136,7 +136,7 @@ async def test_one_machine_at_a_time_holds_a_record(machine: MakeMachine) -> Non
     assert await one.notes("ses_1") == ["a", "b"]
 
 
-async def test_a_record_of_a_machine_that_vanished_goes_on_elsewhere(machine: MakeMachine) -> None:
+async def test_a_record_of_a_machine_that_vanished_continues_elsewhere(machine: MakeMachine) -> None:
     """The first holder is not notified; what it adds afterwards is refused and kept beside its copy."""
     one, other = machine("one"), machine("other")
     late = await one.begin("ses_1", "a")
@@ -267,7 +267,7 @@ async def test_random_crashes_and_takeovers_keep_each_settled_event_once(machine
         if chance.random() < 0.3:
             transcript.append(NoteAdded("never settled"))
         if chance.random() < 0.4:
-            left.append(transcript)  # the process is gone without a word
+            left.append(transcript)  # the process exited without a message
         else:
             transcript.close()
             await machines[name].records.sender.send()

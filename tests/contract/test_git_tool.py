@@ -145,9 +145,9 @@ async def test_files_elsewhere_that_settings_name_are_neither_followed_nor_quote
     for key in ("core.attributesFile", "mailmap.file", "blame.ignoreRevsFile"):
         git(folder, "config", key, str(outside))
     for arguments in ({"action": "status"}, {"action": "diff"}, {"action": "blame", "path": "src/a.txt"}):
-        told = (await look(workspace, **arguments)).text
-        assert "bad!name" not in told
-        assert "Other Name" not in told
+        reported = (await look(workspace, **arguments)).text
+        assert "bad!name" not in reported
+        assert "Other Name" not in reported
 
 
 async def test_a_repository_elsewhere_is_not_looked_at(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ async def modal(home: Path) -> AsyncGenerator[Rented]:
     async with modal_service.serving() as service:
         variables = {"MODAL_TOKEN_ID": "ak-1", "MODAL_TOKEN_SECRET": "as-1"}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MODAL_SERVER_URL", service.url)  # which the library reads by itself
+            patch.setenv("MODAL_SERVER_URL", service.url)  # which the library reads itself
             yield Rented("modal", service, home, _connect("modal", variables, ModalSettings()))
 
 
@@ -155,7 +155,7 @@ async def test_a_sandbox_that_is_gone_is_reported_and_replaced(rented: Rented) -
     await again.close()
 
 
-async def test_a_sandbox_of_a_killed_process_goes_on_where_it_runs(rented: Rented) -> None:
+async def test_a_sandbox_of_a_killed_process_continues_where_it_runs(rented: Rented) -> None:
     await rented.host().call("true")  # it is never closed
     await rented.opened[0].disconnect()
     again = rented.host()

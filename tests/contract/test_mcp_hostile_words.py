@@ -103,10 +103,10 @@ async def test_what_was_cut_names_its_rules_and_can_be_let_pass(tmp_path: Path) 
     allowed: list[str] = []
     around = ServerContext(str(tmp_path), (), {}, tmp_path / "logs", clean, rules_of=rules_of)
     async with playing(tmp_path, around, spec, timeouts=QUICK) as playground:
-        (told,) = playground.servers.news()
-    assert "override-orders" in told
+        (reported,) = playground.servers.news()
+    assert "override-orders" in reported
     kept = tmp_path / "logs" / "h.t.txt"
-    assert str(kept) in told
+    assert str(kept) in reported
     assert kept.stat().st_mode & 0o777 == 0o600
     allow(tmp_path, kept.read_bytes(), str(kept))
     allowed.append(kept.read_text())
@@ -143,7 +143,7 @@ async def test_a_server_that_says_too_much_of_itself_is_cut_off(tmp_path: Path) 
         assert "descriptions are too long" in "\n".join(playground.servers.news())
 
 
-async def test_a_pattern_for_answers_holds_nobody_up(tmp_path: Path) -> None:
+async def test_a_pattern_for_answers_blocks_nobody(tmp_path: Path) -> None:
     """Checked with backtracking, this pattern would take longer than a lifetime."""
     promised = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
     more = {"structuredContent": {"a": "a" * 60 + "!"}}

@@ -71,7 +71,7 @@ async def test_a_description_of_a_prompt_is_cleaned(tmp_path: Path) -> None:
 
 
 @EVERY
-async def test_changed_lists_are_told_of_once_they_are_there(tmp_path: Path, kind: str) -> None:
+async def test_changed_lists_are_reported_once_they_are_there(tmp_path: Path, kind: str) -> None:
     async with AsyncExitStack() as stack:
         playground = await playground_over(kind, tmp_path, stack)
         before = len(playground.changes)
@@ -150,7 +150,7 @@ class Ponderer(Reports):
 async def test_the_time_of_a_call_stands_still_while_the_user_thinks(tmp_path: Path) -> None:
     call_s = 1
     while (answer := await order_slowly(tmp_path, call_s)).is_error and call_s < 10:
-        call_s *= 3  # all else may have been too slow
+        call_s *= 3  # everything else may have been too slow
     assert "boots: {'size': 1" in answer.text
 
 

@@ -54,7 +54,7 @@ async def test_a_card_without_changes_is_merged(repository: CardRepository) -> N
     assert repository.checks.ran == []
 
 
-async def test_conflicts_go_back_with_files_and_hunks_and_the_agent_goes_on(
+async def test_conflicts_go_back_with_files_and_hunks_and_the_agent_continues(
     repository: CardRepository,
 ) -> None:
     worktree = await repository.card("1", {"a.txt": "one\nmine\nthree\n", "c.txt": "c\n"})

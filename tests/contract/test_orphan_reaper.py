@@ -75,10 +75,10 @@ async def test_whatever_a_command_did_it_ends_with_a_killed_agent(tmp_path: Path
         )
         async with agent:
             assert agent.stdout
-            told = b""
-            while told.count(b"\n") < len(lines):
-                told += await agent.stdout.receive()
-            ends = [watch_process(int(number)) for number in told.split() if number.isdigit()]
+            reported = b""
+            while reported.count(b"\n") < len(lines):
+                reported += await agent.stdout.receive()
+            ends = [watch_process(int(number)) for number in reported.split() if number.isdigit()]
             assert len(ends) == len(lines)
             agent.send_signal(signal.SIGKILL)
             for end in ends:
@@ -102,9 +102,9 @@ async def test_a_sandbox_ends_with_a_killed_agent_and_leaves_nothing(tmp_path: P
         )
         async with agent:
             assert agent.stdout
-            told = b""
-            while told.count(b"\n") < len(lines):
-                told += await agent.stdout.receive()
+            reported = b""
+            while reported.count(b"\n") < len(lines):
+                reported += await agent.stdout.receive()
             ends = [watch_process(pid) for pid in processes_in(folder)]
             assert len(ends) >= len(lines)
             assert (folder / ".envrc").is_dir()
@@ -124,7 +124,7 @@ def processes_in(folder: Path) -> list[int]:
     return found
 
 
-async def test_what_goes_on_is_left_alone_while_the_agent_lives_and_when_it_let_go() -> None:
+async def test_what_is_running_is_left_alone_while_the_agent_lives_and_when_it_let_go() -> None:
     watch = OrphanReaper("SOME_MARK")
     watch.begin()
     with anyio.fail_after(WAIT_S):

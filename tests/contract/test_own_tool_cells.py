@@ -75,9 +75,9 @@ class Bench:
         self, body: str, /, *, arguments: dict[str, Any] | None = None, **facts: object
     ) -> ToolRunResult:
         """Run a tool with this body; nothing of it remains."""
-        told = {"name": "probe", "description": "Probe.", "timeout_s": 50} | facts
+        declared = {"name": "probe", "description": "Probe.", "timeout_s": 50} | facts
         names = ", ".join(f"{name}: Any" for name in arguments or {})
-        source = f"TOOL = {told!r}\ndef run({names}):\n" + "".join(
+        source = f"TOOL = {declared!r}\ndef run({names}):\n" + "".join(
             f"    {line}\n" for line in body.splitlines()
         )
         declared = check_tool_source(source, "probe").declaration
@@ -341,7 +341,7 @@ async def test_from_the_turn_that_writes_a_tool_to_the_one_that_uses_it(scene: S
         session = await editor.new_session(scene.project)
         for _ in range(4 + MAX_CONSECUTIVE_FAILURES + 1):
             await editor.prompt(session)
-        told = ShownSession(editor, session)
+        reported = ShownSession(editor, session)
     outcomes = [m.text for m in scene.provider.requests[-1].messages if isinstance(m, ToolMessage)]
     assert "Hello, Ada!" in outcomes[1]
     assert "untrusted" in outcomes[1]
@@ -350,8 +350,8 @@ async def test_from_the_turn_that_writes_a_tool_to_the_one_that_uses_it(scene: S
     assert "1 in a row" in outcomes[4]
     assert "is disabled" in outcomes[-2]
     assert "There is no tool 'greet'" in outcomes[-1]
-    assert told.cards["g1"]["status"] == "completed"
-    assert told.cards["b0"]["status"] == "failed"
+    assert reported.cards["g1"]["status"] == "completed"
+    assert reported.cards["b0"]["status"] == "failed"
     assert (scene.home / "tools" / "greet.py").read_text() == broken
     assert len(editor.asks("session/request_permission")) == 2
 

@@ -86,7 +86,7 @@ def test_a_snapshot_in_progress_holds_no_edit_up(workshop: EditWorkshop) -> None
     assert workshop.undo().restored == (str(path),)
 
 
-def test_what_others_change_meanwhile_is_no_part_of_a_turn_that_edits(workshop: EditWorkshop) -> None:
+def test_what_others_change_meanwhile_is_not_part_of_a_turn_that_edits(workshop: EditWorkshop) -> None:
     path, other = workshop.write("a", "1"), workshop.write("b", "1")
     checkpoint = workshop.edit(lambda: [path.write_text("2"), other.write_text("mine")], path)
     (listed,) = workshop.store.listed("ses_1")
@@ -158,7 +158,7 @@ def test_a_command_after_edits_and_what_was_before_them(workshop: EditWorkshop) 
     assert tree_of(workshop.root) == after
 
 
-def test_a_folder_in_place_of_an_edited_file_is_taken_back(workshop: EditWorkshop) -> None:
+def test_a_folder_in_place_of_an_edited_file_is_undone(workshop: EditWorkshop) -> None:
     path = workshop.write("a", "1")
     before = tree_of(workshop.root)
     note = workshop.begin(path)

@@ -46,7 +46,7 @@ def test_the_thread_that_gave_up_its_rights_is_gone_before_the_command_acts(tmp_
     assert threading.get_native_id() not in tasks
 
 
-def test_a_command_is_received_before_it_goes_on(tmp_path: Path) -> None:
+def test_a_command_is_received_before_it_continues(tmp_path: Path) -> None:
     received: list[int] = []
 
     def receive(pid: int) -> None:
@@ -68,7 +68,7 @@ def test_nothing_is_started_where_rights_cannot_be_given_up(tmp_path: Path) -> N
 
 
 def test_what_a_thread_gives_up_is_kept_by_all_others(tmp_path: Path) -> None:
-    # A thread's priority is its own, as its rights are.
+    # A thread has its own priority, like its own rights.
     own = os.getpriority(os.PRIO_PROCESS, 0)
     said = run(
         "nice",

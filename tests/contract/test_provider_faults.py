@@ -63,7 +63,7 @@ async def raised_error(fault: Fault, leaf: str, text: str = "some words here") -
 async def test_names_every_status(leaf: str, status: int, kind: type[ModelError], is_retryable: bool) -> None:
     trouble = await raised_error(Fault(status=status), leaf)
     if status == 403 and leaf.startswith("openai"):
-        kind = ModelRefused  # OpenAI says so to places it does not serve, whatever the key
+        kind = ModelRefused  # OpenAI sends this to countries it does not serve, whatever the key
     assert type(trouble) is kind
     assert trouble.retryable is is_retryable
 
@@ -97,7 +97,7 @@ async def test_a_used_up_quota_is_no_rate_limit(leaf: str) -> None:
     assert type(await raised_error(Fault(kind="quota_used_up"), leaf)) is QuotaExceeded
 
 
-async def test_a_full_window_is_told_apart(leaf: str) -> None:
+async def test_a_full_window_is_distinguished(leaf: str) -> None:
     assert type(await raised_error(Fault(kind="context_full"), leaf)) is ContextWindowExceeded
 
 
@@ -121,7 +121,7 @@ async def test_a_cut_stream_keeps_its_words_and_names_the_place(leaf: str, is_re
         with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:\d+") as caught:
             await listen(connection)
     assert caught.value.retryable
-    # A reset may overtake the bytes sent before it.
+    # A connection reset may overtake the bytes sent before it.
     assert joined(heard, TextFragment) in ({"one ", ""} if is_reset else {"one "})
 
 

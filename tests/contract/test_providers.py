@@ -374,7 +374,7 @@ async def test_an_optional_field_that_is_refused_is_left_out(leaf: str) -> None:
         assert len(server.requests) == 3
 
 
-async def test_a_field_refused_for_good_is_an_error_and_no_loop(leaf: str) -> None:
+async def test_a_field_refused_permanently_is_an_error_and_no_loop(leaf: str) -> None:
     message = "thinking, summary, effort, cache and stream_options, reasoning_content, reasoning_effort: no"
     reply = Reply(fault=Fault(status=400, message=message))
     script = Script([reply], pick="cycle")

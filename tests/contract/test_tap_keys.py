@@ -137,7 +137,7 @@ def test_a_change_that_the_old_key_does_not_confirm_is_refused(
     assert not list((home / "quarantine").iterdir())
 
 
-def test_a_revoked_tap_is_refused_for_good_even_if_the_host_hides_that_again(
+def test_a_revoked_tap_is_refused_permanently_even_if_the_host_hides_that_again(
     market: Market, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = reader_with_the_skill(market)

@@ -105,7 +105,7 @@ async def ssh(place: Path) -> AsyncGenerator[Machine]:
         yield lambda folder: backend("ssh").open(str(folder), (str(folder),), variables, "", settings)
 
 
-# What apptainer is asked for; here it starts and stops nothing, and runs what is asked for right here.
+# A substitute for apptainer: it starts and stops nothing, and runs the commands directly.
 STAND_IN = """#!/bin/sh
 echo "$*" >>{record}
 [ "$1" = instance ] && exit 0
@@ -181,7 +181,7 @@ async def modal(place: Path) -> AsyncGenerator[Machine]:
     async with modal_service.serving() as service:
         keys = {"MODAL_TOKEN_ID": "ak-1", "MODAL_TOKEN_SECRET": "as-1"}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MODAL_SERVER_URL", service.url)  # which the library reads by itself
+            patch.setenv("MODAL_SERVER_URL", service.url)  # which the library reads itself
 
             def opened(folder: Path) -> Workspace:
                 settings = ModalSettings(folder=str(folder))

@@ -105,7 +105,7 @@ async def said(process: LiveProcess, awaited: str) -> str:
     return text
 
 
-# `$$` of a shell that is a leader of its own, of one that a dead parent left behind, and so on.
+# The `$$` of a shell that leads its own group, of one left by a dead parent, and so on.
 STUBBORN = {
     "plain": "sh -c 'echo $$ ready; sleep 1000; echo'",
     "ignores SIGTERM": "sh -c 'trap \"\" TERM; echo $$ ready; while :; do sleep 1000; done'",
@@ -243,7 +243,7 @@ class FileSuite:
 class CommandSuite:
     """Contract tests for commands."""
 
-    async def test_output_and_exit_code_are_told(self, ground: Ground) -> None:
+    async def test_output_and_exit_code_are_reported(self, ground: Ground) -> None:
         end = await run(ground, "echo out; echo err >&2; exit 3")
         assert (sorted(end.output.split()), end.exit_code, end.timed_out) == (["err", "out"], 3, False)
         assert (await run(ground, "kill -SEGV $$")).exit_code == 139
@@ -296,7 +296,7 @@ class CommandSuite:
     async def test_time_out_ends_everything_and_keeps_the_output(self, ground: Ground) -> None:
         line, timeout_s = "trap '' TERM; echo $$; setsid sleep 1000 & echo $!; sleep 1000; echo", 0.5
         while len((end := await run(ground, line, timeout_s)).output.split()) < 2:
-            timeout_s *= 3  # it had not even begun to speak
+            timeout_s *= 3  # it had not even started to answer
         pids = [int(word) for word in end.output.split()]
         assert (end.timed_out, end.exit_code, len(pids)) == (True, None, 2)
         assert await living(ground, pids) == []
@@ -324,7 +324,7 @@ class CommandSuite:
         )
         assert left.output.strip() == "0"
 
-    async def test_what_runs_on_is_told_and_does_not_hold_the_call(self, ground: Ground) -> None:
+    async def test_what_runs_on_is_reported_and_does_not_hold_the_call(self, ground: Ground) -> None:
         end = await run(ground, "setsid sleep 1000 & echo $!")
         pid = int(end.output.split()[0])
         assert "still running" in end.output

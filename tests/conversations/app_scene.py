@@ -85,7 +85,7 @@ class Scene:
             "retry.first_wait_s": 0.001,
             "retry.attempts": 3,
             "checkpoints.enabled": False,  # they start git; `checkpointed` scenes have them
-            "skills.look_back_after_calls": 0,  # it asks the model; scenes that are about it have it
+            "skills.look_back_after_calls": 0,  # it asks the model; scenes about titles enable it
         }
         self.variables = {
             "HERMES_HOME": str(self.home),

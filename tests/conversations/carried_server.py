@@ -53,8 +53,8 @@ class CarriedServer:
         return [request for request in self.requests if request["method"] == method]
 
     def tell(self, request_id: str, method: str, params: Json) -> None:
-        told: Json = {"serverId": self.id, "requestId": request_id, "method": method, "params": params}
-        self._editor.connection.notify("mcp/message", told)
+        reported: Json = {"serverId": self.id, "requestId": request_id, "method": method, "params": params}
+        self._editor.connection.notify("mcp/message", reported)
 
     def tell_of_change(self, what: str) -> None:
         assert self.listening, "nobody listens"
@@ -132,8 +132,8 @@ class CarriedServer:
 
     async def _slow(self, request_id: str, params: Json) -> Json:
         token = params["_meta"]["progressToken"]
-        told = {"progressToken": token, "progress": 1, "total": 3, "message": "warming up"}
-        self.tell(request_id, "notifications/progress", told)
+        reported = {"progressToken": token, "progress": 1, "total": 3, "message": "warming up"}
+        self.tell(request_id, "notifications/progress", reported)
         try:
             await anyio.sleep_forever()
         finally:

@@ -52,7 +52,7 @@ class FakeEditor:
 
     def __init__(self, transport: MemoryTransport, schema: str = STABLE) -> None:
         self.laws = DraftLaws(schema) if schema.startswith("v2") else WireLaws(schema)
-        self.told: list[tuple[str, Json]] = []
+        self.notified: list[tuple[str, Json]] = []
         self.connection = Connection(WatchedTransport(transport, self.laws), self, on_bug=self._note_bug)
         self.updates: list[tuple[str, Json]] = []
         self.opened: dict[str, Json] = {}
@@ -86,7 +86,7 @@ class FakeEditor:
 
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
         plain = json.loads(bytes(params))
-        self.told.append((method, plain))
+        self.notified.append((method, plain))
         if method == "session/update" and "type" not in plain["update"]:
             self.updates.append((plain["sessionId"], plain["update"]))
         self._wake()

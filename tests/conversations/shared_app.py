@@ -13,8 +13,8 @@ from hermes_protocol.transport import memory_pair
 from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import WAIT_S, FakeEditor
 
-OTHERS_TURN = "while nothing of it was asked for"  # no fault where another editor asked
-OTHERS_CARD = "was left pending"  # no fault where the turn of another editor goes on
+OTHERS_TURN = "while nothing of it was asked for"  # not an error if another editor asked
+OTHERS_CARD = "was left pending"  # not an error while another editor's turn continues
 
 
 @asynccontextmanager

@@ -58,7 +58,7 @@ def turns_told(editor: FakeEditor) -> list[str]:
     names = ("turnBegan", "turnEnded")
     return [
         name
-        for method, params in editor.told
+        for method, params in editor.notified
         if method == "session/update"
         for name in names
         if name in str(params)
@@ -190,7 +190,7 @@ async def drop_in_turn(scene: Scene, editor: FakeEditor, session_id: str, pause:
         await editor.connection.aclose()
 
 
-async def test_a_turn_goes_on_without_its_client_and_its_question_waits_for_the_next(scene: Scene) -> None:
+async def test_a_turn_continues_without_its_client_and_its_question_waits_for_the_next(scene: Scene) -> None:
     pause, writing = Pause(), call("write_file", "c1", path="a", content="new\n")
     scene.provider.plays(step("Working. ", pause, writing), step("Done."))
     async with two_editors(scene) as (first, second):

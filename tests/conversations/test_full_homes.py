@@ -20,7 +20,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize(("store", "written"), WRITES.items())
-async def test_a_store_that_fails_is_an_outcome_and_the_turn_goes_on(
+async def test_a_store_that_fails_is_an_outcome_and_the_turn_continues(
     scene: Scene, store: str, written: ToolCall
 ) -> None:
     blocked(scene.home / store)

@@ -121,7 +121,7 @@ async def test_without_a_setting_no_recording_is_read(scene: Scene) -> None:
             await editor.call("_hermes/speech/transcribe", {"mimeType": "audio/ogg", "data": ""})
 
 
-async def test_a_slow_transcription_holds_up_no_other_session(scene: Scene) -> None:
+async def test_a_slow_transcription_blocks_no_other_session(scene: Scene) -> None:
     scene.provider.plays(step("Written."))
     async with json_server(lambda _: (0, None)) as server:
         configured(scene, server)

@@ -86,7 +86,7 @@ def fill_disk_under(record: Path) -> None:
     assert found == 1
 
 
-async def test_a_session_goes_on_once_there_is_room_again_and_it_is_opened_anew(scene: Scene) -> None:
+async def test_a_session_continues_once_there_is_room_again_and_it_is_opened_again(scene: Scene) -> None:
     scene.provider.plays(step("Before."), step("During."), step("Again."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)

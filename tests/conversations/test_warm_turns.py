@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 HOPS = {
     "Transcript._sync": 2,  # the prompt, before the model is asked; the end, before the answer
     "WorkspaceAdmission._read_contents": 1,  # what the folder contains: settings, servers, rules, tools
-    "ContextFileMonitor._look": 1,  # whether AGENTS.md and its like have changed, before each step
+    "ContextFileMonitor._look": 1,  # whether AGENTS.md and similar files have changed, before each step
 }
 BESIDE = (
     "Database.",

@@ -105,7 +105,7 @@ class Terminal:
             await anyio.wait_readable(self._master)
             try:
                 data = os.read(self._master, 65536)
-            except OSError:  # Linux says so when nobody holds the other end any more
+            except OSError:  # Linux reports this when the other end is closed
                 data = b""
             self.raw += data
             self.has_ended = not data

@@ -249,7 +249,7 @@ class HttpClient(Client):
         if field == "id":
             self._next_places[session_id] = int(value)
         elif field == "data":
-            with anyio.CancelScope(shield=True):  # a stream that is lost now has brought this message
+            with anyio.CancelScope(shield=True):  # a stream lost now has already delivered this message
                 await self._take_data(session_id, json.loads(value))
             if session_id in self._next_places:
                 self.places[session_id] = self._next_places.pop(session_id)

@@ -25,7 +25,7 @@ from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, run_comm
 from tests.e2e.foreign_clients import AFTER, CLIENTS, MODULES, conversation, node_for, python_of
 from tests.e2e.raw_editor import editor
 from tests.e2e.resident_process import resident
-from tests.e2e.test_jupyterlab import furnish, lab, page_of
+from tests.e2e.test_jupyterlab import lab, page_of, set_up
 from tests.e2e.test_python_sdk import Editor
 from tests.model_server import serve
 
@@ -120,7 +120,7 @@ def answerers(updates: list[dict[str, Any]]) -> list[str]:
 async def test_one_of_many_answers(tmp_path: Path, require_all: bool) -> None:
     python_of("jupyterlab", is_required=require_all)
     node = node_for("acpx", is_required=require_all)
-    folder = furnish(tmp_path)
+    folder = set_up(tmp_path)
     greeting = json.loads(NEOVIM.read_text().splitlines()[1])["frame"]["params"]
     async with serve(conversation()) as model:
         environment = agent_environment(tmp_path, model)

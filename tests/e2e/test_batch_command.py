@@ -304,7 +304,7 @@ async def test_a_killed_batch_continues_without_losing_or_repeating_a_line(
     assert {each["answer"] for each in results} == {f"About {each}" for each in range(number)}
     noted = Counter((workspace / "log.txt").read_text().split())
     assert set(noted.values()) == {1}, noted.most_common(3)
-    assert len(noted) >= number - CONCURRENCY * kills  # a call that a kill interrupted is not repeated
+    assert len(noted) >= number - CONCURRENCY * kills  # a call interrupted by a kill is not repeated
 
 
 def whole_lines(workspace: Path) -> int:

@@ -201,6 +201,6 @@ async def test_a_download_that_nothing_offers_is_an_error(site: tuple[WebServer,
     assert got.trouble == "The page offered no file for download."
     view = await session.look()
     view = await session.click(view, '"Data"')
-    while not view.notes:  # the offer comes after the click
+    while not view.notes:  # the download is offered after the click
         view = await session.look()
     assert view.notes == ("The page offered a download of data.zip, which was refused.",)

@@ -185,7 +185,7 @@ async def test_a_prompt_is_either_sent_or_comes_back_when_the_queue_moves(place:
     replies = [slow, *(Reply(f"ANSWER-{number}.") for number in range(1, 10))]
     replies[6] = Reply(
         text=("ANSWER-6", "."), holds=(Hold(never, after=1),)
-    )  # the queue is never through before
+    )  # the queue never finishes before
     prompts = [f"zq{number}" for number in range(1, 9)]
     async with serve(replies) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
@@ -208,7 +208,7 @@ async def test_a_prompt_is_either_sent_or_comes_back_when_the_queue_moves(place:
         await terminal.until(lambda: turns_on(terminal)[-2].startswith("ANSWER"), "the last answer")
         *said, _ = turns_on(terminal)
         said = said[said.index("❯ zq1") :]
-        # Ctrl+C may come between an answer's last word and the end of its turn.
+        # Ctrl+C may arrive between an answer's last word and the end of its turn.
         said = [line for at, line in enumerate(said) if line[0] != "·" or said[at - 1][0] == "❯"]
         assert all(line.startswith("❯ ") for line in said[::2]), said
         assert not any(line.startswith("❯ ") for line in said[1::2]), said

@@ -198,7 +198,7 @@ async def test_delete_ends_the_connection(tmp_path: Path) -> None:
             while client.ended != {None, session_id}:
                 await anyio.lowlevel.checkpoint()
         assert (await client.http.delete(server.url, headers=client.connection)).status_code == 404
-        gate.set()  # the turn outlives its client, and the server waits for it when it ends
+        gate.set()  # the turn outlives its client, and the server waits for it before it exits
 
 
 async def test_twenty_connections_at_once(tmp_path: Path) -> None:

@@ -87,4 +87,4 @@ async def test_a_turn_that_does_not_end_is_cut_off_and_continued_at_the_next_sta
 async def send_all(server: Serving, signals: tuple[signal.Signals, ...]) -> None:
     for number in signals:
         server.process.send_signal(number)
-        await anyio.sleep(0.05)  # two of the same signal that are pending at once are one
+        await anyio.sleep(0.05)  # two pending signals of the same kind are one

@@ -53,7 +53,7 @@ async def isaac(home: Path, *rules: Rule, is_required: bool) -> AsyncGenerator[T
     async with serve(conversation(*rules)) as server:
         environment = agent_environment(home, server, TERM="dumb", PYTHONUNBUFFERED="1")
         client = [python, "-m", "isaac.client", COMMAND]
-        if rules:  # Without a terminal it fills in no form; script(1) lends it one.
+        if rules:  # Without a terminal, it fills in no forms; script(1) gives it one.
             client = ["script", "-qfec", shlex.join(client), "/dev/null"]
         process = await anyio.open_process(client, env=environment, cwd=workspace, stderr=subprocess.STDOUT)
         async with process:

@@ -33,7 +33,7 @@ QUIET = (
 BROWSER = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking")
 
 
-def furnish(home: Path) -> Path:
+def set_up(home: Path) -> Path:
     """Create a folder with our persona, an empty chat, and a file to change."""
     folder = home / "notebooks"
     personas = folder / ".jupyter" / "personas"
@@ -94,7 +94,7 @@ async def page_of(address: str) -> AsyncGenerator[Page]:
 
 async def test_an_edit_is_shown_approved_and_made(tmp_path: Path, require_all: bool) -> None:
     python_of("jupyterlab", is_required=require_all)
-    folder = furnish(tmp_path)
+    folder = set_up(tmp_path)
     with anyio.fail_after(4 * WAIT_S):
         async with serve(conversation()) as server:
             environment = agent_environment(tmp_path, server)

@@ -276,7 +276,7 @@ async def test_an_agent_that_is_dropped_releases_its_session(tmp_path: Path) -> 
         def run_cells() -> list[str]:
             agent = Agent("analyst", **options(tmp_path, server))
             texts = [agent.run("hi").text]
-            # As a notebook does: the name is bound to a new agent while the old one still has the session.
+            # As in a notebook: the name is bound to a new agent while the old one still has the session.
             agent = Agent("analyst", **options(tmp_path, server))
             texts.append(agent.run("hi").text)
             cycle: list[object] = [agent]

@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the command is POSIX"),
 ]
 
-LONGEST_TURN_S = 120
+MAX_TURN_S = 120
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def local_model(require_all: bool) -> LocalModelFiles:
 
 async def test_a_prompt_streams(local_model: LocalModelFiles, tmp_path: Path) -> None:
     configure(tmp_path, "max_output_tokens: 48\n")
-    with anyio.fail_after(LONGEST_TURN_S):
+    with anyio.fail_after(MAX_TURN_S):
         async with local_model_server(local_model) as model:
             environment = agent_environment(
                 tmp_path,

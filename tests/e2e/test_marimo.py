@@ -33,7 +33,7 @@ PICTURES = Path(__file__).parents[2] / "build" / "marimo-pictures"
 NOTEBOOK = "import marimo\n\napp = marimo.App()\n\n\n@app.cell\ndef _():\n    x = 1\n    return\n"
 
 
-def furnish(home: Path) -> Path:
+def set_up(home: Path) -> Path:
     """Create a folder with a notebook and a file to change; the user has enabled marimo's agents."""
     settings = home / ".config" / "marimo"
     settings.mkdir(parents=True)
@@ -104,7 +104,7 @@ async def test_an_edit_is_shown_approved_and_made(tmp_path: Path, require_all: b
     python_of("marimo", is_required=require_all)
     node = node_for("stdio-to-ws", is_required=require_all)
     require_port()
-    folder = furnish(tmp_path)
+    folder = set_up(tmp_path)
     with anyio.fail_after(4 * WAIT_S):
         async with serve(conversation()) as server:
             environment = agent_environment(tmp_path, server)

@@ -91,7 +91,7 @@ async def test_hostile_words_names_and_results_run_load_and_do_nothing(tmp_path:
         assert [url for url in asked_for if not url.startswith((visit.address, "data:"))] == []
         assert dialogs == []
         assert len(visit.context.pages) == 1
-        # Diagrams are parsed in a document in which nothing runs; the policy is asked there too.
+        # Diagrams are parsed in a document in which nothing runs; the policy is checked there too.
         assert [each for each in visit.complaints if not PARSED.search(each)] == []
 
 

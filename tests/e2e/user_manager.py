@@ -131,7 +131,7 @@ def _script(folder: Path, groups: list[Path]) -> str:
     lines = ["set -e", *(f"echo $$ > {group}/cgroup.procs" for group in groups)]
     lines += ["mount --make-rprivate /", "mount --rbind /run /run"]
     if not Path("/run/systemd/system").is_dir():
-        # What a machine has that systemd has started: services get their mounts from the last two.
+        # What a machine has if systemd was started: services get their mounts from the last two.
         lines += ["mkdir -p /run/systemd", "mount -t tmpfs tmpfs /run/systemd"]
         lines += ["mkdir /run/systemd/system /run/systemd/unit-root /run/systemd/mount-rootfs"]
     shown = [path for path in {Path(sys.prefix), Path(sys.base_prefix), ROOT} if _closed_parent(path)]

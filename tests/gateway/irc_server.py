@@ -219,7 +219,7 @@ class IrcWorld:
         lines.append(words[3].removeprefix(":"))
         text = "\n".join(lines)
         _, is_asked, rest = text.rpartition("no answer means no")
-        if not is_asked or "\nno " in rest:  # a question is whole with its last answer
+        if not is_asked or "\nno " in rest:  # a question is complete with its last answer
             self._shown.setdefault(key, Shown()).put("all", text)
 
 

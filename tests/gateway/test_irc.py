@@ -101,7 +101,7 @@ async def whoever_takes_a_nick_is_nobody(world: IrcWorld, folder: Path) -> None:
         await anna.type("NICK anna2")
         await eve.wait_for("NICK :anna2")
         async with anyio.create_task_group() as tasks:
-            mallory = await world.join(tasks, "anna")  # the nick, and nobody's account
+            mallory = await world.join(tasks, "anna")  # the nick, without anybody's account
             await mallory.type(f"PRIVMSG agent :yes {code}", f"PRIVMSG {ROOM} :agent: yes {code}")
             await mallory.type(f"PRIVMSG agent :yes {code}", "NICK mallory")
             await eve.wait_for("NICK :mallory")
@@ -159,7 +159,7 @@ async def test_programs_colours_and_strangers_outside_of_channels(tmp_path: Path
                 await bert.type(f"JOIN {ROOM}", f"PRIVMSG {ROOM} :Back", f"PRIVMSG {ROOM} :agent, hello")
                 assert not (await ear.hear("Back")).is_addressed
                 assert (await ear.hear("hello")).is_addressed
-                assert ear.texts == ["Hello", "Back", "hello"]  # nobody can tell who said "Psst"
+                assert ear.texts == ["Hello", "Back", "hello"]  # nobody can tell who sent "Psst"
                 await platform.say(said.place, OutgoingMessage("One\r\nQUIT :two\n\nthree", "key"))
                 await anna.wait_for("PRIVMSG anna :three")
                 assert [line.partition(":")[2].partition(":")[2] for line in anna.received[-3:]] == [

@@ -54,15 +54,15 @@ class Listener:
         """Receive the next frame; None if the agent has exited."""
         while (frame := await self._wire.receive()) is not None and not self._are_listed:
             holder: Any = frame.get("result") or frame.get("params", {}).get("update")
-            told = cast("Json", holder) if isinstance(holder, dict) else {}
-            offered: list[Json] | None = told.get("configOptions")
+            reported = cast("Json", holder) if isinstance(holder, dict) else {}
+            offered: list[Json] | None = reported.get("configOptions")
             if offered is None:
                 break
             self._are_listed = any(
                 _name_of(option) == "model" and len(option["options"]) > 1 for option in offered
             )
             if "result" in frame:
-                told["configOptions"] = [o for o in offered if _name_of(o) not in ABOUT_THE_MODEL]
+                reported["configOptions"] = [o for o in offered if _name_of(o) not in ABOUT_THE_MODEL]
                 await self._wire.list_models()
                 break
             if self._are_listed:

@@ -106,7 +106,7 @@ class GeminiWire:
         parts += [{"text": part} for part in reply.text_deltas()]
         parts += _call_parts(reply.tool_calls)
         pieces = [_chunk(asked, [part], None, reply.usage) for part in parts]
-        # What the words were thought with comes with the last of them, which may be empty.
+        # The thinking behind the words comes with the last of them, which may be empty.
         last: dict[str, Any] = {"text": ""}
         if thinking and reply.text and not reply.tool_calls:
             last["thoughtSignature"] = sign("".join(reply.text_deltas()))

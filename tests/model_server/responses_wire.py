@@ -88,7 +88,7 @@ class ResponsesWire:
         items = [item for item in items if not item.text().startswith(NOTES_BEHIND_PROMPTS)]
         prompt_at = max((at for at, item in enumerate(items) if item.role == "user"), default=-1)
         heard = [item for item in items if item.role == "user" or item.type == "function_call_output"]
-        # One answer is several items; results stand between two answers.
+        # One answer is several items; results are between two answers.
         answers = [item.type != "function_call_output" for item in items[prompt_at + 1 :]]
         return Asked(
             model=request.model,

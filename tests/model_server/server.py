@@ -198,7 +198,7 @@ class ModelServer:
             return
         asked = msgspec.structs.replace(asked, number=recorded.number)
         recorded, received_at = msgspec.structs.replace(recorded, asked=asked), time.time()
-        # The reply is chosen before anybody hears of the request, so a waiter sees the script advanced.
+        # The reply is chosen before the request is announced, so a waiter sees the advanced script.
         reply = self.script.next_reply(recorded)
         self._requests.add(recorded)
         self.counters.active += 1
@@ -260,7 +260,7 @@ class ModelServer:
         if len(self._plans) >= _KEPT_PLANS:
             self._plans.clear()
         steps = _render(wire, reply, asked, None)
-        # The reply is kept beside its plan: its id stays its own as long as the plan can be found.
+        # The reply is kept beside its plan: its ID stays unique as long as the plan can be found.
         self._plans[key] = (reply, steps)
         return steps
 

@@ -94,15 +94,15 @@ def ledger_heard_by(audience: Heard) -> Ledger:
 async def test_each_session_is_told_once_what_stands_and_again_when_it_comes_back() -> None:
     shared, toolbox = SlowSource(), Toolbox({})
     first, second = (ToolSources(GivenTools(shared, True)) for _ in range(2))
-    told, also_told = Heard(), Heard()
-    ledger, other = ledger_heard_by(told), ledger_heard_by(also_told)
+    reported, also_told = Heard(), Heard()
+    ledger, other = ledger_heard_by(reported), ledger_heard_by(also_told)
     shared.stands = ["The server is away."]
     for _ in range(2):
         await first.equip(toolbox, ledger)
     await second.equip(toolbox, other)
-    assert told.sentences == also_told.sentences == ["The server is away."]
+    assert reported.sentences == also_told.sentences == ["The server is away."]
     shared.stands = []
     await first.equip(toolbox, ledger)
     shared.stands = ["The server is away."]
     await first.equip(toolbox, ledger)
-    assert told.sentences == ["The server is away."] * 2
+    assert reported.sentences == ["The server is away."] * 2

@@ -62,8 +62,8 @@ def become_macos() -> None:
     """Remove what exists only on Linux, and name the system as macOS does."""
     with contextlib.suppress(ImportError):
         importlib.import_module("truststore")  # on macOS it loads Apple's Security framework
-        importlib.import_module("psutil")  # chooses its system when it is imported
-    sysconfig.get_config_vars()  # this interpreter's own data carries Linux in its name
+        importlib.import_module("psutil")  # detects its system when it is imported
+    sysconfig.get_config_vars()  # this interpreter's own data has Linux in its name
     selectors.DefaultSelector = selectors.PollSelector
     for module, names in LINUX_ONLY.items():
         for name in names:

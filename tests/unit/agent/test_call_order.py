@@ -204,7 +204,7 @@ async def test_outcomes_stand_in_the_order_of_their_calls_however_they_end() -> 
     assert [event.call_id for event in journal.events if isinstance(event, CallEnded)] == ["c2", "c1"]
 
 
-async def test_questions_are_asked_one_at_a_time_and_in_order_while_others_go_on() -> None:
+async def test_questions_are_asked_one_at_a_time_and_in_order_while_others_continue() -> None:
     looked = anyio.Event()
 
     class Slow(AllowingGate):

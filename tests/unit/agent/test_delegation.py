@@ -191,7 +191,7 @@ async def test_what_goes_wrong_with_a_child_is_told_and_ends_nothing_else() -> N
     assert all(kept.is_closed for kept in records.journals)
 
 
-async def test_a_child_without_a_record_is_told_and_where_none_did_it_the_call_failed() -> None:
+async def test_a_child_without_a_record_is_reported_and_where_none_did_it_the_call_failed() -> None:
     turn, journal = turn_with(parent_of("a", a=says("Never.")), MemoryRecords(full_at=0))
     assert (await run_to_ending(turn)).reason == "done"
     (end,) = ends_of(journal)

@@ -70,9 +70,9 @@ async def test_each_has_its_card_and_outcome_within_the_outer_one() -> None:
         "failed",
         "completed",
     ]
-    told = json.loads(ends[-1].text)
-    assert told[0] == told[1] == ["Done: {'n': 1}", False]
-    assert [is_error for _, is_error in told[2:]] == [True, True, True]
+    reported = json.loads(ends[-1].text)
+    assert reported[0] == reported[1] == ["Done: {'n': 1}", False]
+    assert [is_error for _, is_error in reported[2:]] == [True, True, True]
     outcomes = [message for message in record.messages if isinstance(message, ToolMessage)]
     assert [message.call_id for message in outcomes] == ["c1"]
     assert not any(isinstance(end, CallEnded) for end in record.closing_events())

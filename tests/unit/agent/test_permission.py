@@ -55,7 +55,7 @@ async def test_a_policy_that_crashes_lets_nothing_run() -> None:
     assert (outcome.status, toy.ran) == ("failed", [])
 
 
-async def test_a_huge_command_is_judged_beside_the_loop_and_asked_about() -> None:
+async def test_a_huge_command_is_checked_beside_the_loop_and_asked_about() -> None:
     toy = FakeTool("touch", succeed)
     turn = open_turn(ScriptedProvider(), MemoryJournal(), tools={"touch": toy})
     proposal = Proposal("huge", "execute", nothing, (Runs("true; " * 200_000 + "x", "/"),))

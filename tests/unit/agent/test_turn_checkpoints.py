@@ -100,7 +100,7 @@ async def test_a_folder_that_cannot_be_stored_is_tried_once_a_turn_and_its_files
     assert len([event for event in journal.events if isinstance(event, Noticed)]) == 1
 
 
-async def test_a_folder_that_is_named_stands_for_anything_in_it(tmp_path: Path) -> None:
+async def test_a_folder_that_is_named_represents_anything_in_it(tmp_path: Path) -> None:
     checkpoints = NotedCheckpoints()
     turn, _ = turn_with(checkpoints)
     await make(turn, Writes("/p/a"), Writes(str(tmp_path)), COMMAND)

@@ -29,11 +29,11 @@ TABLE: tuple[tuple[dict[str, Any], str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("written", "told"), TABLE)
-def test_each_kind_of_mistake(written: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("written", "reported"), TABLE)
+def test_each_kind_of_mistake(written: dict[str, Any], reported: str) -> None:
     with pytest.raises(ValidationError) as caught:
         Settings.model_validate(written)
-    assert describe_settings_errors(caught.value, Settings) == told
+    assert describe_settings_errors(caught.value, Settings) == reported
 
 
 def test_every_pattern_is_described_in_words() -> None:

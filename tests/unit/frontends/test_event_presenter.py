@@ -108,8 +108,8 @@ async def test_what_steers_is_a_row_until_the_turn_reads_it() -> None:
         assert "❯ rather this  (steering)" in on.rows
         assert "rather this" not in await on.tell(WORDS)
         assert "❯ rather this  (steering)" in on.rows
-        told = await on.tell(recorded("2"), CALL)
-        assert told.index("Some words") < told.index("❯ rather this") < told.index("Run it")
+        reported = await on.tell(recorded("2"), CALL)
+        assert reported.index("Some words") < reported.index("❯ rather this") < reported.index("Run it")
         assert "rather this" not in on.rows
         assert "rather this" not in await on.tell(
             TurnFinished("rather this", "end_turn"), TurnFinished("one", "end_turn")

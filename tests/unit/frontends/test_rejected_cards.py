@@ -29,7 +29,7 @@ def test_a_call_that_failed_is_shown_as_failed() -> None:
     assert card.over("/p").plain == "✗ Run make  execute\n  │ no rule to make target"
 
 
-def test_the_time_of_a_call_begins_when_it_starts() -> None:
+def test_the_time_of_a_call_counts_from_its_start() -> None:
     card = ToolCallCard("c", 0.0)
     card.take(update("pending"), 0.0)
     assert " s" not in card.live(18.0, 80).plain

@@ -11,7 +11,7 @@ from hermes_protocol import v1
 WANTED = UpdateView(is_replay=True, takes_turn_ends=True)
 
 
-def told(end: TurnEnded) -> object:
+def reported(end: TurnEnded) -> object:
     (update,) = to_updates(end, WANTED)
     assert isinstance(update, v1.SessionInfoUpdate)
     assert isinstance(update.meta, dict)
@@ -21,12 +21,16 @@ def told(end: TurnEnded) -> object:
 @pytest.mark.parametrize(
     ("reason", "wanted"), [("done", "end_turn"), ("cancelled", "cancelled"), ("model_trouble", "failed")]
 )
-def test_an_end_is_told_as_the_answer_was(reason: ExitReason, wanted: str) -> None:
-    assert told(TurnEnded("t", reason, "So it is.")) == {"turnId": "t", "reason": wanted, "text": "So it is."}
+def test_an_end_is_reported_as_the_answer_was(reason: ExitReason, wanted: str) -> None:
+    assert reported(TurnEnded("t", reason, "So it is.")) == {
+        "turnId": "t",
+        "reason": wanted,
+        "text": "So it is.",
+    }
 
 
 def test_a_turn_whose_process_ended_is_known_by_that() -> None:
-    said = told(TurnEnded("t", "cancelled", "Gone.", CUT_OFF))
+    said = reported(TurnEnded("t", "cancelled", "Gone.", CUT_OFF))
     assert said == {"turnId": "t", "reason": "cancelled", "text": "Gone.", "isCutOff": True}
 
 

@@ -131,7 +131,7 @@ def test_the_words_of_languages_are_kept_folded() -> None:
         (r"instructions? du", {"instruction", "du"}),
     ],
 )
-def test_begins_are_what_every_match_has(alternatives: str, begins: set[str]) -> None:
+def test_prefixes_are_what_every_match_has(alternatives: str, begins: set[str]) -> None:
     assert prefixes_of(alternatives) >= begins - {"espaldas", "abstraction", "du"}
 
 
@@ -154,7 +154,7 @@ def turned_64(raw: bytes) -> bytes:
     "text",
     ["Read the notes of the meeting aloud. " * 9, "\u0447\u0438\u0442\u0430\u0439 \u0432\u0441\u0451 " * 30],
 )
-def test_a_long_blob_of_which_the_begin_is_read_first_is_read_whole(
+def test_a_long_blob_of_which_the_start_is_read_first_is_read_whole(
     encode: Callable[[bytes], bytes], text: str
 ) -> None:
     blob = encode(text.encode()).decode()
@@ -162,7 +162,7 @@ def test_a_long_blob_of_which_the_begin_is_read_first_is_read_whole(
     assert read_blob(blob) == text
 
 
-def test_a_long_blob_that_is_no_text_is_none() -> None:
+def test_a_long_blob_that_is_not_text_is_none() -> None:
     assert read_blob(base64.b64encode(bytes(range(128, 256)) * 3).decode()) == ""
 
 

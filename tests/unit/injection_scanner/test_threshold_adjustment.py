@@ -22,7 +22,7 @@ def test_every_cue_has_a_role_or_damps() -> None:
     assert [cue.id for cue in load_cues().by_id.values() if not cue.role and not cue.damps] == []
 
 
-def test_a_deed_beside_a_turn_lowers_the_bars_most() -> None:
+def test_a_deed_beside_a_turn_lowers_the_thresholds_most() -> None:
     assert eased("secret sent out", "another self") == MAX_ADJUSTMENT.block
     assert eased("destroyed", "speaker imitated") == DEEDS[3].block
     assert (

@@ -53,7 +53,7 @@ def test_what_each_process_sees_of_itself_is_not_what_the_judge_sees(tmp_path: P
     (tmp_path / "src" / "to-own").symlink_to("own")
     (tmp_path / "src" / "near").symlink_to("../src")
     (tmp_path / "src" / "a.txt").write_text("one\n")
-    # The judge stands in the folder that holds what is named, as a server may.
+    # The checking hook is in the folder that contains the named files, as a server may be.
     with contextlib.chdir(tmp_path):
         for command in (f"cat {way}/src/a.txt", f"cat < {way}/src/a.txt", f"cat {way}/*/a.txt"):
             assert verdict(tmp_path, command).decision == "ask"

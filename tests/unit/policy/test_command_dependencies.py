@@ -54,7 +54,7 @@ def test_a_document_may_be_handed_on_to_one_reader(tmp_path: Path) -> None:
         ("git add", "git add -e"), ("git add", "git add .github/workflows/x.yml"), ("flake8", "flake8 --config=other"),
     ],
 )  # fmt: skip
-def test_what_was_allowed_for_good_goes_by_no_other_files_later(
+def test_what_was_allowed_permanently_goes_by_no_other_files_later(
     tmp_path: Path, allowed: str, later: str
 ) -> None:
     (tmp_path / "src").mkdir()
@@ -95,7 +95,7 @@ NAMED_BY_A_SCRIPT = '{"scripts": {"test": "node tools/run.js --all"}, "main": "i
         ("bash run.sh", {"run.sh": ". ./lib\ntrue\n", "lib": "true\n"}, "lib"),
     ],
 )
-def test_an_answer_for_good_ends_when_a_file_changes_that_the_command_depends_on(
+def test_a_permanent_answer_ends_when_a_file_changes_that_the_command_depends_on(
     tmp_path: Path, command: str, files: dict[str, str], changed: str
 ) -> None:
     for name, text in {**files, "src/a.py": "one\n", "index.js": "one\n"}.items():

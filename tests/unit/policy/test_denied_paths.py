@@ -66,7 +66,7 @@ def project(tmp_path: Path) -> Path:
         ("rm -r ./", "deny"),
     ],
 )
-def test_a_look_at_many_files_is_judged_by_those_that_are_shut(
+def test_a_look_at_many_files_is_checked_by_those_that_are_shut(
     project: Path, text: str, decision: Decision
 ) -> None:
     assert run(project, text) == decision

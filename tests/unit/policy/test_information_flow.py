@@ -114,7 +114,7 @@ def test_a_tools_own_answers_do_not_keep_it_from_being_called_again() -> None:
 
 
 def test_a_standing_answer_to_push_holds_only_until_both_labels_are_held() -> None:
-    # Such an answer is no longer offered, but those of earlier versions keep their meaning.
+    # Such answers are no longer offered, but those of earlier versions stay valid.
     steps = Policy("/home").judge_steps(PUSH, "ask", ())[1]
     granted = (Grant("run", run_subject(PUSH), True, fingerprint_steps(steps, PUSH)),)
     assert Policy("/home").grants_for([PUSH], allowed=True, place=PLACE) == ()

@@ -36,12 +36,12 @@ def test_a_line_written_through_a_redirection_there_is_asked_about_even_where_ed
     assert decision("echo x > notes.txt", "accept_edits") == "ask"
 
 
-def test_in_a_sandbox_there_they_are_judged_as_before() -> None:
+def test_in_a_sandbox_there_they_are_checked_as_before() -> None:
     assert decision("git status", confined=True) == "allow"
     assert decision("cat notes.txt", confined=True) == "allow"
 
 
 @pytest.mark.parametrize("command", ["npm test", "python3 tool.py", "make check", "systemctl restart app"])
-def test_what_no_sandbox_would_hold_later_is_never_allowed_for_good(command: str) -> None:
+def test_what_no_sandbox_would_hold_later_is_never_allowed_permanently(command: str) -> None:
     policy = Policy("/home/anna/.hermes", "/home/anna", ("/usr/bin", "/bin"))
     assert policy.grants_for([Runs(command, FOLDER, (FOLDER,), is_remote=True)], allowed=True) == ()

@@ -109,7 +109,7 @@ def test_what_is_not_understood_is_asked_about(policy: Policy, project: str, com
     assert verdict.why
 
 
-def test_the_five_hundredth_command_is_judged_like_the_first(policy: Policy, project: str) -> None:
+def test_the_five_hundredth_command_is_checked_like_the_first(policy: Policy, project: str) -> None:
     for number in (1, 50, 350, 500):
         command = "true && " * number
         assert judge(policy, f"{command}curl x.example", project).decision == "ask"

@@ -74,11 +74,11 @@ def test_what_writes_more_than_names_of_files_is_asked_about(folder: Path, comma
     assert decision(folder, command) == "ask"
 
 
-def test_a_search_without_a_word_is_judged(folder: Path) -> None:
+def test_a_search_without_a_word_is_checked(folder: Path) -> None:
     assert decision(folder, "find | xargs -0 cat") == "allow"
 
 
-def test_a_long_row_of_blanks_in_a_script_holds_nobody_up(folder: Path) -> None:
-    # Tried in every share, these would take minutes.
+def test_a_long_row_of_blanks_in_a_script_blocks_nobody(folder: Path) -> None:
+    # Tried for every share, these would take minutes.
     assert decision(folder, f"sed -n '1,{' ' * 900}!Z' a.txt") == "ask"
     assert decision(folder, f"sed -n '1{' ' * 900}! p' a.txt") == "allow"

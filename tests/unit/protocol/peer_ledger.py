@@ -90,7 +90,7 @@ class Ledger:
             self._hear_answer(message)
 
     def _hear_answer(self, message: Any) -> None:
-        # Requests of one id are taken in order, and while the first runs the others are refused at once.
+        # Requests with one ID are handled in order; while the first runs, the others are refused at once.
         waiting = self.unanswered.get(message["id"], [])
         if not waiting:
             self.violations.append(f"an answer to nothing: {message}")

@@ -163,7 +163,7 @@ TestPeer = PeerMachine.TestCase
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("leaves", ["ends its input", "closes"])
-async def test_a_handler_whose_question_dies_with_the_peer_is_no_bug(leaves: str) -> None:
+async def test_a_handler_whose_question_dies_with_the_peer_is_not_a_bug(leaves: str) -> None:
     async with served() as (far, handler, connection):
         await far.call(1, "ask")
         assert (await far.read())["method"] == "question"

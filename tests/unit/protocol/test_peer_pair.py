@@ -65,7 +65,7 @@ MOVES: st.SearchStrategy[Move] = st.one_of(
     st.builds(LetsGo, SIDES),
 )
 LEAVING = st.builds(Leaves, SIDES, st.sampled_from(["soon", "wholly"]))
-# Whether everything comes to rest behind a move, or the next is made before anything could happen.
+# Whether everything finishes after a move, or the next move is made before anything could happen.
 TURNS = st.tuples(MOVES, st.booleans())
 
 

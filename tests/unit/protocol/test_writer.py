@@ -45,7 +45,7 @@ async def test_a_few_frames_go_out_without_a_wait() -> None:
     assert not await produce(TURN_BYTES // 2)
 
 
-async def test_what_a_producer_queues_is_sent_while_it_goes_on() -> None:
+async def test_what_a_producer_queues_is_sent_while_it_continues() -> None:
     there, here = memory_pair(ROOM_BYTES)
     writer = Writer(there, high_water_bytes=ROOM_BYTES, low_water_bytes=TURN_BYTES)
     async with anyio.create_task_group() as tasks:

@@ -69,8 +69,8 @@ def test_jumps_of_two_days_lose_and_double_nothing() -> None:
         moments.append(now)
     found = decisions(job, iter(moments))
     due = list(_until(job, max(moments)))
-    told = [at for each in found for at in due if each.due_at <= at <= (each.until or each.due_at)]
-    assert told == due
+    reported = [at for each in found for at in due if each.due_at <= at <= (each.until or each.due_at)]
+    assert reported == due
     assert sum(each.count for each in found) == len(due)
 
 

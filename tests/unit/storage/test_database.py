@@ -144,7 +144,7 @@ async def test_damage_found_later_is_set_aside_told_once_and_a_fresh_file_is_use
     database.close()
 
 
-async def test_a_file_that_another_process_replaced_is_opened_anew(path: Path) -> None:
+async def test_a_file_that_another_process_replaced_is_opened_again(path: Path) -> None:
     one, two = Database(path, MIGRATIONS), Database(path, MIGRATIONS)
     await fill(one)
     one.close()
@@ -207,7 +207,7 @@ def is_open(connection: sqlite3.Connection) -> bool:
     return True
 
 
-async def test_work_that_begins_while_it_is_closed_leaves_nothing_open(path: Path) -> None:
+async def test_work_that_starts_while_it_is_closed_leaves_nothing_open(path: Path) -> None:
     database, used = Database(path, MIGRATIONS), list[sqlite3.Connection]()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(database.run, used.append)

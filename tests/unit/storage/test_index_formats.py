@@ -38,7 +38,7 @@ def test_every_earlier_format_is_kept_here() -> None:
 
 
 @pytest.mark.parametrize("version", LIST_FORMATS)
-async def test_a_list_of_an_earlier_format_is_brought_forward(tmp_path: Path, version: int) -> None:
+async def test_a_list_of_an_earlier_format_is_migrated(tmp_path: Path, version: int) -> None:
     fresh = SessionStore(tmp_path / "fresh")
     assert await fresh.page(None, None) == []
     fresh.close()

@@ -25,7 +25,7 @@ def files_of_at_most(size_bytes: int) -> Generator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_session_that_cannot_be_written_is_not_begun_and_not_said_to_be_there(tmp_path: Path) -> None:
+def test_a_session_that_cannot_be_written_is_not_started_and_not_said_to_be_there(tmp_path: Path) -> None:
     store = SessionStore(tmp_path / "home")
     founder = SessionCreator(store, ManualClock(), SequentialIds())
     with files_of_at_most(10), pytest.raises(StorageError) as raised:

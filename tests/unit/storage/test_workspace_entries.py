@@ -33,7 +33,7 @@ def test_only_its_owner_can_read_it(book: WorkspaceEntries[TrustedItem]) -> None
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"/w": [{"kind": 1}]}', b"\xff", b"[" * 5_000])
-def test_a_damaged_file_allows_nothing_and_is_kept_aside(
+def test_a_damaged_file_allows_nothing_and_is_set_aside(
     book: WorkspaceEntries[TrustedItem], content: bytes
 ) -> None:
     book.path.parent.mkdir()

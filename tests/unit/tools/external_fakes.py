@@ -85,7 +85,7 @@ class Notebook:
         return MemoryState(change.store, (change.text,), len(change.text), 100)
 
 
-class Shelf:
+class FakeSkillFolder:
     """One skill."""
 
     def place(self, workspace: Workspace) -> str:
@@ -117,7 +117,7 @@ class Bench:
         return f"{name} failed in {session_id}"
 
 
-class Toolshed:
+class ScriptTools:
     """Tools for scripts that report how they were called."""
 
     def __init__(self) -> None:

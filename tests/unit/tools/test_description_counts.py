@@ -26,7 +26,7 @@ def test_what_is_described_is_not_asked_again() -> None:
     assert (own.asked, further.asked) == (1, 1)
 
 
-def test_another_tool_of_the_same_name_is_described_anew() -> None:
+def test_another_tool_of_the_same_name_is_described_again() -> None:
     box = Toolbox({"a": Described("a")})
     for about in ("First.", "Second."):
         (_, schema) = box.extended({"b": Described("b", about)}).schemas

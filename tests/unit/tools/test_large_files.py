@@ -73,7 +73,7 @@ async def test_any_part_read_in_pieces_is_that_of_the_whole_file(encoding: str) 
 
 
 @pytest.mark.parametrize("content", [b"x\0y", b"\xff\xfex", bytes(range(1, 256)), b"\x80\x81\x8d\x90 \n" * 9])
-async def test_what_is_no_text_is_told_as_for_the_whole_file(content: bytes) -> None:
+async def test_what_is_not_text_is_reported_as_for_the_whole_file(content: bytes) -> None:
     assert await _in_pieces(content, 3, 1, 5) == _whole(content, 1, 5)
 
 

@@ -115,7 +115,7 @@ def test_stated_parameters_must_go_with_the_function() -> None:
         ("#" * (MAX_BYTES + 1), "probe.py: a tool may have at most"),
     ],
 )  # fmt: skip
-def test_each_fault_is_told_with_its_line(source: str, fault: str) -> None:
+def test_each_fault_is_reported_with_its_line(source: str, fault: str) -> None:
     assert any(told.startswith(fault) for told in faults(source)), faults(source)
 
 

@@ -68,6 +68,6 @@ def test_one_that_would_fill_the_memory_is_refused(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", CLAIMS)
-def test_one_that_ends_too_early_holds_nobody_up(kind: str) -> None:
+def test_one_that_ends_too_early_blocks_nobody(kind: str) -> None:
     for end in range(len(CLAIMS[kind])):
         assert max(size_of(CLAIMS[kind][:end])) <= MAX_SIDE_PIXELS

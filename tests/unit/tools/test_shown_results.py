@@ -34,7 +34,7 @@ async def read(content: bytes, **arguments: object) -> str:
     return (await perform("read_file", MemoryWorkspace({"a": content}), path="a", **arguments)).text
 
 
-async def test_reading_numbers_lines_and_tells_how_to_go_on() -> None:
+async def test_reading_numbers_lines_and_tells_how_to_continue() -> None:
     content = "".join(f"line {number}\n" for number in range(1, 3001)).encode()
     assert await read(content, offset="12", limit="2") == (
         "    12\tline 12\n    13\tline 13\n[2,987 more lines; continue with offset=14]"
@@ -161,7 +161,7 @@ def test_schemas_are_small_and_plain() -> None:
     usual = [schema for schema in schemas if schema.name not in ("board", "card", "schedule")]
     assert len(msgspec.json.encode(usual)) < 12_850
     encoded = msgspec.json.encode(schemas)
-    assert len(encoded) < 15_000  # where runs are driven and in homes with a board
+    assert len(encoded) < 15_000  # where runs are driven, and in homes with a board
     for word in (b"$ref", b"$defs", b'"title":"', b"null", b"anyOf"):
         assert word not in encoded
     plan = find_tool("plan").schema().parameters

@@ -4,7 +4,7 @@ import pytest
 
 from hermes_acp.core.proposals import Remembers, Writes
 from hermes_acp.tools.builtin.skill import Arguments, Skill
-from tests.unit.tools.external_fakes import Shelf
+from tests.unit.tools.external_fakes import FakeSkillFolder
 from tests.unit.tools.tool_calling import MemoryWorkspace, Report, find_tool
 
 pytestmark = pytest.mark.anyio
@@ -52,7 +52,7 @@ async def test_a_report_touches_nothing() -> None:
 
 async def test_a_skill_that_is_loaded_is_counted_when_that_happens() -> None:
     counted = Counted()
-    tool = Skill().bind(Shelf(), counted)
+    tool = Skill().bind(FakeSkillFolder(), counted)
     proposal = await tool.propose(Arguments(name="ship"), MemoryWorkspace())
     assert counted.uses == []
     await proposal.perform(Report())

@@ -61,7 +61,7 @@ def test_what_may_be_meant_twice_is_refused(text: str, old: str) -> None:
 @pytest.mark.parametrize(
     ("text", "old"),
     [
-        ("a\n  b\n  c\n", "a\nb\n  c\n"),  # the same indentation would stand for two
+        ("a\n  b\n  c\n", "a\nb\n  c\n"),  # the same indentation would have two meanings
         ("a b\n", "ab\n"),
         ("a\n", "\n \n"),
         ("word\n", "wor"[::-1]),

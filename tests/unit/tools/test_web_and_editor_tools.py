@@ -74,7 +74,7 @@ async def test_a_long_page_comes_in_parts() -> None:
     assert "its end is missing" in second.text
 
 
-async def test_a_redirect_elsewhere_is_told_with_its_address() -> None:
+async def test_a_redirect_elsewhere_is_reported_with_its_address() -> None:
     moved = Page("https://a.test/x", 0, "", moved_to="https://b.test/\ny", note="that is another host")
     result = await fetch(Pages(x=moved), "https://a.test/x")
     assert result.is_error
@@ -87,7 +87,7 @@ async def test_an_error_page_is_an_error() -> None:
     assert "(HTTP 404)" in result.text
 
 
-async def test_whether_to_go_on_is_asked_of_the_turn() -> None:
+async def test_whether_to_continue_is_asked_of_the_turn() -> None:
     pages, report = Pages(), Permitting()
     await fetch(pages, "https://a.test/", report=report)
     await fetch(pages, "https://a.test/")

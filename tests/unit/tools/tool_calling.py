@@ -31,11 +31,11 @@ from tests.unit.tools.external_fakes import (
     Bench,
     Censor,
     Engine,
+    FakeSkillFolder,
     Findings,
     Notebook,
     Pages,
-    Shelf,
-    Toolshed,
+    ScriptTools,
     Window,
 )
 
@@ -177,7 +177,7 @@ PORTS: Mapping[str, object] = MappingProxyType(
     {
         "recall": AnsweringRecall(),
         "delegates": RecordingDelegates(),
-        "inner_calls": Toolshed(),
+        "inner_calls": ScriptTools(),
         "web": Pages(),
         "scanner": Censor(),
         "search_engine": Engine(),
@@ -185,7 +185,7 @@ PORTS: Mapping[str, object] = MappingProxyType(
         "diagnoses": Findings(),
         "memories": Notebook(),
         "asks_to_remember": False,
-        "skills": Shelf(),
+        "skills": FakeSkillFolder(),
         "skill_uses": None,
         "skill_workshop": Bench(),
         "tool_workshop": None,

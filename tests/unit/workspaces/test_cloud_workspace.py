@@ -12,7 +12,7 @@ from hermes_acp.workspaces.cloud.cloud_host import CloudHost, SandboxFacts
 from hermes_acp.workspaces.cloud.cloud_workspace import open_cloud_workspace
 
 
-class Hires:
+class CountingService:
     """A service that counts the sandboxes rented from it."""
 
     name = "Example"
@@ -56,7 +56,7 @@ class Hires:
 
 @pytest.mark.anyio
 async def test_a_sandbox_that_was_still_being_hired_is_given_back() -> None:
-    service = Hires(is_slow=True)
+    service = CountingService(is_slow=True)
     host = CloudHost(service, "/work", has_network=False)
     with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
@@ -68,7 +68,7 @@ async def test_a_sandbox_that_was_still_being_hired_is_given_back() -> None:
 
 @pytest.mark.anyio
 async def test_a_sandbox_is_given_back_once_even_when_the_close_is_cancelled() -> None:
-    service = Hires(is_slow=False)
+    service = CountingService(is_slow=False)
     host = CloudHost(service, "/work", has_network=False)
     assert (await host.call("true")).code == 7
     with anyio.CancelScope() as scope:
@@ -96,5 +96,5 @@ def test_where_rules_shut_paths_there_nothing_runs_unasked(rule: Rule, *, is_san
     def denied_paths(folder: str) -> tuple[DeniedPath, ...]:
         return policy.denied_paths("/here/project", ("terminal",), folder)
 
-    workspace = open_cloud_workspace(Hires(is_slow=False), "/work", denied_paths, has_network=False)
+    workspace = open_cloud_workspace(CountingService(is_slow=False), "/work", denied_paths, has_network=False)
     assert workspace.confines(Command("true", "/work", 5, confinement="must")) is is_sandbox

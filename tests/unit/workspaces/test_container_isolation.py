@@ -46,7 +46,7 @@ def options(root: Path, limits: Limits = LIMITS) -> list[str]:
     return run_options(limits, plan_mounts([str(root)]), (1000, 100), is_root=False)
 
 
-def test_a_container_has_walls_and_one_folder(tmp_path: Path) -> None:
+def test_a_container_is_isolated_and_has_one_folder(tmp_path: Path) -> None:
     given = options(tmp_path)
     assert set(given) >= WALLS
     assert [each for each in given if "bind" in each] == [
@@ -108,7 +108,7 @@ def test_what_rules_deny_is_hidden_from_unapproved_commands(tmp_path: Path) -> N
         hidden(missing, is_read_only=False)
 
 
-def test_an_instance_shows_what_stands_for_secrets_and_writes_to_nothing(tmp_path: Path) -> None:
+def test_an_instance_shows_what_represents_secrets_and_writes_to_nothing(tmp_path: Path) -> None:
     place = tmp_path.resolve() / "project"
     place.mkdir()
     (place / ".env").write_text("KEY=1")
@@ -153,8 +153,8 @@ def test_podman_without_root_keeps_the_user(tmp_path: Path) -> None:
 
 
 def test_an_engines_word_on_processors_is_understood() -> None:
-    told = "docker: Error response from daemon: range of CPUs is from 0.01 to 1.00, as there are only 1 CPUs available."
-    assert cpu_limit_in(told) == 1.0
+    text = "docker: Error response from daemon: range of CPUs is from 0.01 to 1.00, as there are only 1 CPUs available."
+    assert cpu_limit_in(text) == 1.0
     assert cpu_limit_in("Unable to find image 'x' locally") is None
 
 
@@ -178,7 +178,7 @@ def test_settings_that_would_widen_a_container_are_refused(wrong: dict[str, obje
 
 
 @pytest.mark.parametrize("host", ["-oProxyCommand=x", "a b", "", "x\ny"])
-def test_a_host_is_no_option_of_ssh(host: str) -> None:
+def test_a_host_is_not_an_option_of_ssh(host: str) -> None:
     with pytest.raises(ValidationError):
         SshSettings.model_validate({"host": host})
 
@@ -214,7 +214,7 @@ async def test_a_mounted_container_is_asked_about_as_this_machine_is(
     assert (verdicts[0] == "allow") == (line == "ls")
 
 
-def test_a_container_with_a_network_is_no_sandbox(tmp_path: Path) -> None:
+def test_a_container_with_a_network_is_not_a_sandbox(tmp_path: Path) -> None:
     place = tmp_path / "project"
     place.mkdir()
     (tmp_path / "docker").touch(mode=0o755)
@@ -234,7 +234,7 @@ def test_an_engine_of_another_machine_has_not_these_folders(tmp_path: Path) -> N
         BACKEND.open(str(place), (str(place),), variables, "", DockerSettings(image="x"))
 
 
-def test_what_is_missing_is_told(tmp_path: Path) -> None:
+def test_what_is_missing_is_reported(tmp_path: Path) -> None:
     place = tmp_path / "project"
     place.mkdir()
     for name in ("docker", "apptainer"):

@@ -97,7 +97,7 @@ def test_what_comes_and_goes_is_noticed(index: TreeIndex, tmp_path: Path) -> Non
     assert shown(index.look().secrets, tmp_path) == {"z/b/new/.env"}
 
 
-def test_an_exchanged_folder_is_listed_anew(index: TreeIndex, tmp_path: Path) -> None:
+def test_an_exchanged_folder_is_listed_again(index: TreeIndex, tmp_path: Path) -> None:
     make(tmp_path, "a/x", "b/.env")
     index.look()
     os.rename(tmp_path / "a", tmp_path / "t")

@@ -3,7 +3,7 @@
 from hermes_acp.workspaces.command_output import MAX_WORD_CHARS, WordJoiner
 
 
-def test_a_word_that_goes_on_is_given_again() -> None:
+def test_a_word_that_continues_is_given_again() -> None:
     words = WordJoiner()
     assert words.join("key is ghp_abc") == "key is ghp_abc"
     assert words.join("def\nnext") == "ghp_abcdef\nnext"
