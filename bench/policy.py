@@ -30,7 +30,7 @@ OWN = Path(__file__).parent / "commands"
 
 
 def judge_all(rows: list[dict[str, Any]], cwd: str) -> tuple[dict[str, dict[str, Any]], float]:
-    """Return each command's judgement by its id, and seconds a command, start-up apart."""
+    """Return each command's decision by its ID, and seconds per command, excluding start-up."""
     command = [sys.executable, "-m", "hermes_acp", "policy", "check", "--jsonl"]
     with subprocess.Popen(
         command, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
 
 
 def judge_corpus(corpus: Path, *, tells_all: bool) -> bool:
-    """Judge one corpus and print what came of it; tell whether all goals are met."""
+    """Check one corpus and print the results; return whether all goals are met."""
     rows = [json.loads(line) for line in corpus.read_text(encoding="utf-8").split("\n") if line]
     with tempfile.TemporaryDirectory() as cwd:
         subprocess.run(["git", "init", "-q", cwd], check=True)

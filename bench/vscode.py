@@ -23,7 +23,7 @@ WAIT_S = 300.0
 
 
 def measure(updates: int, browser: str, folder: str) -> list[dict[str, Any]]:
-    """Open the window, and give its measurements one by one."""
+    """Open the window, and yield its measurements one by one."""
     config = {
         "folder": folder,
         "vsix": str(VSIX),

@@ -36,7 +36,7 @@ WITHOUT_SKILLS = "skills: {enabled: false}\n"
 
 
 class Header(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a transcript starts from, and which files it leaves behind."""
+    """The initial state of a transcript, and the files that it leaves behind."""
 
     about: str
     protocol: Literal[1, 2] = 1
