@@ -73,7 +73,7 @@ async def resident(scene: Scene) -> AsyncGenerator[App]:
 
 
 async def started(app: App, scene: Scene) -> RunView:
-    """Start a run and wait until it asks."""
+    """Start a run and wait until it asks a question."""
     await app.run_service.start(RunRequest("Do it.", str(scene.project), id="run_1"))
     return await reached(app, "input_required")
 
