@@ -1,4 +1,4 @@
-"""Spoken prompts: what was said reaches the model as text, through a real endpoint; without one, audio is not taken."""
+"""Spoken prompts: what was said reaches the model as text, through a real endpoint; without one, audio is refused."""
 
 import base64
 from typing import Any

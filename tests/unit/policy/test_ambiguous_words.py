@@ -11,7 +11,7 @@ from hermes_acp.policy.verdicts import Verdict
 
 
 def verdict(folder: Path, command: str, search_path: tuple[str, ...] = ()) -> Verdict:
-    """Check a command in a folder without any answers."""
+    """Check a command in a folder without remembered answers."""
     place = str(folder)
     return Policy("/nowhere/hermes", "/home/anna", search_path).judge(
         [Runs(command, place, (place,), confined=True)], "ask", ()
