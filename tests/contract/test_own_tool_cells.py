@@ -75,9 +75,9 @@ class Bench:
         self, body: str, /, *, arguments: dict[str, Any] | None = None, **facts: object
     ) -> ToolRunResult:
         """Run a tool with this body; nothing of it remains."""
-        declared = {"name": "probe", "description": "Probe.", "timeout_s": 50} | facts
+        declaration = {"name": "probe", "description": "Probe.", "timeout_s": 50} | facts
         names = ", ".join(f"{name}: Any" for name in arguments or {})
-        source = f"TOOL = {declared!r}\ndef run({names}):\n" + "".join(
+        source = f"TOOL = {declaration!r}\ndef run({names}):\n" + "".join(
             f"    {line}\n" for line in body.splitlines()
         )
         declared = check_tool_source(source, "probe").declaration
